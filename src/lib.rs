@@ -18,6 +18,25 @@ pub mod guide;
 
 /// The types of the protocol, named as in its newest revision.
 pub use treenail_runtime::schema;
+// Types of arguments and results: a server needs no dependency on these crates. Other features of a crate are enabled by a
+// dependency of your own on it.
+/// The crate `chrono`, whose types can be arguments, results and fields of forms.
+#[cfg(feature = "chrono")]
+pub use treenail_runtime::chrono;
+/// The crate `jiff`, whose types can be arguments, results and fields of forms.
+#[cfg(feature = "jiff")]
+pub use treenail_runtime::jiff;
+/// JSON of any shape, and a value of it from a literal. Both are those of the crate `serde_json`.
+pub use treenail_runtime::private::serde_json::{Value, json};
+/// The crate `rust_decimal`, whose types can be arguments, results and fields of forms.
+#[cfg(feature = "rust_decimal")]
+pub use treenail_runtime::rust_decimal;
+/// The crate `url`, whose types can be arguments, results and fields of forms.
+#[cfg(feature = "url")]
+pub use treenail_runtime::url;
+/// The crate `uuid`, whose types can be arguments, results and fields of forms.
+#[cfg(feature = "uuid")]
+pub use treenail_runtime::uuid;
 #[doc(inline)]
 pub use treenail_runtime::{
     Context, Error, Limits, Result, RpcError, Server, ServerBuilder, Stream, ToolError,
@@ -470,7 +489,8 @@ pub mod prelude {
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
     pub use crate::{
-        Context, Server, Stream, ToolError, mcp_client, mcp_form, mcp_tool, mcp_type, tools,
+        Context, Server, Stream, ToolError, Value, json, mcp_client, mcp_form, mcp_tool, mcp_type,
+        tools,
     };
     #[cfg(feature = "tool-loop")]
     pub use crate::{

@@ -70,7 +70,8 @@ impl Context {
     }
 
     /// Returns a value from outside of the protocol, which a transport has attached to the connection or a layer to the call.
-    /// See [`Extensions`].
+    /// See [`Extensions`]. Over HTTP, it also finds the values that a `tower` layer has put into the extensions of the HTTP
+    /// request.
     ///
     /// ```
     /// use treenail::Context;
@@ -83,14 +84,21 @@ impl Context {
     /// }
     /// ```
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extensions.get()
+        let own = self.extensions.get();
+        #[cfg(feature = "http-server")]
+        let own = own.or_else(|| {
+            let request = self.extensions.get::<http::request::Parts>()?;
+            request.extensions.get()
+        });
+        own
     }
 
     /// Returns the principal of the caller, if a transport or a layer has authenticated it.
     ///
     /// [`Context::client_info`] is not authenticated.
     pub fn principal(&self) -> Option<&Principal> {
-        self.extension()
+        // Not that of the HTTP request: a layer may have removed it.
+        self.extensions.get()
     }
 
     /// Fails if the caller's token does not grant `scope`. The client then receives a request for the scope.

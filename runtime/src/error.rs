@@ -1,7 +1,16 @@
 //! What can go wrong when a server is built or served.
 
 use std::error::Error as StdError;
+#[cfg(feature = "http-server")]
+use std::net::SocketAddr;
 use std::{fmt, io};
+
+use treenail_schema::UnknownRevision;
+
+use crate::ask::AskError;
+use crate::form::FormError;
+use crate::tool::error::ToolError;
+use crate::wire::RpcError;
 
 /// Why a server could not be built, or stopped.
 #[derive(thiserror::Error)]
@@ -10,24 +19,76 @@ pub enum Error {
     /// The server was put together wrongly: two tools have one name, a name is not allowed, a schema is not an object.
     #[error("{0}")]
     Build(String),
-    /// Reading from or writing to the peer failed.
-    #[error("the connection failed")]
+    /// Reading from or writing to the peer failed, or a server cannot listen at its address.
+    #[error("{}", io_message(.0))]
     Io(#[from] io::Error),
     /// Any other error: of a client, a contract, a model, a tool loop, or the caller. One error type is enough for `main`.
     #[error(transparent)]
     Other(#[from] Box<dyn StdError + Send + Sync>),
 }
 
-/// Writes the message and its causes, for `fn main() -> treenail::Result<()>`.
+/// Writes the message and its causes, for `fn main() -> treenail::Result<()>`. A cause that the message before it repeats is
+/// omitted.
 impl fmt::Debug for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{self}")?;
+        let mut message = self.to_string();
+        formatter.write_str(&message)?;
         let mut cause = self.source();
         while let Some(error) = cause {
-            write!(formatter, "\ncaused by: {error}")?;
+            let inner = error.to_string();
+            if !message.ends_with(&inner) {
+                write!(formatter, "\ncaused by: {inner}")?;
+                message = inner;
+            }
             cause = error.source();
         }
         Ok(())
+    }
+}
+
+macro_rules! from_errors {
+    ($($error:ty)*) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::Other(error.into())
+            }
+        }
+    )*};
+}
+
+from_errors! { AskError FormError RpcError ToolError UnknownRevision serde_json::Error }
+
+/// A server cannot listen: the message names the address.
+#[cfg(feature = "http-server")]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct ListenError(String);
+
+fn io_message(error: &io::Error) -> String {
+    #[cfg(feature = "http-server")]
+    if error
+        .get_ref()
+        .is_some_and(|inner| inner.is::<ListenError>())
+    {
+        return error.to_string();
+    }
+    #[cfg(not(feature = "http-server"))]
+    let _ = error;
+    "the connection failed".to_owned()
+}
+
+#[cfg(feature = "http-server")]
+impl Error {
+    /// Returns the error of a server that cannot listen at any of its addresses, or whose address does not resolve.
+    pub(crate) fn listen(addresses: &[SocketAddr], error: &io::Error) -> Self {
+        let addresses: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+        let message = match &*addresses {
+            [] => format!(
+                "the address to listen at is invalid, it is written as 127.0.0.1:8080: {error}"
+            ),
+            addresses => format!("cannot listen at {}: {error}", addresses.join(", ")),
+        };
+        Self::Io(io::Error::new(error.kind(), ListenError(message)))
     }
 }
 
@@ -43,6 +104,36 @@ mod tests {
     struct Cause {
         message: &'static str,
         source: Option<Box<Cause>>,
+    }
+
+    #[test]
+    fn a_cause_that_its_message_repeats_is_written_once() {
+        let inner = Cause {
+            message: "refused",
+            source: None,
+        };
+        let outer = Cause {
+            message: "cannot connect: refused",
+            source: Some(Box::new(inner)),
+        };
+        let other: Box<dyn StdError + Send + Sync> = outer.into();
+        assert_eq!(
+            format!("{:?}", Error::Other(other)),
+            "cannot connect: refused"
+        );
+    }
+
+    #[test]
+    fn every_error_of_a_function_converts() {
+        let errors: [Error; 4] = [
+            AskError::Declined.into(),
+            FormError::new("guests", "too many").into(),
+            RpcError::invalid_request("no").into(),
+            ToolError::new("no tool").into(),
+        ];
+        for error in errors {
+            assert!(!format!("{error:?}").contains("Other"), "{error:?}");
+        }
     }
 
     #[test]

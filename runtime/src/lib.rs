@@ -55,8 +55,18 @@ mod typed_contract;
 mod wire;
 mod wrap;
 
+#[cfg(feature = "chrono")]
+pub use chrono;
 pub use futures_core::Stream;
+#[cfg(feature = "jiff")]
+pub use jiff;
+#[cfg(feature = "rust_decimal")]
+pub use rust_decimal;
 pub use treenail_schema as schema;
+#[cfg(feature = "url")]
+pub use url;
+#[cfg(feature = "uuid")]
+pub use uuid;
 
 pub use self::ask::{AskError, RequestStateKey};
 pub use self::attribute_value::{

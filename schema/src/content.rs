@@ -1,12 +1,13 @@
-//! Constructors and accessors of content, and the deserialization of resource contents.
+//! Constructors and accessors of content and results, and the deserialization of resource contents.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::{
     AudioContent, BlobResourceContents, CallToolResult, ContentBlock, EmbeddedResource,
-    ImageContent, JsonObject, PromptMessage, ResourceContents, ResourceLink, Role,
-    SamplingMessageContentBlock, TextContent, TextResourceContents,
+    GetPromptResult, ImageContent, JsonObject, PromptMessage, ReadResourceResult, ResourceContents,
+    ResourceLink, Role, SamplingMessageContentBlock, TextContent, TextResourceContents,
 };
 
 impl ContentBlock {
@@ -81,6 +82,51 @@ impl CallToolResult {
     pub fn error(text: impl Into<String>) -> Self {
         Self::text(text).with_is_error(true)
     }
+
+    /// Returns the first block of plain text, if there is one.
+    pub fn as_text(&self) -> Option<&str> {
+        self.texts().next()
+    }
+
+    /// Returns all blocks of plain text, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.content.iter().filter_map(ContentBlock::as_text)
+    }
+
+    /// Returns `true` if the tool has failed. The content is the reason then.
+    pub fn failed(&self) -> bool {
+        self.is_error == Some(true)
+    }
+
+    /// Returns the structured content as a `T`, or as an error with the reason if there is none or it does not fit.
+    ///
+    /// Servers before 2026-07-28 wrap values other than objects, as `{"result": …}`; a typed call of the client unwraps them.
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        match &self.structured_content {
+            Some(content) => T::deserialize(content),
+            None => Err(de::Error::custom("the result has no structured content")),
+        }
+    }
+}
+
+impl GetPromptResult {
+    /// Returns the first message of plain text, if there is one.
+    pub fn as_text(&self) -> Option<&str> {
+        let mut messages = self.messages.iter();
+        messages.find_map(|message| message.content.as_text())
+    }
+}
+
+impl ReadResourceResult {
+    /// Returns the first contents that are text, if there are any.
+    pub fn as_text(&self) -> Option<&str> {
+        self.contents.iter().find_map(ResourceContents::as_text)
+    }
+
+    /// Returns the first contents that are bytes, encoded in base64, if there are any.
+    pub fn as_blob(&self) -> Option<&str> {
+        self.contents.iter().find_map(ResourceContents::as_blob)
+    }
 }
 
 impl PromptMessage {
@@ -103,6 +149,22 @@ impl ResourceContents {
             Self::Blob(contents) => &contents.uri,
         }
     }
+
+    /// Returns the text, if these are text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(contents) => Some(&contents.text),
+            Self::Blob(_) => None,
+        }
+    }
+
+    /// Returns the bytes, encoded in base64, if these are bytes.
+    pub fn as_blob(&self) -> Option<&str> {
+        match self {
+            Self::Text(_) => None,
+            Self::Blob(contents) => Some(&contents.blob),
+        }
+    }
 }
 
 /// Text and binary contents have no common tag: one has `text`, the other `blob`.
@@ -119,5 +181,34 @@ impl<'de> Deserialize<'de> for ResourceContents {
             )),
         }
         .map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn results_are_read_without_matching_on_their_parts() {
+        let image = ContentBlock::image("AA==", "image/png");
+        let mut result = CallToolResult::new([image, "one".into(), "two".into()]);
+        assert_eq!(result.as_text(), Some("one"));
+        assert_eq!(result.texts().collect::<Vec<_>>(), ["one", "two"]);
+        assert!(!result.failed() && CallToolResult::error("no").failed());
+        let missing = result.structured::<Vec<u8>>().unwrap_err();
+        assert!(missing.to_string().contains("no structured content"));
+        result.structured_content = Some(json!([1, 2]));
+        assert_eq!(result.structured::<Vec<u8>>().unwrap(), [1, 2]);
+        let text = TextResourceContents::new("a://b", "text");
+        let blob = BlobResourceContents::new("a://c", "AA==");
+        let result = ReadResourceResult::new([ResourceContents::from(blob), text.into()]);
+        assert_eq!(
+            (result.as_text(), result.as_blob()),
+            (Some("text"), Some("AA=="))
+        );
+        let result = GetPromptResult::new([PromptMessage::user("hello")]);
+        assert_eq!(result.as_text(), Some("hello"));
     }
 }

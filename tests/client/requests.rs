@@ -52,9 +52,13 @@ async fn every_request_works_in_every_revision() {
         assert_eq!(read.contents[0].uri(), "note://Oslo/3");
 
         let reference = PromptReference::new("greeting");
-        let params = CompleteRequestParams::new(reference, CompletionArgument::new("name", "An"));
+        let argument = CompletionArgument::new("name", "An");
+        let params = CompleteRequestParams::new(reference.clone(), argument);
         let completed = session.completion_complete(&params).await.unwrap();
         assert_eq!(completed.completion.values, ["Anna", "Anton"], "{revision}");
+        let client = McpClient::builder().server(&server).build().await.unwrap();
+        let completed = client.complete(reference, "name", "Ann").await.unwrap();
+        assert_eq!(completed.completion.values, ["Anna"]);
         session.close().await.unwrap();
     }
 }

@@ -11,7 +11,6 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
 use tower_service::Service;
-use treenail::context::Principal;
 use treenail::http::{HttpBody, HttpService};
 
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -210,10 +209,10 @@ impl Post {
     pub(crate) async fn send_as(
         self,
         service: &HttpService,
-        principal: Principal,
+        caller: impl Clone + Send + Sync + 'static,
     ) -> CompleteResponse {
         let mut request = self.request();
-        request.extensions_mut().insert(principal);
+        request.extensions_mut().insert(caller);
         let Ok(response) = service.clone().call(request).await;
         CompleteResponse::read(response).await
     }

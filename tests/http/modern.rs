@@ -474,6 +474,43 @@ async fn functions_can_read_the_principal_of_a_layer() {
     );
 }
 
+#[derive(Clone)]
+struct Tenant(u32);
+
+#[mcp_tool]
+async fn tenant(cx: &Context) -> Option<u32> {
+    cx.extension::<Tenant>().map(|tenant| tenant.0)
+}
+
+#[tokio::test]
+async fn functions_can_read_the_request_extensions_of_a_layer() {
+    let server = treenail::server!().tools(tools![tenant]).build().unwrap();
+    let service = treenail::http::http_service(server);
+    let post = Post::tool("tenant", json!({}));
+    let response = post.clone().send(&service).await.json();
+    assert_eq!(response["result"]["structuredContent"], Value::Null);
+    let response = post.send_as(&service, Tenant(7)).await.json();
+    assert_eq!(response["result"]["structuredContent"], 7);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_listen_names_the_address() {
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap();
+    let error = treenail::server!().serve_http(address).await.unwrap_err();
+    assert!(matches!(error, treenail::Error::Io(_)));
+    let debug = format!("{error:?}");
+    let expected = format!("cannot listen at {address}: ");
+    assert!(debug.starts_with(&expected), "{debug}");
+    assert_eq!(debug.lines().count(), 1, "{debug}");
+    let error = treenail::server!().serve_http("8080").await.unwrap_err();
+    let debug = format!("{error:?}");
+    assert!(
+        debug.contains("it is written as 127.0.0.1:8080: "),
+        "{debug}"
+    );
+}
+
 struct Shelf;
 
 #[mcp_tool(namespace = "shelf")]

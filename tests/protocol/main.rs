@@ -30,6 +30,7 @@ mod faults;
 mod forms;
 mod layers;
 mod legacy_subscriptions;
+mod library_types;
 mod lists;
 mod malformed;
 mod namespaces;

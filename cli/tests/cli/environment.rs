@@ -1,7 +1,12 @@
 //! Environment of server processes.
 
+#[cfg(unix)]
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+#[cfg(unix)]
+use serde_json::{Value, json};
 
 use crate::chat::without_server;
 use crate::fake::{Endpoint, Reply};
@@ -24,6 +29,35 @@ fn servers_inherit_no_secrets() {
     assert_eq!(secret_in_server(&["--env", "SECRET"]), "s3cret\n");
     assert_eq!(secret_in_server(&["--env", "SECRET=a=b"]), "a=b\n");
     assert_eq!(secret_in_server(&["--inherit-env", "--env", "SECRET="]), "");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_tool_that_prints_does_not_break_the_session() {
+    let mut server = Command::new(test_server());
+    server.arg("environment").stdin(Stdio::piped());
+    server.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = server.spawn().unwrap();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "noisy",
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    }});
+    writeln!(server.stdin.take().unwrap(), "{call}").unwrap();
+    let outcome = outcome_of(server.wait_with_output().unwrap());
+    let response: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(response["result"]["content"][0]["text"], "done");
+    let printed = [
+        "printed {\"jsonrpc\":\n",
+        "the start of a line",
+        "a child\n",
+    ];
+    for text in printed {
+        assert!(outcome.stderr.contains(text), "{}", outcome.stderr);
+    }
 }
 
 #[test]

@@ -208,6 +208,16 @@ impl Environment {
     fn variable(name: String) -> String {
         std::env::var(name).unwrap_or_else(|_| "none".to_owned())
     }
+
+    /// Prints to standard output, as libraries do.
+    #[tool]
+    #[expect(clippy::print_stdout, reason = "it must not break the session")]
+    fn noisy() -> &'static str {
+        println!("printed {{\"jsonrpc\":");
+        print!("the start of a line");
+        let printed = std::process::Command::new("echo").arg("a child").status();
+        if printed.is_ok() { "done" } else { "no echo" }
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -230,7 +240,12 @@ async fn main() -> treenail::Result<()> {
     let server = match mode.as_deref() {
         Some("before") => Server::builder("versions", "1").mount(versions::Before),
         Some("after") => Server::builder("versions", "1").mount(versions::After),
-        Some("environment") => Server::builder("environment", "1").mount(Environment),
+        Some("environment") => {
+            return Server::builder("environment", "1")
+                .mount(Environment)
+                .serve_stdio()
+                .await;
+        }
         _ => Server::builder("test \x1b[1mserver", "1").mount(Everything),
     };
     let server = server.build()?;

@@ -123,8 +123,7 @@ impl From<ContractError> for Error {
 
 /// Returns the first text in the result of a failed tool.
 fn tool_message(result: &CallToolResult) -> &str {
-    let mut texts = result.content.iter().filter_map(|block| block.as_text());
-    texts.next().unwrap_or("no reason given")
+    result.as_text().unwrap_or("no reason given")
 }
 
 /// Returns the body, quoted and after a colon.

@@ -19,6 +19,10 @@ use crate::function::bounds::Check;
 /// `#[mcp_form]`) and `Vec`s of choices. An `Option` of any of them is an optional field. A `Vec` is optional too,
 /// unless its `length` has a minimum.
 ///
+/// With the features of `treenail` called `chrono`, `jiff`, `rust_decimal`, `url` and `uuid`, a field can also be a
+/// `NaiveDate`, `DateTime<Utc>`, `DateTime<FixedOffset>`, `civil::Date`, `Timestamp`, `Decimal`, `Url` or `Uuid`. Dates, times and
+/// URLs have the format of their type.
+///
 /// # Example
 ///
 /// A custom type that is entered as a string:

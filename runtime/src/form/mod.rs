@@ -1,7 +1,7 @@
 //! Forms: types that a user can fill in.
 //!
 //! `visitor` traverses the fields of a form. `field` describes one field and converts its content to a Rust value;
-//! `value` and `choice` implement the field types. `content` validates content against a schema, using `format` for
+//! `value`, `choice` and `library_type` implement the field types. `content` validates content against a schema, using `format` for
 //! strings and `options` for choices. `describe` formats the expected values for messages. `downgrade` converts forms
 //! for older peers.
 
@@ -12,6 +12,14 @@ mod downgrade;
 mod error;
 mod field;
 mod format;
+#[cfg(any(
+    feature = "chrono",
+    feature = "jiff",
+    feature = "rust_decimal",
+    feature = "url",
+    feature = "uuid"
+))]
+mod library_type;
 mod options;
 mod value;
 mod visitor;

@@ -142,9 +142,24 @@ impl Problem {
             ) if reason.starts_with("invalid ") => {
                 format!("expected {expected}, got {value}")
             }
+            // The reason of a date or a URL rarely names the value or the format.
+            (
+                Fault::Unreadable {
+                    value: Some(value),
+                    reason,
+                },
+                Some(expected),
+            ) if adds_to(&expected, value, reason) => {
+                format!("expected {expected}, got {value}: {reason}")
+            }
             (Fault::Unreadable { reason, .. }, _) => reason.clone(),
         }
     }
+}
+
+/// Returns whether the description of the expected string completes the reason: that of serde for unknown variants has it.
+fn adds_to(expected: &str, value: &str, reason: &str) -> bool {
+    value.starts_with("the string ") && expected != "a string" && !reason.starts_with("unknown ")
 }
 
 /// Formats the problems: `heading`, then one line for each.

@@ -35,6 +35,13 @@ const FORMATS: [&str; 19] = [
     "regex",
 ];
 
+/// Formats of the crates `chrono` and `jiff` that are not standard, with an example for the model in place of each.
+const EXAMPLES: [(&str, &str); 3] = [
+    ("partial-date-time", "2026-12-01T10:00:00"),
+    ("partial-time", "10:00:00"),
+    ("zoned-date-time", "2026-12-01T10:00:00+01:00[Europe/Oslo]"),
+];
+
 /// Keywords whose value maps names to schemas.
 const NAMED: [&str; 5] = [
     "properties",
@@ -89,17 +96,11 @@ impl Direction {
         let Value::Object(schema) = schema else {
             return;
         };
-        if schema
-            .get("format")
-            .and_then(Value::as_str)
-            .is_some_and(|format| !FORMATS.contains(&format))
-        {
-            schema.remove("format");
-        }
+        drop_unknown_format(schema);
         if self == Self::Input {
             drop_null_of_optional_properties(schema);
         }
-        spell_out_null(schema);
+        spell_out_types(schema);
         for (keyword, value) in schema.iter_mut() {
             self.tidy_keyword(keyword, value);
         }
@@ -125,6 +126,19 @@ impl Direction {
         let mut definitions = generator.take_definitions(true);
         self.tidy_all(definitions.values_mut());
         (!definitions.is_empty()).then(|| definitions.into())
+    }
+}
+
+/// Removes a format that is not standard, or replaces it by an example.
+fn drop_unknown_format(schema: &mut Map<String, Value>) {
+    let format = schema.get("format").and_then(Value::as_str);
+    let Some(format) = format.filter(|format| !FORMATS.contains(format)) else {
+        return;
+    };
+    let example = EXAMPLES.iter().find(|(known, _)| *known == format);
+    schema.remove("format");
+    if let Some((_, example)) = example {
+        schema.insert("examples".to_owned(), json!([example]));
     }
 }
 
@@ -176,12 +190,12 @@ pub(crate) fn drop_null(schema: &mut Value) {
     }
 }
 
-/// Rewrites `"type": ["T", "null"]` as an `anyOf`, which hosts accept.
-fn spell_out_null(schema: &mut Map<String, Value>) {
-    let nullable = matches!(schema.get("type"), Some(Value::Array(types)) if types.iter().any(|name| name == "null"));
-    if !nullable {
-        return;
-    }
+/// Rewrites `"type": ["T", "U"]` as an `anyOf`, which hosts accept.
+fn spell_out_types(schema: &mut Map<String, Value>) {
+    let types = match schema.get("type") {
+        Some(Value::Array(types)) if types.len() > 1 => types.clone(),
+        _ => return,
+    };
     let mut variant = Map::new();
     for (keyword, value) in std::mem::take(schema) {
         let outer = matches!(
@@ -191,9 +205,17 @@ fn spell_out_null(schema: &mut Map<String, Value>) {
         let target = if outer { &mut *schema } else { &mut variant };
         target.insert(keyword, value);
     }
-    let mut variant = Value::Object(variant);
-    drop_null(&mut variant);
-    schema.insert("anyOf".to_owned(), json!([variant, { "type": "null" }]));
+    let variants = types.into_iter().map(|name| {
+        if name == "null" {
+            return json!({ "type": name });
+        }
+        let mut variant = variant.clone();
+        variant.insert("type".to_owned(), name);
+        let mut variant = variant.into();
+        drop_null(&mut variant);
+        variant
+    });
+    schema.insert("anyOf".to_owned(), variants.collect());
 }
 
 #[cfg(test)]
@@ -232,6 +254,16 @@ mod tests {
                 Direction::Input,
                 json!({"type": "array", "items": {"type": ["number", "null"]}}),
                 json!({"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "null"}]}}),
+            ),
+            (
+                Direction::Input,
+                json!({"type": ["string", "number"], "pattern": "^-?\\d+$"}),
+                json!({"anyOf": [{"pattern": "^-?\\d+$", "type": "string"}, {"pattern": "^-?\\d+$", "type": "number"}]}),
+            ),
+            (
+                Direction::Input,
+                json!({"type": "string", "format": "partial-time"}),
+                json!({"type": "string", "examples": ["10:00:00"]}),
             ),
             (
                 Direction::Output,

@@ -137,7 +137,15 @@ fn describe_steps(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<Str
     if let Some(value) = schema.get("const") {
         return Some(value.to_string());
     }
+    let format = schema.get("format").and_then(Value::as_str);
     let kinds = match schema.get("type") {
+        Some(Value::String(only)) if only == "string" => match (format, schema.get("examples")) {
+            (Some(format), _) => format_description(format),
+            (None, Some(Value::Array(examples))) if !examples.is_empty() => {
+                format!("a string such as {}", examples[0])
+            }
+            _ => "a string".to_owned(),
+        },
         Some(Value::String(only)) => type_description(only)?.to_owned(),
         Some(Value::Array(several)) => {
             let several = several.iter().map(|name| type_description(name.as_str()?));
@@ -159,6 +167,23 @@ fn type_description(name: &str) -> Option<&'static str> {
         "null" => "null",
         _ => return None,
     })
+}
+
+/// Describes strings of a format, with an example for those that people do not know by heart.
+fn format_description(format: &str) -> String {
+    let (kind, example) = match format {
+        "date-time" => ("a date and time", "2026-12-01T10:00:00Z"),
+        "date" => ("a date", "2026-12-01"),
+        "time" => ("a time", "10:00:00Z"),
+        "duration" => ("a duration", "PT1H30M"),
+        "uuid" => ("a UUID", "67e55044-10b1-426f-9247-bb680e5fe0c8"),
+        "uri" => ("a URI", "https://example.com/page"),
+        "email" => ("an email address", "name@example.com"),
+        "ipv4" => ("an IPv4 address", "192.0.2.1"),
+        "ipv6" => ("an IPv6 address", "2001:db8::1"),
+        _ => return format!("a string of the format `{format}`"),
+    };
+    format!("{kind} such as {example}")
 }
 
 /// Describes alternatives, if each of them has a description.
@@ -184,7 +209,6 @@ fn with_conditions(mut text: String, schema: &Schema) -> String {
         ("maxLength", "characters at most "),
         ("minItems", "items at least "),
         ("maxItems", "items at most "),
-        ("format", "format "),
         ("pattern", "pattern "),
     ];
     let conditions: Vec<_> = conditions
@@ -215,6 +239,9 @@ mod tests {
                 "unit": {"enum": ["metric", "imperial"]},
                 "a/b": {"type": "array", "prefixItems": [{"const": 7}], "items": {"type": "boolean"}},
                 "map": {"additionalProperties": {"type": "number"}},
+                "at": {"type": "string", "format": "date-time"},
+                "host": {"type": "string", "format": "hostname", "maxLength": 9},
+                "local": {"type": "string", "examples": ["10:00:00"]},
                 "loop": {"$ref": "#/properties/loop"},
                 "any": {},
             },
@@ -232,6 +259,12 @@ mod tests {
             ("/a~1b/0", Some("7")),
             ("/a~1b/1", Some("true or false")),
             ("/map/anything", Some("a number")),
+            ("/at", Some("a date and time such as 2026-12-01T10:00:00Z")),
+            (
+                "/host",
+                Some("a string of the format `hostname` (characters at most 9)"),
+            ),
+            ("/local", Some("a string such as \"10:00:00\"")),
             ("/loop", None),
             ("/loop/a/b/c", None),
             ("/any", None),

@@ -1,32 +1,65 @@
 //! Stdio transport, over the standard streams of the process.
 //!
 //! On Unix, pipes and sockets are used in non-blocking mode, because tokio's threads for standard streams multiply the
-//! latency. Files, terminals and other platforms use threads.
+//! latency. Files, terminals and other platforms use threads. While a server runs, descriptor 1 refers to standard error, so
+//! that `println!` of a function or of a library cannot break the protocol.
 
 use std::io::{self, Read};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::thread;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, Stdout};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
 use crate::error::Result;
-use crate::server::Server;
+use crate::server::{Server, ServerBuilder};
+
+/// Standard output without a non-blocking mode.
+#[cfg(unix)]
+type BlockingOutput = tokio::fs::File;
+#[cfg(not(unix))]
+type BlockingOutput = tokio::io::Stdout;
+
+impl ServerBuilder {
+    /// Builds the server and serves the parent process over standard input and output, see [`Server::serve_stdio`].
+    ///
+    /// ```no_run
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> treenail::Result<()> {
+    ///     treenail::server!().serve_stdio().await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerBuilder::build`] and [`Server::serve_stdio`].
+    pub async fn serve_stdio(self) -> Result<()> {
+        self.build()?.serve_stdio().await
+    }
+}
 
 impl Server {
     /// Serves the parent process over standard input and output, until the input ends or the server
     /// [closes](Server::close).
     ///
-    /// Nothing else may write to standard output; use standard error for logs. A current-thread runtime is fastest:
-    /// `#[tokio::main(flavor = "current_thread")]`. The runtime needs I/O and time enabled.
+    /// On Unix, the process's standard output is standard error meanwhile, so `println!` cannot break the session; it is restored
+    /// when the future ends or is dropped. On other platforms, nothing else may write to standard output. Output from
+    /// before is sent to the client, which ignores it at best. Use standard error for logs.
+    ///
+    /// A current-thread runtime is fastest: `#[tokio::main(flavor = "current_thread")]`. The runtime needs I/O and time enabled.
     ///
     /// # Errors
     ///
-    /// See [`Server::serve`].
+    /// See [`Server::serve`]. [`Error::Io`](crate::Error::Io) also if there is no free file descriptor.
     pub async fn serve_stdio(&self) -> Result<()> {
         let mut input = Input::open();
-        let mut output = Output::open();
+        #[cfg(unix)]
+        let stdout = unix::ReservedStdout::take()?;
+        #[cfg(unix)]
+        let mut output = Output::open(stdout.file())?;
+        #[cfg(not(unix))]
+        let mut output = Output::Threads(tokio::io::stdout());
         let ended = self.serve(&mut input, &mut output).await;
         input.close();
         output.close();
@@ -47,7 +80,7 @@ enum Output {
     Pipe(tokio::net::unix::pipe::Sender),
     #[cfg(unix)]
     Socket(tokio::net::UnixStream),
-    Threads(Stdout),
+    Threads(BlockingOutput),
 }
 
 impl Input {
@@ -149,21 +182,22 @@ impl AsyncRead for Reader {
 }
 
 impl Output {
-    fn open() -> Self {
-        #[cfg(unix)]
-        if !unix::is_same_file(&io::stdout(), &io::stderr()) {
+    /// Opens the standard output that the process had when it started to serve.
+    #[cfg(unix)]
+    fn open(stdout: &std::fs::File) -> io::Result<Self> {
+        if !unix::is_same_file(stdout, &io::stderr()) {
             // Non-blocking mode would apply to standard error too if it is the same file, and log messages would be lost.
-            match unix::open(&io::stdout()) {
-                Ok(Some(unix::Stream::Socket(socket))) => return Self::Socket(socket),
+            match unix::open(stdout) {
+                Ok(Some(unix::Stream::Socket(socket))) => return Ok(Self::Socket(socket)),
                 Ok(Some(unix::Stream::Pipe(fd))) => {
                     if let Ok(pipe) = tokio::net::unix::pipe::Sender::from_owned_fd(fd) {
-                        return Self::Pipe(pipe);
+                        return Ok(Self::Pipe(pipe));
                     }
                 }
                 Ok(None) | Err(_) => {}
             }
         }
-        Self::Threads(tokio::io::stdout())
+        Ok(Self::Threads(stdout.try_clone()?.into()))
     }
 
     /// Restores the blocking mode, because other processes may share the stream.
@@ -228,10 +262,33 @@ mod unix {
     //! Detection of the file type of standard streams, without changing them.
 
     use std::fs::{File, Metadata};
-    use std::io;
+    use std::io::{self, Write as _};
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     use std::os::unix::net::UnixStream;
+
+    /// Standard output, reserved for messages: the process writes to standard error meanwhile.
+    pub(super) struct ReservedStdout(File);
+
+    impl ReservedStdout {
+        pub(super) fn take() -> io::Result<Self> {
+            let original = io::stdout().as_fd().try_clone_to_owned()?;
+            rustix::stdio::dup2_stdout(io::stderr())?;
+            Ok(Self(original.into()))
+        }
+
+        pub(super) fn file(&self) -> &File {
+            &self.0
+        }
+    }
+
+    impl Drop for ReservedStdout {
+        fn drop(&mut self) {
+            // The start of a line may be buffered. Neither error can be handled here.
+            let _ = io::stdout().flush();
+            let _ = rustix::stdio::dup2_stdout(&self.0);
+        }
+    }
 
     /// Standard stream in non-blocking mode.
     pub(super) enum Stream {

@@ -174,7 +174,7 @@ async fn null_arguments_are_omitted_where_none_is_the_default() {
             &self,
             #[arg(default = Some(3))] a: Option<u8>,
         ) -> Result<(), ToolError>;
-        async fn any(&self, a: serde_json::Value) -> Result<(), ToolError>;
+        async fn any(&self, a: Value) -> Result<(), ToolError>;
         async fn list(&self, a: Vec<Option<u8>>) -> Result<(), ToolError>;
     }
     let mock = MockNothing::new()
@@ -185,7 +185,7 @@ async fn null_arguments_are_omitted_where_none_is_the_default() {
     let client = mock.client().await.unwrap();
     client.optional(None).await.unwrap();
     client.with_default(None).await.unwrap();
-    client.any(serde_json::Value::Null).await.unwrap();
+    client.any(Value::Null).await.unwrap();
     client.list(vec![None, Some(1)]).await.unwrap();
     let sent: Vec<_> = mock
         .calls()

@@ -129,13 +129,15 @@ async fn an_endless_comment_takes_no_memory_and_can_be_abandoned() {
 #[tokio::test]
 async fn a_refused_connection_is_an_error_without_secrets() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp?secret=1", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
+    let url = format!("http://{address}/mcp?secret=1");
     drop(listener);
     for request in [modern(1, "a", json!({})), legacy(2, "a", &json!({}))] {
         let error = TestSession::connect(&url).send(request).await.unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, ClientError::Closed(_)), "{error:?}");
-        assert!(text.contains("no connection to the server"), "{text}");
+        let expected = format!("no connection to the server at {address}: ");
+        assert!(text.contains(&expected), "{text}");
         assert!(!text.contains("secret"), "{text}");
     }
 }

@@ -117,7 +117,7 @@ fn whole_result() -> CallToolResult {
 
 #[mcp_tool]
 fn null() -> CallToolResult {
-    CallToolResult::new([]).with_structured_content(serde_json::Value::Null)
+    CallToolResult::new([]).with_structured_content(Value::Null)
 }
 
 #[mcp_tool]
@@ -133,7 +133,7 @@ fn works_hard(cx: &Context) -> String {
 
 /// A value that cannot be serialized as JSON: a map whose keys are not strings.
 #[mcp_tool]
-fn unwritable() -> Result<serde_json::Value, serde_json::Error> {
+fn unwritable() -> Result<Value, serde_json::Error> {
     serde_json::to_value(std::collections::HashMap::from([(vec![1], 2)]))
 }
 

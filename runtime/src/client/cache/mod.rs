@@ -19,6 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use treenail_schema::{
+    CompleteRequest, CompleteRequestParams, CompletionArgument, CompletionReference,
     GetPromptRequest, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
@@ -161,6 +162,29 @@ impl McpClient {
         arguments: impl Serialize,
     ) -> ClientRequest<GetPromptRequest> {
         self.session().prompts_get(name, arguments)
+    }
+
+    /// Requests completions for an argument of a prompt or a variable of a resource template, given its text so far. Use
+    /// [`completion_complete`](McpClientSession::completion_complete) of the session if other arguments are known.
+    ///
+    /// ```
+    /// use treenail::client::{ClientError, McpClient};
+    /// use treenail::schema::PromptReference;
+    ///
+    /// async fn cities(client: &McpClient) -> Result<Vec<String>, ClientError> {
+    ///     let result = client.complete(PromptReference::new("travel.trip"), "city", "Os").await?;
+    ///     Ok(result.completion.values)
+    /// }
+    /// ```
+    pub fn complete(
+        &self,
+        reference: impl Into<CompletionReference>,
+        argument: &str,
+        typed: &str,
+    ) -> ClientRequest<CompleteRequest> {
+        let argument = CompletionArgument::new(argument, typed);
+        let params = CompleteRequestParams::new(reference, argument);
+        self.session().completion_complete(&params)
     }
 
     /// Returns all resources, in the order of the server.

@@ -11,6 +11,7 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use http::header::PROXY_AUTHORIZATION;
+use http::uri::Authority;
 use http::{HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -112,12 +113,14 @@ impl Pool {
             let headers = request.headers_mut();
             headers.insert(PROXY_AUTHORIZATION, value.clone());
         }
+        let authority = request.uri().authority().cloned();
         let request = request.map(FullBody::new);
         let sent = match &self.client {
             HyperClient::Plain(client) => client.request(request),
             HyperClient::Tls(client) => client.request(request),
         };
-        sent.await.map_err(|error| connection_error(&error))
+        sent.await
+            .map_err(|error| connection_error(&error, authority.as_ref()))
     }
 
     /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
@@ -161,13 +164,17 @@ fn client_builder(limits: &ClientLimits) -> Builder {
 }
 
 /// Converts an error of hyper with all its sources. None of them contains text from the server.
-fn connection_error(error: &Error) -> ClientError {
-    let message = if error.is_connect() {
-        "no connection to the server"
+fn connection_error(error: &Error, authority: Option<&Authority>) -> ClientError {
+    // The port, but no user name and no password.
+    let address = authority.map_or("", |authority| {
+        let text = authority.as_str();
+        text.rsplit_once('@').map_or(text, |(_, address)| address)
+    });
+    let mut reason = if error.is_connect() {
+        format!("no connection to the server at {address}")
     } else {
-        "the server did not answer"
+        format!("the server at {address} did not answer")
     };
-    let mut reason = message.to_owned();
     let mut source = error.source();
     while let Some(cause) = source {
         if let Some(NotAllowed(reason)) = cause.downcast_ref() {

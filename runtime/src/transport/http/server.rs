@@ -12,15 +12,15 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
 
 use crate::deadline;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::server::Server;
+use crate::server::{Server, ServerBuilder};
 use crate::transport::http::accept::{ConnectionLimiter, ConnectionPermit};
 use crate::transport::http::legacy::SsePaths;
 use crate::transport::http::response::{HttpBody, Rejection};
@@ -28,6 +28,25 @@ use crate::transport::http::service::HttpService;
 use crate::transport::http::stream_permits::StreamPermits;
 use crate::transport::http::without_slash;
 use crate::transport::http::write_timeout::WriteTimeout;
+
+#[cfg(feature = "http-server")]
+impl ServerBuilder {
+    /// Builds the server and serves HTTP at `address`, with the endpoint `/mcp`, see [`Server::serve_http`].
+    ///
+    /// ```no_run
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> treenail::Result<()> {
+    ///     treenail::server!().serve_http("127.0.0.1:8080").await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`ServerBuilder::build`] and [`Server::serve_http`].
+    pub async fn serve_http(self, address: impl ToSocketAddrs) -> Result<()> {
+        self.build()?.serve_http(address).await
+    }
+}
 
 #[cfg(feature = "http-server")]
 impl Server {
@@ -54,7 +73,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if binding fails.
+    /// [`Error::Io`](crate::Error::Io) if binding fails; it names the address.
     pub async fn bind_http(&self, address: impl ToSocketAddrs) -> Result<HttpServer> {
         HttpService::new(self.clone()).bind(address).await
     }
@@ -65,9 +84,15 @@ impl HttpService {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if binding fails.
+    /// [`Error::Io`](crate::Error::Io) if binding fails; it names the address.
     pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<HttpServer> {
-        let listener = TcpListener::bind(address).await?;
+        let addresses = lookup_host(address).await;
+        let addresses: Vec<_> = addresses
+            .map_err(|error| Error::listen(&[], &error))?
+            .collect();
+        let listener = TcpListener::bind(&*addresses)
+            .await
+            .map_err(|error| Error::listen(&addresses, &error))?;
         self.stream_permits = StreamPermits::new(self.server().limits());
         Ok(HttpServer {
             address: listener.local_addr()?,
