@@ -66,10 +66,7 @@ struct ListenError(String);
 
 fn io_message(error: &io::Error) -> String {
     #[cfg(feature = "http-server")]
-    if error
-        .get_ref()
-        .is_some_and(|inner| inner.is::<ListenError>())
-    {
+    if matches!(error.get_ref(), Some(inner) if inner.is::<ListenError>()) {
         return error.to_string();
     }
     #[cfg(not(feature = "http-server"))]

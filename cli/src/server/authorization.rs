@@ -64,7 +64,7 @@ pub(crate) fn oauth_client(
         oauth = oauth.client(ClientCredentials::public(client_id));
     }
     if !args.scopes.is_empty() {
-        let scopes: Scopes = args.scopes.join(" ").parse().map_err(auth_failure)?;
+        let scopes: Scopes = args.scopes.join(" ").parse()?;
         oauth = oauth.scopes(scopes);
     }
     Ok(Some(oauth))
@@ -83,15 +83,17 @@ fn open_store() -> Result<FileStore, Failure> {
     })
 }
 
-pub(crate) fn auth_failure(error: AuthError) -> Failure {
-    let exit = match &error {
-        AuthError::Invalid(_) => Exit::Usage,
-        AuthError::Store(_) => Exit::Io,
-        AuthError::Unavailable(_) => Exit::Connection,
-        AuthError::Document { .. } => Exit::Protocol,
-        _ => Exit::Refused,
-    };
-    Failure::new(exit, error.to_string())
+impl From<AuthError> for Failure {
+    fn from(error: AuthError) -> Self {
+        let exit = match &error {
+            AuthError::Invalid(_) => Exit::Usage,
+            AuthError::Store(_) => Exit::Io,
+            AuthError::Unavailable(_) => Exit::Connection,
+            AuthError::Document { .. } => Exit::Protocol,
+            _ => Exit::Refused,
+        };
+        Self::new(exit, error.to_string())
+    }
 }
 
 fn user_agent(sign_in: SignIn, terminal: &Terminal) -> Arc<dyn UserAgent> {

@@ -17,7 +17,7 @@ use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Stderr};
 use treenail::schema::{LoggingLevel, Root};
 use treenail::{ClientError, McpClient};
 
-pub(crate) use self::authorization::{SignIn, auth_failure, oauth_client};
+pub(crate) use self::authorization::{SignIn, oauth_client};
 pub(crate) use self::request_timer::RequestTimer;
 pub(crate) use self::run::{terminated, until_interrupted};
 use self::stderr_tail::StderrTail;

@@ -95,9 +95,12 @@ fn client(server: &ScriptedServer, tokens: &Arc<Tokens>) -> TestSession {
 #[tokio::test]
 async fn a_refused_request_is_sent_again_with_other_credentials() {
     for status in [401, 403] {
-        let mut server = ScriptedServer::new(move |received| match has_token(received, "t1") {
-            true => Response::result(received, &json!({})),
-            false => Response::complete(status, CHALLENGE, ""),
+        let mut server = ScriptedServer::new(move |received| {
+            if has_token(received, "t1") {
+                Response::result(received, &json!({}))
+            } else {
+                Response::complete(status, CHALLENGE, "")
+            }
         })
         .await;
         let tokens = Arc::<Tokens>::default();
@@ -309,9 +312,12 @@ async fn credentials_follow_redirects_below_their_path_only() {
 
 #[tokio::test]
 async fn a_notification_is_authorized_and_sent_again() {
-    let mut server = ScriptedServer::new(|received| match has_token(received, "t1") {
-        true => Response::accepted(),
-        false => Response::complete(401, "", ""),
+    let mut server = ScriptedServer::new(|received| {
+        if has_token(received, "t1") {
+            Response::accepted()
+        } else {
+            Response::complete(401, "", "")
+        }
     })
     .await;
     let session = client(&server, &Arc::default());

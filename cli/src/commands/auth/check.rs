@@ -9,7 +9,7 @@ use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_text;
-use crate::server::{auth_failure, until_interrupted};
+use crate::server::until_interrupted;
 use crate::terminal::Terminal;
 
 /// Check the documents that lead clients from a server to a token, without requesting one
@@ -25,7 +25,8 @@ pub(super) struct Check {
 
 impl Check {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let connecting = async { Ok(McpClient::builder().url(&self.url).build().await) };
+        // Boxed, because the futures of a connection are large.
+        let connecting = async { Ok(Box::pin(McpClient::builder().url(&self.url).build()).await) };
         let refused = match until_interrupted(connecting).await? {
             Err(ClientError::Unauthorized(refused)) => refused,
             Err(error) => return Err(error.into()),
@@ -36,8 +37,8 @@ impl Check {
         };
         let oauth = super::stored_client(terminal)?;
         let reporting = async {
-            let report = oauth.report(&self.url, &refused.challenges).await;
-            report.map_err(auth_failure)
+            let report = Box::pin(oauth.report(&self.url, &refused.challenges)).await;
+            report.map_err(Failure::from)
         };
         let report = until_interrupted(reporting).await?;
         if !print_if_json(self.output, terminal, &as_json(&report))? {

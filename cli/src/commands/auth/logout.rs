@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure};
-use crate::server::auth_failure;
 use crate::terminal::Terminal;
 
 /// Revoke the tokens for a server and delete them
@@ -21,17 +20,13 @@ pub(super) struct Logout {
 impl Logout {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let oauth = super::stored_client(terminal)?;
-        let status = oauth.status(&self.url).await.map_err(auth_failure)?;
+        let status = oauth.status(&self.url).await?;
         if status.is_none() {
             terminal.print_text("not signed in")?;
             return Ok(Exit::Success);
         }
         let revoked = oauth.logout(&self.url).await;
-        let is_deleted = oauth
-            .status(&self.url)
-            .await
-            .map_err(auth_failure)?
-            .is_none();
+        let is_deleted = oauth.status(&self.url).await?.is_none();
         match revoked {
             Ok(()) => terminal.print_text("signed out")?,
             Err(error) if is_deleted => {
@@ -40,7 +35,7 @@ impl Logout {
                     "the tokens were deleted, but not revoked: {error}"
                 ));
             }
-            Err(error) => return Err(auth_failure(error)),
+            Err(error) => return Err(error.into()),
         }
         Ok(Exit::Success)
     }

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use crate::args::{AuthArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
-use crate::server::{RequestTimer, SignIn, auth_failure, oauth_client};
+use crate::server::{RequestTimer, SignIn, oauth_client};
 use crate::terminal::Terminal;
 
 /// Sign in to servers over HTTP, sign out, and check their authorization
@@ -51,5 +51,5 @@ impl Auth {
 fn stored_client(terminal: &Terminal) -> Result<treenail::auth::OAuth, Failure> {
     let timer = RequestTimer::new(std::time::Duration::from_secs(60));
     let client = oauth_client(&AuthArgs::default(), SignIn::Never, terminal, &timer)?;
-    client.ok_or_else(|| auth_failure(treenail::auth::AuthError::invalid("authorization is off")))
+    client.ok_or_else(|| treenail::auth::AuthError::invalid("authorization is off").into())
 }

@@ -10,7 +10,6 @@ use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_line;
-use crate::server::auth_failure;
 use crate::terminal::Terminal;
 
 /// Show the stored authorization for a server, without its tokens
@@ -27,7 +26,7 @@ pub(super) struct Status {
 impl Status {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let oauth = super::stored_client(terminal)?;
-        let status = oauth.status(&self.url).await.map_err(auth_failure)?;
+        let status = oauth.status(&self.url).await?;
         let now = SystemTime::now();
         let json = json!(status.as_ref().map(|status| json!({
             "issuer": status.issuer,

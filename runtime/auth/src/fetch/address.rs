@@ -29,10 +29,6 @@ impl AddressClass {
         }
     }
 
-    #[expect(
-        clippy::unnested_or_patterns,
-        reason = "each pattern is one range of addresses"
-    )]
     fn of_v4(address: Ipv4Addr) -> Self {
         /// Services of cloud machines outside of 169.254.0.0/16: Alibaba, Azure, Oracle.
         const METADATA: [Ipv4Addr; 3] = [
@@ -59,10 +55,6 @@ impl AddressClass {
         }
     }
 
-    #[expect(
-        clippy::unnested_or_patterns,
-        reason = "each pattern is one range of addresses"
-    )]
     fn of_v6(address: Ipv6Addr) -> Self {
         /// The metadata service of Amazon.
         const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
