@@ -15,10 +15,26 @@ mod client;
 mod clock;
 mod error;
 #[cfg(any(feature = "client", feature = "server"))]
+#[cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "each half uses a part of the shared module"
+    )
+)]
 mod fetch;
 #[cfg(any(feature = "client", feature = "server", feature = "testing"))]
 mod jose;
 #[cfg(any(feature = "client", feature = "server"))]
+#[cfg_attr(
+    not(all(feature = "client", feature = "server")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "each half uses a part of the shared module"
+    )
+)]
 mod metadata;
 #[cfg(test)]
 mod mutation;

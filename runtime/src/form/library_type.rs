@@ -4,9 +4,9 @@ use std::error::Error;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use treenail_schema::{
-    ElicitValue, PrimitiveSchemaDefinition, StringSchema, StringSchemaFormat as Format,
-};
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "url"))]
+use treenail_schema::StringSchemaFormat as Format;
+use treenail_schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
 
 use crate::form::field::FormField;
 
