@@ -86,7 +86,7 @@ fn prompts_and_resources_have_rules_of_their_own() {
             }
         ),
         &[
-            "unknown key `read_only`; write one of `name`, `title`, `icons`, `meta`, `blocking`",
+            "unknown key `read_only`; write one of `name`, `title`, `scope`, `icons`, `meta`, `blocking`",
             "unknown key `mime`; did you mean `name`?",
             "`cfg` on a parameter of a prompt; write two functions with a `cfg` each",
             "another prompt in this block is named `f`; write `name = \"…\"` on one",
@@ -122,7 +122,7 @@ fn streams_have_rules_of_their_own() {
         &[
             "unknown fold `lats`; did you mean `last`?",
             "wrong value for key `fold`; write `fold = \"…\"`",
-            "unknown key `fold`; write one of `name`, `title`, `icons`, `meta`, `blocking`",
+            "unknown key `fold`; write one of `name`, `title`, `scope`, `icons`, `meta`, `blocking`",
             "a stream can't be `blocking`; remove this, and send the items through a channel from a thread that may block",
             "the items borrow here; make them owned, like `String` for `&str`",
             "`stream` is for tools that return a stream; remove it",
