@@ -8,7 +8,7 @@ use treenail::auth::{
 };
 
 use super::RequestTimer;
-use crate::args::{AuthArgs, AuthMode};
+use crate::args::{AuthMode, ServerArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -28,7 +28,7 @@ pub(crate) enum SignIn {
 
 impl SignIn {
     /// Returns the way for commands other than `treenail auth login`.
-    pub(crate) fn automatic() -> Self {
+    fn automatic() -> Self {
         if Terminal::is_interactive() {
             Self::Browser
         } else {
@@ -37,37 +37,46 @@ impl SignIn {
     }
 }
 
-/// Returns the OAuth client of the program; `None` for `--auth never`.
+/// Returns the OAuth client for a connection; `None` for `--auth never`.
+///
+/// Without an explicit way to sign in, the connection may succeed without tokens, so it does not need the store.
 pub(crate) fn oauth_client(
-    args: &AuthArgs,
-    sign_in: SignIn,
+    args: &ServerArgs,
     terminal: &Terminal,
     timer: &Arc<RequestTimer>,
 ) -> Result<Option<OAuth>, Failure> {
-    if args.mode == AuthMode::Never {
+    let (auth, sign_in) = (&args.auth, args.sign_in);
+    if auth.mode == AuthMode::Never {
         return Ok(None);
     }
     let agent = PausingAgent {
-        agent: user_agent(sign_in, terminal),
+        agent: user_agent(sign_in.unwrap_or_else(SignIn::automatic), terminal),
         timer: Arc::clone(timer),
     };
     let mut oauth = OAuth::user_agent(NAME, agent);
     match open_store() {
         Ok(store) => oauth = oauth.store(store),
-        // Most servers need no token, so other commands go on without the store.
-        Err(failure) if sign_in == SignIn::Never => {
-            terminal.print_note(&format!("no stored tokens: {}", failure.message()));
-        }
-        Err(failure) => return Err(failure),
+        Err(failure) if sign_in.is_some() => return Err(failure),
+        Err(failure) => terminal.print_note(&format!("no stored tokens: {}", failure.message())),
     }
-    if let Some(client_id) = &args.client_id {
+    if let Some(client_id) = &auth.client_id {
         oauth = oauth.client(ClientCredentials::public(client_id));
     }
-    if !args.scopes.is_empty() {
-        let scopes: Scopes = args.scopes.join(" ").parse()?;
+    if !auth.scopes.is_empty() {
+        let scopes: Scopes = auth.scopes.join(" ").parse()?;
         oauth = oauth.scopes(scopes);
     }
     Ok(Some(oauth))
+}
+
+/// Returns an OAuth client for the stored authorizations, which asks no user.
+pub(crate) fn stored_client() -> Result<OAuth, Failure> {
+    Ok(OAuth::user_agent(NAME, NoUser).store(open_store()?))
+}
+
+/// Returns an OAuth client without stored authorizations, which asks no user.
+pub(crate) fn client_without_tokens() -> OAuth {
+    OAuth::user_agent(NAME, NoUser)
 }
 
 /// Opens the store of tokens. On platforms without a common keyring, the key is in a file that only the user can read.
@@ -77,10 +86,7 @@ fn open_store() -> Result<FileStore, Failure> {
     } else {
         FileStore::builder(NAME).key_file().open()
     };
-    store.map_err(|error| {
-        Failure::new(Exit::Io, error.to_string())
-            .note("use `--auth never` to connect without stored tokens")
-    })
+    Ok(store?)
 }
 
 impl From<AuthError> for Failure {

@@ -17,7 +17,8 @@ use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Stderr};
 use treenail::schema::{LoggingLevel, Root};
 use treenail::{ClientError, McpClient};
 
-pub(crate) use self::authorization::{SignIn, oauth_client};
+use self::authorization::oauth_client;
+pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
 pub(crate) use self::request_timer::RequestTimer;
 pub(crate) use self::run::{terminated, until_interrupted};
 use self::stderr_tail::StderrTail;
@@ -96,10 +97,7 @@ impl Connection {
             let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root_of(path)).collect();
             builder = builder.roots(roots?);
         }
-        let oauth = || {
-            let sign_in = args.sign_in.unwrap_or_else(SignIn::automatic);
-            oauth_client(&args.auth, sign_in, terminal, &timer)
-        };
+        let oauth = || oauth_client(args, terminal, &timer);
         let builder = set_target(builder, args, &tail, (oauth, &limits))?;
         let connecting = async { builder.build().await.map_err(connection_failure) };
         let client = Box::pin(until_interrupted(connecting)).await;

@@ -132,3 +132,22 @@ fn the_chain_to_a_token_is_checked() {
     let checked = fixture.run(&["auth", "check", &open.url]);
     checked.check(0, "the server requires no authorization\n", "");
 }
+
+#[test]
+fn only_commands_about_tokens_need_their_store() {
+    let fixture = Fixture::new();
+    fs::write(
+        fixture.home.path().join("treenail"),
+        "a file in place of the directory",
+    )
+    .unwrap();
+    let open = HttpServer::start_mode("http");
+    let call = fixture.run(&["call", "add", "a=1", "b=2", "--url", &open.url]);
+    assert_eq!((call.code, &*call.stdout), (0, "3\n"), "{call:?}");
+    assert!(call.stderr.contains("no stored tokens"), "{call:?}");
+    for command in ["login", "status", "logout"] {
+        let refused = fixture.run(&["auth", command, &fixture.server.url]);
+        assert_eq!(refused.code, 8, "{command}: {refused:?}");
+    }
+    assert_eq!(fixture.run(&["auth", "check", &fixture.server.url]).code, 0);
+}

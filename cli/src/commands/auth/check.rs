@@ -9,7 +9,7 @@ use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_text;
-use crate::server::until_interrupted;
+use crate::server::{client_without_tokens, until_interrupted};
 use crate::terminal::Terminal;
 
 /// Check the documents that lead clients from a server to a token, without requesting one
@@ -35,7 +35,7 @@ impl Check {
                 return Ok(Exit::Success);
             }
         };
-        let oauth = super::stored_client(terminal)?;
+        let oauth = client_without_tokens();
         let reporting = async {
             let report = Box::pin(oauth.report(&self.url, &refused.challenges)).await;
             report.map_err(Failure::from)

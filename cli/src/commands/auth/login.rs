@@ -5,7 +5,7 @@ use clap::Args;
 use super::status::render_status;
 use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs};
 use crate::exit::{Exit, Failure};
-use crate::server::{Connection, SignIn};
+use crate::server::{Connection, SignIn, stored_client};
 use crate::terminal::Terminal;
 
 /// Sign in to a server, and store the tokens for later commands
@@ -53,7 +53,7 @@ impl Login {
         args.sign_in = Some(sign_in);
         // The request that the server refuses makes the client sign in.
         Connection::with_connection(&args, terminal, async |_| Ok(())).await?;
-        let oauth = super::stored_client(terminal)?;
+        let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
         let text = match status {
             Some(status) => render_status(&status, std::time::SystemTime::now()),

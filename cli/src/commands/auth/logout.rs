@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure};
+use crate::server::stored_client;
 use crate::terminal::Terminal;
 
 /// Revoke the tokens for a server and delete them
@@ -19,7 +20,7 @@ pub(super) struct Logout {
 
 impl Logout {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let oauth = super::stored_client(terminal)?;
+        let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
         if status.is_none() {
             terminal.print_text("not signed in")?;

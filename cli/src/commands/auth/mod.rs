@@ -7,9 +7,8 @@ mod status;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{AuthArgs, OutputArgs};
+use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure};
-use crate::server::{RequestTimer, SignIn, oauth_client};
 use crate::terminal::Terminal;
 
 /// Sign in to servers over HTTP, sign out, and check their authorization
@@ -45,11 +44,4 @@ impl Auth {
             AuthCommand::Check(check) => check.run(terminal).await,
         }
     }
-}
-
-/// Returns the OAuth client of the program, without a user.
-fn stored_client(terminal: &Terminal) -> Result<treenail::auth::OAuth, Failure> {
-    let timer = RequestTimer::new(std::time::Duration::from_secs(60));
-    let client = oauth_client(&AuthArgs::default(), SignIn::Never, terminal, &timer)?;
-    client.ok_or_else(|| treenail::auth::AuthError::invalid("authorization is off").into())
 }

@@ -10,6 +10,7 @@ use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_line;
+use crate::server::stored_client;
 use crate::terminal::Terminal;
 
 /// Show the stored authorization for a server, without its tokens
@@ -25,7 +26,7 @@ pub(super) struct Status {
 
 impl Status {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let oauth = super::stored_client(terminal)?;
+        let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
         let now = SystemTime::now();
         let json = json!(status.as_ref().map(|status| json!({

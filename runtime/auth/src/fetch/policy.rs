@@ -77,7 +77,7 @@ impl FetchPolicy {
         self.server = if server.host().is_some_and(url::is_loopback) {
             AddressClass::Loopback
         } else {
-            // Without TLS, whoever controls the name server could choose the class.
+            // Without TLS, an attacker in control of the name server could choose the class.
             let address = literal.or_else(|| peer.filter(|_| is_encrypted));
             address.map_or(AddressClass::Public, AddressClass::of)
         };

@@ -26,7 +26,7 @@ impl Callback {
     ///
     /// let callback = Callback::new("https://app.example.com/callback", |request| async move {
     ///     // Show `request.url()`, then wait for the redirect.
-    ///     Err(AuthError::NotAuthorized("nobody is signed in".into()))
+    ///     Err(AuthError::NotAuthorized("the user has not signed in".into()))
     /// });
     /// ```
     pub fn new<F, R>(redirect_uri: impl Into<Arc<str>>, function: F) -> Self

@@ -125,7 +125,7 @@ async fn expiry_has_a_leeway_of_one_minute_at_most() {
             "{leeway:?}"
         );
     }
-    // A forged token tells nothing of its expiry.
+    // The expiry of a forged token is not reported.
     let forged = sign(&self::key(), "at+jwt", &claims_with("exp", Some(json!(1))));
     assert_eq!(
         outcome(&verifier(&key), &forged).await,
