@@ -199,6 +199,18 @@ impl Context {
         }
     }
 
+    /// Returns the least level of log messages that the client wants now, or `None` if it wants none.
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        self.state.peer.log_level()
+    }
+
+    /// Returns `true` if this call and `other` are of the same session of the legacy era, so of the same client. Requests of the
+    /// modern era have no session.
+    pub fn is_same_session(&self, other: &Self) -> bool {
+        !self.state.peer.revision().is_modern()
+            && Arc::ptr_eq(&self.state.peer, &other.state.peer)
+    }
+
     /// Returns `true` if the call has ended: its function has returned, or the client has cancelled it.
     ///
     /// An asynchronous function is dropped when its call is cancelled. A blocking function, and tasks that a function has
