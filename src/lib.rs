@@ -366,7 +366,9 @@ pub mod completion {
 /// Values that come with a call: the caller, extensions of the transport, progress.
 pub mod context {
     #[doc(inline)]
-    pub use treenail_runtime::{Context, Extensions, FromCall, Principal, Progress};
+    pub use treenail_runtime::{
+        ClientIdentity, Context, Extensions, FromCall, Principal, Progress,
+    };
 }
 
 /// Contracts: the traits of typed contracts, and contracts as data.
@@ -460,7 +462,9 @@ pub mod scope {
 /// Servers: mounting, namespaces, and changes while they run.
 pub mod server {
     #[doc(inline)]
-    pub use treenail_runtime::{Component, Edit, Mount, Namespace, Server, ServerBuilder};
+    pub use treenail_runtime::{
+        Component, Edit, Mount, Namespace, Server, ServerBuilder, SubscribedResources, WeakServer,
+    };
 }
 
 /// Tools: definitions, sets, outputs, streams and middleware.

@@ -9,6 +9,7 @@ mod namespace;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
+mod weak;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
 pub use self::response::PendingResponse;
 use self::subscriptions::{Event, Hub};
+pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
 use crate::limits::Limits;

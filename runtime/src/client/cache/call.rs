@@ -173,6 +173,14 @@ impl McpClient {
         Ok(request.with_headers(headers))
     }
 
+    /// Returns the arguments of a call that are sent as headers.
+    pub(crate) fn argument_headers(&self, tool: &Tool, arguments: &str) -> Vec<(String, String)> {
+        if !self.sends_header_arguments() {
+            return Vec::new();
+        }
+        headers::argument_headers(tool, arguments)
+    }
+
     /// Returns whether calls send arguments as headers.
     pub(super) fn sends_header_arguments(&self) -> bool {
         let session = self.session();

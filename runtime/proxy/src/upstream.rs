@@ -1,0 +1,208 @@
+//! One server behind a proxy, whether it is connected or not.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use treenail_runtime::dynamic::RawResult;
+use treenail_runtime::{Context, RpcError};
+use treenail_schema::Tool;
+
+use crate::failure::Failure;
+use crate::forward::Forwarder;
+use crate::limits::ProxyLimits;
+use crate::link::{Link, RemoteCall};
+use crate::rewrite::{ResultKind, rewrite_uris};
+use crate::uris::Uris;
+use crate::waiting::WaitingCalls;
+
+/// One server behind a proxy. The functions of its features share it.
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    pub(crate) name: Arc<str>,
+    pub(crate) limits: ProxyLimits,
+    pub(crate) uris: Uris,
+    pub(crate) waiting: WaitingCalls,
+    connection: RwLock<Connection>,
+}
+
+/// State of the connection to the server.
+#[derive(Clone, Debug)]
+enum Connection {
+    Up(Arc<Link>),
+    /// The cause, as a clause.
+    Down(Arc<str>),
+}
+
+impl Upstream {
+    pub(crate) fn new(
+        name: Arc<str>,
+        limits: ProxyLimits,
+        uris: Uris,
+        waiting: WaitingCalls,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            limits,
+            uris,
+            waiting,
+            connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
+        })
+    }
+
+    pub(crate) fn set_up(&self, link: Arc<Link>) {
+        self.set(Connection::Up(link));
+    }
+
+    pub(crate) fn set_down(&self, cause: impl Into<Arc<str>>) {
+        self.set(Connection::Down(cause.into()));
+    }
+
+    /// Returns the connection, or the reason why there is none.
+    pub(crate) fn link(&self) -> Result<Arc<Link>, Arc<str>> {
+        let connection = self.connection.read().unwrap_or_else(PoisonError::into_inner);
+        match &*connection {
+            Connection::Up(link) if link.tap.is_closed() => Err("the connection was lost".into()),
+            Connection::Up(link) => Ok(Arc::clone(link)),
+            Connection::Down(cause) => Err(Arc::clone(cause)),
+        }
+    }
+
+    fn set(&self, connection: Connection) {
+        *self.connection.write().unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+
+    /// Passes on a call of a tool. A failure of the connection is one that the model reads.
+    pub(crate) async fn call_tool(
+        &self,
+        context: &Context,
+        tool: &Tool,
+        arguments: &str,
+    ) -> Result<RawResult, RpcError> {
+        let result = async {
+            let link = self.connected()?;
+            let call = RemoteCall {
+                method: "tools/call",
+                members: format!("\"name\":{},\"arguments\":{arguments}", json(&tool.name)),
+                headers: treenail_runtime::internal::argument_headers(&link.client, tool, arguments),
+            };
+            self.forward(&link, context, &call, ResultKind::Tool).await
+        };
+        match result.await {
+            Ok(text) => Ok(text.into()),
+            Err(Failure::Rpc(error)) => Err(error),
+            Err(Failure::Server(message)) => {
+                let message = json(&message);
+                let text = format!(
+                    r#"{{"content":[{{"type":"text","text":{message}}}],"isError":true}}"#
+                );
+                Ok(text.into())
+            }
+        }
+    }
+
+    /// Passes on a request for a prompt. `arguments` are an object.
+    pub(crate) async fn get_prompt(
+        &self,
+        context: &Context,
+        name: &str,
+        arguments: &str,
+    ) -> Result<RawResult, RpcError> {
+        let members = format!("\"name\":{},\"arguments\":{arguments}", json(name));
+        self.request(context, "prompts/get", members, ResultKind::Prompt).await
+    }
+
+    /// Passes on a request for a resource at a URI of the proxy.
+    pub(crate) async fn read_resource(
+        &self,
+        context: &Context,
+        uri: &str,
+    ) -> Result<RawResult, RpcError> {
+        let members = format!("\"uri\":{}", json(self.uris.at_server(uri)));
+        self.request(context, "resources/read", members, ResultKind::Resource).await
+    }
+
+    /// Passes on a request for completions. `params` are those of the caller, `reference` is the JSON text of the server's one.
+    pub(crate) async fn complete(
+        &self,
+        context: &Context,
+        reference: &str,
+        params: &str,
+    ) -> Result<RawResult, RpcError> {
+        let members = completion_members(reference, params)
+            .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+        self.request(context, "completion/complete", members, ResultKind::Completion).await
+    }
+
+    async fn request(
+        &self,
+        context: &Context,
+        method: &'static str,
+        members: String,
+        kind: ResultKind,
+    ) -> Result<RawResult, RpcError> {
+        let call = RemoteCall {
+            method,
+            members,
+            headers: Vec::new(),
+        };
+        let result = async {
+            let link = self.connected()?;
+            self.forward(&link, context, &call, kind).await
+        };
+        result.await.map(RawResult::from).map_err(Failure::into_error)
+    }
+
+    fn connected(&self) -> Result<Arc<Link>, Failure> {
+        self.link().map_err(|cause| {
+            let name = &self.name;
+            Failure::Server(format!("the server `{name}` is not connected: {cause}"))
+        })
+    }
+
+    async fn forward(
+        &self,
+        link: &Arc<Link>,
+        context: &Context,
+        call: &RemoteCall,
+        kind: ResultKind,
+    ) -> Result<String, Failure> {
+        let forwarder = Forwarder {
+            server: &self.name,
+            link,
+            limits: &self.limits,
+            waiting: &self.waiting,
+        };
+        let text = forwarder.run(context, call).await?;
+        let server = context.server();
+        Ok(rewrite_uris(kind, text, |uri| {
+            self.uris.referred(uri, |uri| server.has_resource(uri))
+        }))
+    }
+}
+
+/// Returns the JSON text of a string.
+pub(crate) fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Returns the parameters of a completion without `_meta` and with another reference.
+fn completion_members(reference: &str, params: &str) -> Result<String, serde_json::Error> {
+    use std::fmt::Write;
+
+    use serde_json::value::RawValue;
+
+    #[derive(serde::Deserialize)]
+    struct Completion<'a> {
+        #[serde(borrow)]
+        argument: &'a RawValue,
+        #[serde(borrow, default)]
+        context: Option<&'a RawValue>,
+    }
+
+    let completion: Completion<'_> = serde_json::from_str(params)?;
+    let mut members = format!("\"ref\":{reference},\"argument\":{}", completion.argument);
+    if let Some(context) = completion.context {
+        // Writing to a string cannot fail.
+        let _ = write!(members, ",\"context\":{context}");
+    }
+    Ok(members)
+}
