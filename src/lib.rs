@@ -422,12 +422,21 @@ pub mod http {
     };
 }
 
+/// Tools, prompts, resources and templates that are made at run time.
+///
+/// Guide: [features at run time](crate::guide::dynamic).
+#[cfg(feature = "dynamic")]
+#[doc(inline)]
+pub use treenail_runtime::dynamic;
+
 /// Limits of a server, in groups.
 ///
 /// Guide: [limits](crate::guide::limits).
 pub mod limits {
     #[doc(inline)]
-    pub use treenail_runtime::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
+    pub use treenail_runtime::{
+        EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits, ValidationLimits,
+    };
 }
 
 /// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.

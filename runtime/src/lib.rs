@@ -20,6 +20,8 @@ mod completion;
 mod context;
 mod deadline;
 mod definition;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 mod error;
 mod extensions;
 mod form;
@@ -111,3 +113,4 @@ pub use self::transport::http::{
 };
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::wire::RpcError;
+pub use treenail_schema::internal::ValidationLimits;

@@ -46,6 +46,7 @@ mod registry;
 mod reinitialize;
 mod requests;
 mod resources;
+mod run_time;
 mod schemas;
 mod serialization;
 mod sessions;

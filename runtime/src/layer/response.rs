@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use treenail_schema::{CallToolResult, ContentBlock, ResultMetaObject, Tool};
+use treenail_schema::{CallToolResult, Tool};
 
 use crate::result_writer::ResultWriter;
-use crate::revision::{Placement, downgrade_content};
-use crate::tool::reply::{ToolResultWriter, WRAPPED, WRAPPED_END};
+use crate::tool::raw::{COMPLETE, write_members};
+use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
-use crate::wire::{Members, RpcError, SyntaxError};
+use crate::wire::{Members, RpcError};
 
 /// Response to a call of a tool, as layers see it. Needs the feature `tower`.
 ///
@@ -90,11 +90,18 @@ impl ToolResponse {
         };
         let start = result.mark();
         let placement = result.style().placement(shape);
-        rewrite(&text, placement, result).map_err(|error| {
-            tracing::error!(%error, tool = tool.name, "the result of a tool cannot be read");
-            result.rewind(start);
-            RpcError::internal("the result of the tool could not be written")
-        })
+        match write_members(&text, placement, result) {
+            Ok(written) => {
+                written.end(result);
+                Ok(())
+            }
+            Err(error) => {
+                tracing::error!(%error, tool = tool.name, "the result of a tool cannot be read");
+                result.rewind(start);
+                let message = "the result of the tool could not be written";
+                Err(RpcError::internal(message))
+            }
+        }
     }
 }
 
@@ -102,8 +109,6 @@ impl ToolResponse {
 fn is_complete(text: &str) -> bool {
     member(text, "resultType").is_none_or(|kind| kind == COMPLETE)
 }
-
-const COMPLETE: &str = r#""complete""#;
 
 /// Returns the text of a member of a result.
 fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -114,59 +119,6 @@ fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         }
     }
     None
-}
-
-/// Rewrites a result for the peer's revision, member by member. Texts and numbers stay unchanged.
-fn rewrite(
-    text: &str,
-    placement: Placement,
-    result: &mut ResultWriter<'_>,
-) -> Result<(), SyntaxError> {
-    let (mut meta, mut separator, mut wrapped) = (None, "{", false);
-    let mut members = Members::new(text)?;
-    while let Some((key, value)) = members.next()? {
-        let wraps = match (&*key, placement) {
-            ("_meta", _) => {
-                meta = serde_json::from_str::<ResultMetaObject>(value).ok();
-                continue;
-            }
-            ("resultType", _) if value == COMPLETE => continue,
-            ("structuredContent", Placement::Text) => continue,
-            ("structuredContent", Placement::Object) if !value.starts_with('{') => continue,
-            ("structuredContent", Placement::Wrapped) => true,
-            _ => false,
-        };
-        result.push(separator.as_bytes());
-        result.value(&*key);
-        result.push(b":");
-        if key == "content" {
-            content(value, result);
-        } else if wraps {
-            result.push(WRAPPED);
-            result.push(value.as_bytes());
-            result.push(WRAPPED_END);
-            wrapped = true;
-        } else {
-            result.push(value.as_bytes());
-        }
-        separator = ",";
-    }
-    match is_complete(text) {
-        true if wrapped => result.end_wrapped(meta),
-        true => result.end(meta),
-        false => result.end_other(meta.unwrap_or_default()),
-    }
-    Ok(())
-}
-
-/// Writes content blocks, and converts those that the peer's revision does not define.
-fn content(text: &str, result: &mut ResultWriter<'_>) {
-    let revision = result.style().revision();
-    let unknown = |blocks: &[ContentBlock]| blocks.iter().any(|block| block.since() > revision);
-    match serde_json::from_str::<Vec<ContentBlock>>(text) {
-        Ok(blocks) if unknown(&blocks) => result.value(&downgrade_content(blocks, revision)),
-        _ => result.push(text.as_bytes()),
-    }
 }
 
 #[cfg(test)]

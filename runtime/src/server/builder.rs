@@ -9,6 +9,8 @@ use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
+#[cfg(feature = "dynamic")]
+use crate::dynamic::Feature;
 use crate::error::{Error, Result};
 #[cfg(feature = "tower")]
 use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
@@ -118,6 +120,23 @@ impl ServerBuilder {
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
         self.registry = self.registry.tools(tools);
+        self
+    }
+
+    /// Adds features that are made at run time: one, or a collection of them. Needs the feature `dynamic`.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::dynamic::{Prompt, Tool};
+    ///
+    /// let now = Tool::new("now").handler(|_, _| async { "12:00" });
+    /// let plan = Prompt::new("plan").handler(|_, _| async { "Plan my day." });
+    /// let server = Server::builder("demo", "1.0.0").add([now, plan]).build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.registry = self.registry.add(features);
         self
     }
 

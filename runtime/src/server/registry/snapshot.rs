@@ -239,7 +239,7 @@ impl Snapshot {
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;
         let name = &*read.argument.name;
-        let completer = completers.iter().find(|(argument, _)| *argument == name);
+        let completer = completers.find(name);
         if completer.is_none() && !arguments.contains(&name) {
             let hint = match nearest(name, arguments.into_iter()) {
                 Some(known) => format!("; did you mean `{known}`?"),
@@ -249,7 +249,7 @@ impl Snapshot {
             return Err(RpcError::invalid_params(message));
         }
         Ok(Route::Function {
-            handler: completer.map_or(&self.no_completions, |(_, handler)| handler),
+            handler: completer.unwrap_or(&self.no_completions),
             name: read.argument.name.into(),
             arguments: Some(text.into()),
         })
