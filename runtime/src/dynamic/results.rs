@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use treenail_schema::{CacheScope, PromptMessage, ResultMetaObject, Revision};
+use treenail_schema::CacheScope;
 
 use super::raw::{RawOutcome, RawResult, Refusal, too_large};
 use crate::completion::CompleterInfo;
@@ -10,14 +10,14 @@ use crate::function::kind;
 use crate::prompt::PromptInfo;
 use crate::resource::ResourceInfo;
 use crate::result_writer::ResultWriter;
-use crate::revision::downgrade_block;
+use crate::revision::Placement;
+use crate::rewrite::{Rewritten, rewrite};
 use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::output::ToolOutput;
-use crate::tool::raw::{COMPLETE, write_members};
 use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
-use crate::wire::{Members, RpcError, is_one_line};
+use crate::wire::{RpcError, is_one_line};
 
 /// Writes the result of a tool. One that is not valid becomes a failure that the model reads.
 pub(super) fn tool(
@@ -57,13 +57,20 @@ fn write_tool_result(
 ) -> Result<(), String> {
     let text = one_line(text);
     let placement = result.style().placement(shape);
-    let mut written = write_members(&text, placement, result).map_err(|error| error.to_string())?;
-    if written.incomplete {
-        return Err("its `resultType` is not `complete`".to_owned());
-    }
-    if !written.content {
-        written.key("content", result);
-        match written.structured {
+    let (mut content, mut structured, mut is_error) = (false, None, false);
+    let rewritten = rewrite(&text, placement, result, |key, value| {
+        match key {
+            "content" => content = true,
+            "structuredContent" => structured = Some(value),
+            "isError" => is_error = value == "true",
+            _ => {}
+        }
+        false
+    });
+    let mut rewritten = complete(rewritten.map_err(|error| error.to_string())?)?;
+    if !content {
+        rewritten.key("content", result);
+        match structured {
             None => result.push(b"[]"),
             // Peers that do not read structured content read the text.
             Some(structured) => {
@@ -73,10 +80,10 @@ fn write_tool_result(
             }
         }
     }
-    if written.is_error {
+    if is_error {
         result.fail();
     }
-    written.end(result);
+    rewritten.end(result);
     Ok(())
 }
 
@@ -87,34 +94,18 @@ pub(super) fn prompt(
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
     let raw = outcome.map_err(|refusal| refusal.into_error("prompt", &info.name))?;
-    let mut object = Object::new("prompt", &info.name, "messages");
-    let meta = object.write(&raw, result, |key, value, result| match key {
-        "messages" => write_messages(value, result),
-        _ => result.push(value.as_bytes()),
+    let mut has_description = false;
+    let subject = ("prompt", &*info.name, "messages");
+    let mut rewritten = write(&raw, subject, result, |key, _| {
+        has_description |= key == "description";
+        false
     })?;
-    if let Some(description) = info.description.as_ref().filter(|_| !object.description) {
-        result.push(br#","description":"#);
+    if let Some(description) = info.description.as_ref().filter(|_| !has_description) {
+        rewritten.key("description", result);
         result.value(description);
     }
-    result.end(meta);
+    rewritten.end(result);
     Ok(())
-}
-
-/// Writes messages, and converts content that the peer's revision does not define.
-fn write_messages(text: &str, result: &mut ResultWriter<'_>) {
-    let revision = result.style().revision();
-    if revision != Revision::LATEST {
-        if let Ok(mut messages) = serde_json::from_str::<Vec<PromptMessage>>(text) {
-            let contents = || messages.iter().map(|message| &message.content);
-            if contents().any(|content| content.since() > revision) {
-                for message in &mut messages {
-                    downgrade_block(&mut message.content, revision);
-                }
-                return result.value(&messages);
-            }
-        }
-    }
-    result.push(text.as_bytes());
 }
 
 /// Writes the result of a resource. `authorized` is set if the caller is authorized by a token.
@@ -125,16 +116,27 @@ pub(super) fn resource(
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
     let raw = outcome.map_err(|refusal| refusal.into_error("resource", &info.name))?;
-    let mut object = Object::new("resource", &info.name, "contents");
-    let mut hints = CacheHints::default();
-    let meta = object.write(&raw, result, |_, value, result| {
-        result.push(value.as_bytes());
+    let (mut ttl, mut scope) = (None, None);
+    let subject = ("resource", &*info.name, "contents");
+    let mut rewritten = write(&raw, subject, result, |key, value| match key {
+        "ttlMs" => {
+            ttl = serde_json::from_str::<u64>(value).ok();
+            true
+        }
+        "cacheScope" => {
+            scope = serde_json::from_str::<CacheScope>(value).ok();
+            true
+        }
+        _ => false,
     })?;
-    hints.read(&object.cache_hints);
     if result.style().revision().is_modern() {
-        hints.write(authorized, result);
+        rewritten.key("ttlMs", result);
+        result.value(&ttl.unwrap_or_default());
+        // No cache may share the result for an authorized caller.
+        rewritten.key("cacheScope", result);
+        result.value(&scope.filter(|_| !authorized).unwrap_or_default());
     }
-    result.end(meta);
+    rewritten.end(result);
     Ok(())
 }
 
@@ -145,121 +147,48 @@ pub(super) fn completion(
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
     let raw = outcome.map_err(|refusal| refusal.into_error("completion of", &info.argument))?;
-    let mut object = Object::new("completion of", &info.argument, "completion");
-    let meta = object.write(&raw, result, |_, value, result| {
-        result.push(value.as_bytes());
-    })?;
-    result.end(meta);
+    let subject = ("completion of", &*info.argument, "completion");
+    write(&raw, subject, result, |_, _| false)?.end(result);
     Ok(())
 }
 
-/// Time for which a client may cache a result, and whether users may share it.
-#[derive(Default)]
-struct CacheHints {
-    ttl_ms: u64,
-    scope: CacheScope,
+/// Writes the members of a result without the end of it, given the kind and the name of the feature and the member that is
+/// required.
+fn write(
+    raw: &RawResult,
+    (kind, name, required): (&str, &str, &str),
+    result: &mut ResultWriter<'_>,
+    mut omit: impl FnMut(&str, &str) -> bool,
+) -> Result<Rewritten, RpcError> {
+    let start = result.mark();
+    let text = one_line(raw.text());
+    let mut found = false;
+    let rewritten = rewrite(&text, Placement::Bare, result, |key, value| {
+        found |= key == required;
+        omit(key, value)
+    });
+    let rewritten = rewritten.map_err(|error| error.to_string());
+    let rewritten = rewritten
+        .and_then(complete)
+        .and_then(|rewritten| match found {
+            true => Ok(rewritten),
+            false => Err(format!("it lacks `{required}`")),
+        });
+    rewritten.map_err(|reason| {
+        result.rewind(start);
+        tracing::error!(kind, name, reason, "a raw result is not valid");
+        RpcError::internal(format!(
+            "the result of the {kind} `{name}` is not valid: {reason}"
+        ))
+    })
 }
 
-impl CacheHints {
-    fn read(&mut self, [ttl, scope]: &[Option<String>; 2]) {
-        fn parsed<T: serde::de::DeserializeOwned>(text: Option<&String>) -> Option<T> {
-            serde_json::from_str(text?).ok()
-        }
-        self.ttl_ms = parsed(ttl.as_ref()).unwrap_or_default();
-        self.scope = parsed(scope.as_ref()).unwrap_or_default();
-    }
-
-    /// Writes the hints. No cache may share the result for an authorized caller.
-    fn write(&self, authorized: bool, result: &mut ResultWriter<'_>) {
-        let scope = if authorized {
-            CacheScope::Private
-        } else {
-            self.scope
-        };
-        let (ttl, scope) = (self.ttl_ms, scope.as_str());
-        result.push(format!(",\"ttlMs\":{ttl},\"cacheScope\":\"{scope}\"").as_bytes());
-    }
-}
-
-/// Writer of a result that is an object with one required member.
-struct Object<'a> {
-    kind: &'a str,
-    name: &'a str,
-    required: &'a str,
-    /// Set if there was a `description`.
-    description: bool,
-    /// The texts of `ttlMs` and `cacheScope`, which are not written.
-    cache_hints: [Option<String>; 2],
-}
-
-impl<'a> Object<'a> {
-    fn new(kind: &'a str, name: &'a str, required: &'a str) -> Self {
-        Self {
-            kind,
-            name,
-            required,
-            description: false,
-            cache_hints: [None, None],
-        }
-    }
-
-    /// Writes the members, without the end of the object. Returns its `_meta`.
-    fn write(
-        &mut self,
-        raw: &RawResult,
-        result: &mut ResultWriter<'_>,
-        write: impl Fn(&str, &str, &mut ResultWriter<'_>),
-    ) -> Result<Option<ResultMetaObject>, RpcError> {
-        let start = result.mark();
-        self.members(raw.text(), result, write).map_err(|reason| {
-            result.rewind(start);
-            let (kind, name) = (self.kind, self.name);
-            tracing::error!(kind, name, reason, "a raw result is not valid");
-            RpcError::internal(format!(
-                "the result of the {kind} `{name}` is not valid: {reason}"
-            ))
-        })
-    }
-
-    fn members(
-        &mut self,
-        text: &str,
-        result: &mut ResultWriter<'_>,
-        write: impl Fn(&str, &str, &mut ResultWriter<'_>),
-    ) -> Result<Option<ResultMetaObject>, String> {
-        let text = one_line(text);
-        let (mut meta, mut found, mut separator) = (None, false, "{");
-        let mut members = Members::new(&text).map_err(|error| error.to_string())?;
-        while let Some((key, value)) = members.next().map_err(|error| error.to_string())? {
-            match &*key {
-                "_meta" => {
-                    meta = serde_json::from_str(value).ok();
-                    continue;
-                }
-                "resultType" if value == COMPLETE => continue,
-                "resultType" => return Err("its `resultType` is not `complete`".to_owned()),
-                "ttlMs" => {
-                    self.cache_hints[0] = Some(value.to_owned());
-                    continue;
-                }
-                "cacheScope" => {
-                    self.cache_hints[1] = Some(value.to_owned());
-                    continue;
-                }
-                "description" => self.description = true,
-                required if required == self.required => found = true,
-                _ => {}
-            }
-            result.push(separator.as_bytes());
-            result.value(&*key);
-            result.push(b":");
-            write(&key, value, result);
-            separator = ",";
-        }
-        if !found {
-            return Err(format!("it lacks `{}`", self.required));
-        }
-        Ok(meta)
+/// Rejects a result that requests input.
+fn complete(rewritten: Rewritten) -> Result<Rewritten, String> {
+    if rewritten.is_complete() {
+        Ok(rewritten)
+    } else {
+        Err("its `resultType` is not `complete`".to_owned())
     }
 }
 

@@ -4,8 +4,6 @@ pub(crate) mod error;
 pub(crate) mod header_params;
 mod keywords;
 pub(crate) mod output;
-#[cfg(any(feature = "tower", feature = "dynamic"))]
-pub(crate) mod raw;
 pub(crate) mod reply;
 pub(crate) mod shape;
 
