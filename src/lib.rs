@@ -434,6 +434,10 @@ pub mod limits {
     pub use treenail_runtime::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
 }
 
+/// Observers of the requests to a server, for telemetry.
+#[doc(inline)]
+pub use treenail_runtime::observe;
+
 /// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.
 ///
 /// Guide: [prompts](crate::guide::prompts).
