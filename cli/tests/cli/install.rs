@@ -156,7 +156,8 @@ fn dry_run_prints_the_change_without_secrets() {
     let diff = "\
 --- ~/.cursor/mcp.json
 +++ ~/.cursor/mcp.json
-@@ -4,6 +4,13 @@
+@@ -3,6 +3,13 @@
+     \"other\": {
        \"command\": \"x\",
        \"env\": {\"TOKEN\": \"…\"}
 +    },
@@ -182,10 +183,7 @@ fn dry_run_prints_the_change_without_secrets() {
         &server,
     ];
     let outcome = home.installed(&args);
-    assert_eq!(
-        outcome.stdout.replace(&server, "SERVER"),
-        diff.replace("-4,6 +4,13", "-3,6 +3,13")
-    );
+    assert_eq!(outcome.stdout.replace(&server, "SERVER"), diff);
     assert_eq!(home.read(".cursor/mcp.json"), old);
     assert!(!home.path(".cursor/mcp.json.bak").exists());
 }
