@@ -15,6 +15,7 @@ mod hosts;
 mod render;
 mod server;
 mod terminal;
+mod timestamp;
 
 use std::env;
 use std::process::ExitCode;

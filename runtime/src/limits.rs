@@ -2,43 +2,9 @@
 
 use std::time::Duration;
 
+use treenail_schema::internal::limits;
+
 use crate::wire::ParseLimits;
-
-/// Defines a struct of limits: its fields with their defaults, and a setter for each.
-macro_rules! limits {
-    ($(#[$meta:meta])* struct $name:ident {
-        $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr,)*
-    }) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub struct $name {
-            $($(#[$doc])* pub $field: $type,)*
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $($field: $default,)* }
-            }
-        }
-
-        impl $name {
-            $(
-                #[doc = concat!(
-                    "Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ")."
-                )]
-                #[must_use]
-                pub fn $field(mut self, $field: $type) -> Self {
-                    self.$field = $field;
-                    self
-                }
-            )*
-        }
-    };
-}
-
-#[cfg(feature = "client")]
-pub(crate) use limits;
 
 limits! {
     /// Limits of a server. The defaults are safe for a dedicated process with untrusted clients.

@@ -38,6 +38,7 @@ mod result;
 mod explicit;
 mod tagged;
 
+mod limits;
 mod percent;
 mod text;
 mod wrapped;
@@ -88,6 +89,7 @@ pub use schema_object::SchemaObject;
 /// Helpers that the crates of Treenail share. Not for use elsewhere; they may change in any release.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::limits::{HttpClientLimits, ValidationLimits, limits};
     pub use crate::percent::percent_decode;
     pub use crate::text::{quoted, shortened};
     pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};

@@ -23,3 +23,4 @@ mod read;
 mod repl;
 #[cfg(unix)]
 mod terminal;
+mod trace;

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use treenail_contract::DriftLimits;
+use treenail_schema::internal::limits;
+pub use treenail_schema::internal::{HttpClientLimits, ValidationLimits};
 
-use crate::limits::{Limits, limits};
+use crate::limits::Limits;
 
 limits! {
     /// Limits of a client. The defaults are safe with an untrusted server.
@@ -98,52 +100,5 @@ limits! {
         results: usize = 256,
         /// Maximum size of cached results in bytes. Default 16 MiB.
         bytes: usize = 16 << 20,
-    }
-}
-
-limits! {
-    /// Limits of output validation, with the feature `validation`. Part of [`ClientLimits`].
-    struct ValidationLimits {
-        /// Maximum size of an output schema in bytes. A tool with a larger one is not called. Default 256 KiB.
-        schema_bytes: usize = 256 << 10,
-        /// Maximum number of subschemas of an output schema, with the same consequence. Default 10,000.
-        subschemas: usize = 10_000,
-        /// Maximum nesting depth of subschemas, references included, both in the schema and when applied to a result. Default
-        /// 512.
-        schema_depth: u32 = 512,
-        /// Maximum size of all compiled patterns of an output schema together, in bytes. Default 16 MiB.
-        pattern_bytes: usize = 16 << 20,
-        /// Maximum number of backtracking steps for matching one text with one pattern that needs backtracking. Default
-        /// 10,000.
-        pattern_backtracks: usize = 10_000,
-        /// Maximum size of the texts, names and numbers of a validated result in bytes. A larger result is an error. Default
-        /// 4 MiB.
-        value_bytes: usize = 4 << 20,
-        /// Maximum number of steps for validating a result. A step is a subschema applied to a value, a few names looked up,
-        /// or 16 bytes of text examined by one keyword; large patterns take several. More is an error. Longer validations run
-        /// on a thread for blocking work. Default 4,000,000.
-        steps: u64 = 4_000_000,
-        /// Maximum number of compiled schemas in the cache. Default 256.
-        compiled_schemas: usize = 256,
-    }
-}
-
-limits! {
-    /// Limits of the HTTP client. Part of [`ClientLimits`].
-    struct HttpClientLimits {
-        /// Maximum size of the headers of a response in bytes, at least 8 KiB and checked approximately. Larger ones fail the
-        /// request. Default 64 KiB.
-        header_bytes: usize = 64 << 10,
-        /// Maximum number of redirects of one request. Only those that preserve the method (307 and 308) and stay within the
-        /// origin are followed. Default 5.
-        redirects: u32 = 5,
-        /// Maximum number of informational responses (1xx) before the head of the GET stream. With more, the stream is not
-        /// read. Default 100.
-        informational_responses: u32 = 100,
-        /// Timeout for opening a connection, without TLS. Default 10 s.
-        connect_timeout: Duration = Duration::from_secs(10),
-        /// Maximum number of consecutive failed attempts to resume a broken stream of a server of the legacy era. Then the
-        /// waiting request fails. Default 8.
-        resume_attempts: u32 = 8,
     }
 }

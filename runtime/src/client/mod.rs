@@ -22,8 +22,6 @@ pub(crate) mod stray;
 mod timeout;
 pub(crate) mod typed;
 
-#[cfg(feature = "validation")]
-pub(crate) use self::cache::validation;
 pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::challenge::{Challenge, Challenges, Unauthorized};
 pub use self::child::{ServerCommand, Stderr};

@@ -17,14 +17,6 @@ pub mod http_client {
     pub use crate::client::http_client::{body, response, sse, url};
 }
 
-/// Compiled JSON Schemas.
-#[cfg(feature = "validation")]
-pub mod validation {
-    pub use crate::client::validation::{
-        CompiledSchema, ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind, is_simple,
-    };
-}
-
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
 pub fn start(
     command: &ServerCommand,

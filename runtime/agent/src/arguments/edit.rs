@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use treenail_runtime::internal::push_token;
 use treenail_runtime::internal::schema_at;
-use treenail_runtime::internal::validation::{ExpectedType, Violation, ViolationKind};
+use treenail_validation::{ExpectedType, Violation, ViolationKind};
 
 use super::number::{number_text, parse_number, to_integer};
 

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 use treenail_runtime::client::ClientLimits;
-use treenail_runtime::internal::validation::is_simple;
 use treenail_schema::{JsonObject, Tool};
+use treenail_validation::{ValidationLimits, is_simple};
 
 use self::number::normalize_integers;
 use self::repair::{Outcome, repair};
@@ -35,7 +35,7 @@ pub(crate) struct Prepared {
 /// Validates arguments, and caches the compiled schemas of the tools.
 #[derive(Debug)]
 pub(crate) struct ArgumentChecker {
-    limits: ClientLimits,
+    limits: ValidationLimits,
     schemas: SchemaCache,
 }
 
@@ -43,7 +43,7 @@ impl ArgumentChecker {
     /// Creates a checker that uses the limits for schemas and validation.
     pub(crate) fn new(limits: &ClientLimits) -> Self {
         Self {
-            limits: limits.clone(),
+            limits: limits.validation.clone(),
             schemas: SchemaCache::default(),
         }
     }
@@ -77,7 +77,7 @@ impl ArgumentChecker {
         let is_cached = self.schemas.contains(tool) || is_simple(&tool.input_schema);
         let compiled = is_cached.then(|| self.schemas.compiled(tool, &self.limits));
         match compiled {
-            Some(Ok(schema)) => schema.is_cheap(value, &self.limits),
+            Some(Ok(schema)) => schema.inline_cost(value).is_some(),
             Some(Err(_)) => true,
             None => false,
         }
@@ -106,7 +106,7 @@ impl ArgumentChecker {
             Ok(schema) => schema,
             Err(reason) => return unchecked(input, &reason),
         };
-        let check = |value: &Value| schema.verdict(value, &self.limits);
+        let check = |value: &Value| schema.verdict(value);
         match repair(Value::Object(input), root, check) {
             Outcome::Valid(Value::Object(mut input)) => {
                 normalize_integers(&mut input, root);

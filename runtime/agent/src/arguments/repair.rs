@@ -1,7 +1,7 @@
 //! Repairs arguments by trial until the schema accepts them.
 
 use serde_json::{Map, Value};
-use treenail_runtime::internal::validation::{MAX_VIOLATIONS, Verdict, Violation};
+use treenail_validation::{MAX_VIOLATIONS, Verdict, Violation};
 
 use super::edit::{Edit, combined, edits};
 

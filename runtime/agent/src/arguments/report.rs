@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 use treenail_runtime::internal::nearest;
 use treenail_runtime::internal::schema_at;
-use treenail_runtime::internal::validation::{Violation, ViolationKind};
 use treenail_runtime::internal::{self, Fault, MAX_REPORTED, Problem, push_token};
 use treenail_schema::internal::quoted;
+use treenail_validation::{Violation, ViolationKind};
 
 /// Describes all mistakes, in the words that a Treenail server uses.
 pub(super) fn report(

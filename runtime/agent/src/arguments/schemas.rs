@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use treenail_runtime::client::ClientLimits;
-use treenail_runtime::internal::validation::CompiledSchema;
 use treenail_schema::{SchemaObject, Tool};
+use treenail_validation::{CompiledSchema, ValidationLimits};
 
 /// Compiled schemas by tool name.
 #[derive(Debug, Default)]
@@ -21,7 +20,7 @@ struct CachedSchema {
 }
 
 impl SchemaCache {
-    pub(super) fn compiled(&self, tool: &Tool, limits: &ClientLimits) -> Compiled {
+    pub(super) fn compiled(&self, tool: &Tool, limits: &ValidationLimits) -> Compiled {
         let schema = &tool.input_schema;
         if let Some(cached) = self.entries().get(&*tool.name) {
             // A refreshed list usually contains the same tools.
@@ -43,12 +42,12 @@ impl SchemaCache {
         cached.is_some_and(|cached| cached.schema == tool.input_schema)
     }
 
-    fn insert(&self, tool: &Tool, compiled: &Compiled, limits: &ClientLimits) {
-        if limits.validation.compiled_schemas == 0 {
+    fn insert(&self, tool: &Tool, compiled: &Compiled, limits: &ValidationLimits) {
+        if limits.compiled_schemas == 0 {
             return;
         }
         let mut entries = self.entries();
-        if entries.len() >= limits.validation.compiled_schemas {
+        if entries.len() >= limits.compiled_schemas {
             // Evicts an arbitrary entry: nothing is known about future calls.
             let name = entries.keys().next().cloned();
             name.and_then(|name| entries.remove(&name));

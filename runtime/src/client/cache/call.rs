@@ -58,8 +58,7 @@ impl McpClient {
         };
         #[cfg(feature = "validation")]
         if let (Some(expected), Some(clock)) = (expected, clock) {
-            let limits = self.session().limits();
-            return expected.check(result, limits, clock).await;
+            return expected.check(result, clock).await;
         }
         Ok(result)
     }

@@ -14,7 +14,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{Method, RequestId};
 
 use self::handshake::Handshake;
-pub(crate) use self::request::begins_call;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
@@ -228,7 +227,9 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Handled {
         match message {
-            Ok(Message::Request(id, envelope)) if !self.has_room() && begins_call(&envelope) => {
+            Ok(Message::Request(id, envelope))
+                if !self.has_room() && self.server.begins_call(&envelope) =>
+            {
                 self.wanted = 1;
                 Handled::Deferred(serde_json::from_str(id).ok())
             }

@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use serde_json::{Value, json};
 use treenail_runtime::client::ClientLimits;
-use treenail_runtime::internal::validation::{CompiledSchema, Verdict};
 use treenail_schema::JsonObject;
+use treenail_validation::{CompiledSchema, ValidationLimits, Verdict};
 
 use super::{tool, types};
 use crate::arguments::ArgumentChecker;
@@ -49,10 +49,10 @@ fn valid_values_are_unchanged_and_repairs_preserve_the_content() {
     let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
     let tool = tool(&schema);
     let arguments = ArgumentChecker::new(&ClientLimits::default());
-    let validator = CompiledSchema::new(&tool.input_schema, &ClientLimits::default()).unwrap();
+    let validator = CompiledSchema::new(&tool.input_schema, &ValidationLimits::default()).unwrap();
     let fits = |input: &JsonObject| {
         let value = Value::Object(input.clone());
-        validator.verdict(&value, &ClientLimits::default()) == Ok(Verdict::Valid)
+        validator.verdict(&value) == Ok(Verdict::Valid)
     };
     let mut random = Rng::with_seed(7);
     let (mut retained, mut repaired) = (0, 0);

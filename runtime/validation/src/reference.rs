@@ -1,12 +1,10 @@
 //! Resolution of references, which never leave their own schema.
 
 use serde_json::Value;
-use treenail_schema::internal::percent_decode;
-
-use crate::wire::quoted;
+use treenail_schema::internal::{percent_decode, quoted};
 
 /// Target of a reference.
-pub(super) enum Target<'a> {
+pub(crate) enum Target<'a> {
     /// A value in the schema.
     Schema(&'a Value),
     /// The subschema with this anchor.
@@ -14,7 +12,7 @@ pub(super) enum Target<'a> {
 }
 
 /// Resolves a reference. The error is the reason for rejecting it.
-pub(super) fn resolve<'a>(schema: &'a Value, reference: &'a str) -> Result<Target<'a>, String> {
+pub(crate) fn resolve<'a>(schema: &'a Value, reference: &'a str) -> Result<Target<'a>, String> {
     let id = ["$id", "id"].iter().find_map(|id| schema.get(id)?.as_str());
     let own = id.and_then(|id| reference.strip_prefix(id.trim_end_matches('#')));
     let Some(fragment) = fragment(own.unwrap_or(reference)) else {

@@ -4,31 +4,30 @@ use std::collections::{HashMap, HashSet};
 
 use jsonschema::Draft;
 use serde_json::{Map, Value};
+use treenail_schema::internal::{ValidationLimits, quoted};
 
-use crate::client::ClientLimits;
-use crate::client::cache::validation::keyword::{AppliesTo, Keyword};
-use crate::client::cache::validation::pattern::{self, needs_backtracking};
-use crate::client::cache::validation::reference::{Target, resolve};
-use crate::client::cache::validation::size::{count_values, name_lookups, names_lookups};
-use crate::client::cache::validation::subschema::{Index, Subschema};
-use crate::wire::quoted;
+use crate::keyword::{AppliesTo, Keyword};
+use crate::pattern::{self, needs_backtracking};
+use crate::reference::{Target, resolve};
+use crate::size::{count_values, name_lookups, names_lookups};
+use crate::subschema::{Index, Subschema};
 
 /// Cost of checking that a string is a valid pattern, relative to reading it.
 const REGEX_CHECK_FACTOR: u64 = 64;
 
 /// All subschemas of a schema, linked by index. The first one is the schema itself.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) subschemas: Vec<Subschema>,
+pub(crate) struct Plan {
+    pub(crate) subschemas: Vec<Subschema>,
     /// Number of patterns.
-    pub(super) patterns: usize,
+    pub(crate) patterns: usize,
 }
 
 /// Analyses a schema. The error is the reason for rejecting it.
-pub(super) fn build_plan(
+pub(crate) fn build_plan(
     schema: &Value,
     draft: Draft,
-    limits: &ClientLimits,
+    limits: &ValidationLimits,
 ) -> Result<Plan, String> {
     let mut builder = PlanBuilder {
         schema,
@@ -48,7 +47,7 @@ pub(super) fn build_plan(
 struct PlanBuilder<'a> {
     schema: &'a Value,
     draft: Draft,
-    limits: &'a ClientLimits,
+    limits: &'a ValidationLimits,
     plan: Plan,
     /// Nesting depth of each subschema, including itself.
     heights: Vec<u32>,
@@ -67,7 +66,7 @@ impl<'a> PlanBuilder<'a> {
         }
         self.check_depth(depth + 1)?;
         let index = self.plan.subschemas.len();
-        if index >= self.limits.validation.subschemas {
+        if index >= self.limits.subschemas {
             return Err(format!("it has more than {index} subschemas"));
         }
         self.plan.subschemas.push(Subschema::default());
@@ -272,7 +271,7 @@ impl<'a> PlanBuilder<'a> {
     }
 
     fn check_depth(&self, depth: u32) -> Result<(), String> {
-        let max_depth = self.limits.validation.schema_depth;
+        let max_depth = self.limits.schema_depth;
         if depth <= max_depth {
             return Ok(());
         }

@@ -6,12 +6,12 @@ use serde_json::Value;
 const BYTES_PER_STEP: usize = 16;
 
 /// Returns the pieces of a string, each of which is one step.
-pub(super) fn count_pieces(text: &str) -> u64 {
+pub(crate) fn count_pieces(text: &str) -> u64 {
     (text.len() / BYTES_PER_STEP) as u64
 }
 
 /// Returns the number of values and pieces of strings in a value, including itself.
-pub(super) fn count_values(value: &Value) -> u64 {
+pub(crate) fn count_values(value: &Value) -> u64 {
     match value {
         Value::Array(items) => 1 + items.iter().map(count_values).sum::<u64>(),
         Value::Object(members) => members
@@ -24,7 +24,7 @@ pub(super) fn count_values(value: &Value) -> u64 {
 }
 
 /// Returns whether the strings and names of a value, and eight bytes for each other value, take more than `max_bytes` bytes.
-pub(super) fn is_larger(value: &Value, max_bytes: usize) -> bool {
+pub(crate) fn is_larger(value: &Value, max_bytes: usize) -> bool {
     fn charge(value: &Value, left: &mut usize) -> bool {
         let own = match value {
             Value::String(text) => text.len(),
@@ -48,12 +48,12 @@ pub(super) fn is_larger(value: &Value, max_bytes: usize) -> bool {
 }
 
 /// Returns the cost of finding a member by its name, in lookups.
-pub(super) fn name_lookups(name: &str) -> u64 {
+pub(crate) fn name_lookups(name: &str) -> u64 {
     1 + count_pieces(name) / 4
 }
 
 /// Returns the cost of a list of names, or of several lists by name, in lookups.
-pub(super) fn names_lookups(names: &Value) -> u64 {
+pub(crate) fn names_lookups(names: &Value) -> u64 {
     match names {
         Value::Array(names) => names.iter().map(names_lookups).sum(),
         Value::Object(members) => members

@@ -1,12 +1,11 @@
 //! Cost of validating a value, estimated before the validation.
 
+use crate::plan::Plan;
+use crate::size::{count_pieces, count_values};
+use crate::subschema::{Index, Subschema};
+use crate::visit::{Instance, Visit};
 use serde_json::{Map, Value};
-
-use crate::client::ClientLimits;
-use crate::client::cache::validation::plan::Plan;
-use crate::client::cache::validation::size::{count_pieces, count_values};
-use crate::client::cache::validation::subschema::{Index, Subschema};
-use crate::client::cache::validation::visit::{Instance, Visit};
+use treenail_schema::internal::ValidationLimits;
 
 /// Backtracks of a pattern that count as one step.
 const BACKTRACKS_PER_STEP: u64 = 8;
@@ -23,7 +22,7 @@ const MAX_PAIRWISE_ITEMS: usize = 15;
 /// Cost of validating a value, within the limits: the maximum number of steps for describing all violations with their
 /// locations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cost(pub(super) u64);
+pub struct Cost(pub(crate) u64);
 
 /// Counts the maximum number of steps that validating a value takes. Shortcuts of the actual validation are not considered.
 /// Returns an error if the steps exceed `max_steps` or nest too deeply. The counting itself takes time in proportion to the
@@ -31,10 +30,10 @@ pub(crate) struct Cost(pub(super) u64);
 ///
 /// The limit is necessary because a schema of a few lines can require an astronomical number of steps: two choices at each
 /// level of a value with a hundred levels suffice.
-pub(super) fn estimate_cost(
+pub(crate) fn estimate_cost(
     plan: &Plan,
     value: &Value,
-    limits: &ClientLimits,
+    limits: &ValidationLimits,
     max_steps: u64,
 ) -> Result<Cost, String> {
     let first = Visit {
@@ -52,7 +51,7 @@ pub(super) fn estimate_cost(
         pending: vec![first],
     };
     while let Some(visit) = counter.pending.pop() {
-        let max_depth = limits.validation.schema_depth;
+        let max_depth = limits.schema_depth;
         if visit.depth > max_depth {
             return Err(format!(
                 "its schema would be applied to it more than {max_depth} levels deep"
@@ -64,7 +63,7 @@ pub(super) fn estimate_cost(
 }
 
 struct StepCounter<'a> {
-    limits: &'a ClientLimits,
+    limits: &'a ValidationLimits,
     max_steps: u64,
     steps: u64,
     /// Steps for describing the violations with their locations.
@@ -247,7 +246,7 @@ impl<'a> StepCounter<'a> {
             return Ok(());
         }
         let backtracking = if subschema.needs_backtracking {
-            1 + self.limits.validation.pattern_backtracks as u64 / BACKTRACKS_PER_STEP
+            1 + self.limits.pattern_backtracks as u64 / BACKTRACKS_PER_STEP
         } else {
             1
         };

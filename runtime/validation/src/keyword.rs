@@ -2,7 +2,7 @@
 
 /// Location that a keyword applies its subschemas to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AppliesTo {
+pub(crate) enum AppliesTo {
     /// The same value.
     SameValue,
     /// Any member of an object.
@@ -17,7 +17,7 @@ pub(super) enum AppliesTo {
 
 /// Content of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keyword {
+pub(crate) enum Keyword {
     /// A subschema, or a list of them.
     Schemas(AppliesTo),
     /// Subschemas by name.
@@ -49,7 +49,7 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    pub(super) fn from_name(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         match name {
             "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "contentSchema" => {
                 Self::Schemas(AppliesTo::SameValue)

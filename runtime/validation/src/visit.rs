@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::client::cache::validation::subschema::Index;
+use crate::subschema::Index;
 
 /// Part of a value that a subschema is applied to.
 #[derive(Clone, Copy)]
-pub(super) enum Instance<'a> {
+pub(crate) enum Instance<'a> {
     Value(&'a Value),
     /// The name of a member.
     Name(&'a str),
@@ -14,19 +14,19 @@ pub(super) enum Instance<'a> {
 
 /// Application of a subschema that has not been counted yet.
 #[derive(Clone, Copy)]
-pub(super) struct Visit<'a> {
-    pub(super) index: Index,
-    pub(super) instance: Instance<'a>,
-    pub(super) depth: u32,
+pub(crate) struct Visit<'a> {
+    pub(crate) index: Index,
+    pub(crate) instance: Instance<'a>,
+    pub(crate) depth: u32,
     /// Bytes of the JSON Pointer to the instance.
-    pub(super) path_bytes: usize,
+    pub(crate) path_bytes: usize,
     /// The visit only determines the evaluated members and items, for an `unevaluated…` keyword around it.
-    pub(super) rescan_only: bool,
+    pub(crate) rescan_only: bool,
 }
 
 impl<'a> Visit<'a> {
     /// Returns the visit of an item.
-    pub(super) fn of_item(self, item: &'a Value) -> Self {
+    pub(crate) fn of_item(self, item: &'a Value) -> Self {
         Self {
             instance: Instance::Value(item),
             path_bytes: self.path_bytes + 8,
@@ -36,7 +36,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Returns the visit of a member, which is never part of the rescan of its object.
-    pub(super) fn of_member(self, name: &str, member: &'a Value) -> Self {
+    pub(crate) fn of_member(self, name: &str, member: &'a Value) -> Self {
         Self {
             instance: Instance::Value(member),
             path_bytes: self.path_bytes + 1 + name.len(),

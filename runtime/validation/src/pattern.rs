@@ -5,7 +5,7 @@ const STATES_PER_STEP: u64 = 4;
 
 /// Returns the steps for each piece of a string. An automaton usually takes constant time for each byte; in the worst
 /// case, it visits all states of the pattern.
-pub(super) fn match_steps(pattern: &str) -> u64 {
+pub(crate) fn match_steps(pattern: &str) -> u64 {
     1 + count_states(pattern) / STATES_PER_STEP
 }
 
@@ -78,7 +78,7 @@ fn skip_class(rest: &mut std::str::Chars<'_>) {
 }
 
 /// Returns whether matching a pattern may need backtracking, and so take more than linear time.
-pub(super) fn needs_backtracking(pattern: &str) -> bool {
+pub(crate) fn needs_backtracking(pattern: &str) -> bool {
     const BACKTRACKING_SYNTAX: [&str; 14] = [
         "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?(", "(?P=", "\\k", "\\g", "\\K", "\\G", "*+", "++",
         "?+",

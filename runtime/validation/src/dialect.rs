@@ -2,11 +2,10 @@
 
 use jsonschema::Draft;
 use serde_json::Value;
-
-use crate::wire::quoted;
+use treenail_schema::internal::quoted;
 
 /// Returns the dialect that `$schema` names, by default 2020-12.
-pub(super) fn dialect(schema: &Value) -> Result<Draft, String> {
+pub(crate) fn dialect(schema: &Value) -> Result<Draft, String> {
     let Some(named) = schema.get("$schema") else {
         return Ok(Draft::Draft202012);
     };

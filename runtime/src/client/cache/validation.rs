@@ -1,4 +1,4 @@
-//! Cache of the compiled output schemas of tools.
+//! Validation of the results of tools against the schemas of their server, with a cache of the compiled schemas.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use treenail_schema::{CallToolResult, SchemaObject, Tool};
+use treenail_validation::{CompiledSchema, is_simple};
 
 use crate::client::cache::list::Snapshot;
-use crate::client::cache::validation::compile::{CompiledSchema, check_value, is_simple};
 use crate::client::{ClientError, ClientLimits};
 use crate::deadline;
 use crate::wire::quoted;
@@ -117,13 +117,13 @@ async fn compile(
     limits: &ClientLimits,
 ) -> Result<CompiledSchema, ClientError> {
     let compiled = if is_simple(schema) {
-        CompiledSchema::new(schema, limits)
+        CompiledSchema::new(schema, &limits.validation)
     } else {
-        let (tool, limits_copy) = (Arc::clone(tool), limits.clone());
+        let (tool, validation) = (Arc::clone(tool), limits.validation.clone());
         let deadline = deadline::after(limits.request_timeout);
         run_blocking(deadline, limits.request_timeout, move || {
             match &tool.output_schema {
-                Some(schema) => CompiledSchema::new(schema, &limits_copy),
+                Some(schema) => CompiledSchema::new(schema, &validation),
                 None => Err("it does not exist".to_owned()),
             }
         })
@@ -172,7 +172,6 @@ impl ExpectedOutput {
     pub(in crate::client::cache) async fn check(
         self,
         result: CallToolResult,
-        limits: &ClientLimits,
         clock: RequestClock,
     ) -> Result<CallToolResult, ClientError> {
         if result.is_error == Some(true) {
@@ -181,12 +180,13 @@ impl ExpectedOutput {
         let Some(content) = &result.structured_content else {
             return Err(self.invalid_result("it has no structured content"));
         };
-        check_value(content, limits).map_err(|reason| self.invalid_result(&reason))?;
-        let Some(cost) = self.schema.inline_cost(content, limits) else {
+        let checked = self.schema.check_value(content);
+        checked.map_err(|reason| self.invalid_result(&reason))?;
+        let Some(cost) = self.schema.inline_cost(content) else {
             // Boxed, because large values are rare and would enlarge the future of every call.
-            return Box::pin(self.check_blocking(result, limits.clone(), clock)).await;
+            return Box::pin(self.check_blocking(result, clock)).await;
         };
-        let checked = self.schema.validate(content, cost, limits);
+        let checked = self.schema.validate(content, cost);
         checked.map_err(|reason| self.invalid_result(&reason))?;
         Ok(result)
     }
@@ -194,15 +194,14 @@ impl ExpectedOutput {
     async fn check_blocking(
         self,
         result: CallToolResult,
-        limits: ClientLimits,
         clock: RequestClock,
     ) -> Result<CallToolResult, ClientError> {
         let deadline = deadline::from(clock.start, clock.limit);
         let checked = run_blocking(deadline, clock.limit, move || {
             let content = result.structured_content.as_ref();
             let content = content.unwrap_or(&Value::Null);
-            let cost = self.schema.cost(content, &limits);
-            let checked = cost.and_then(|cost| self.schema.validate(content, cost, &limits));
+            let cost = self.schema.cost(content);
+            let checked = cost.and_then(|cost| self.schema.validate(content, cost));
             match checked {
                 Ok(()) => Ok(result),
                 Err(reason) => Err(self.invalid_result(&reason)),

@@ -4,7 +4,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, JsonTypeSet, ValidationError};
 use serde_json::Value;
 
-use crate::client::cache::validation::compile::describe_error;
+use crate::compile::describe_error;
 
 /// Maximum number of violations that are reported of a value, and of each branch of a choice. The report may be
 /// slightly longer, because one error of the library can contain several violations.
@@ -69,7 +69,7 @@ pub enum ExpectedType {
 }
 
 /// Converts the errors of the library.
-pub(super) fn convert_errors<'a>(
+pub(crate) fn convert_errors<'a>(
     errors: impl IntoIterator<Item = &'a ValidationError<'a>>,
 ) -> Vec<Violation> {
     let mut violations = Vec::new();

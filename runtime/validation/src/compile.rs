@@ -1,4 +1,4 @@
-//! Compiled schema for the results or the arguments of a tool.
+//! Compiled schema.
 
 use std::fmt;
 use std::io;
@@ -7,13 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use treenail_schema::SchemaObject;
+use treenail_schema::internal::ValidationLimits;
 
-use crate::client::ClientLimits;
-use crate::client::cache::validation::cost::{Cost, estimate_cost};
-use crate::client::cache::validation::dialect::dialect;
-use crate::client::cache::validation::plan::{Plan, build_plan};
-use crate::client::cache::validation::size::is_larger;
-use crate::client::cache::validation::violation::{Verdict, convert_errors};
+use crate::cost::{Cost, estimate_cost};
+use crate::dialect::dialect;
+use crate::plan::{Plan, build_plan};
+use crate::size::is_larger;
+use crate::violation::{Verdict, convert_errors};
 
 /// Maximum number of characters of an error message from the validation library.
 const MAX_REASON_CHARS: usize = 300;
@@ -28,23 +28,24 @@ const MAX_INLINE_STEPS: u64 = 10_000;
 /// Maximum number of values in a schema that is compiled inline.
 const MAX_INLINE_SCHEMA_VALUES: usize = 1_000;
 
-/// Compiled schema of a tool.
+/// Compiled schema, with the limits of validating values against it.
 pub struct CompiledSchema {
     validator: Validator,
     plan: Plan,
+    limits: ValidationLimits,
 }
 
 impl CompiledSchema {
     /// Compiles a schema. The error is the reason for rejecting it.
-    pub fn new(schema: &SchemaObject, limits: &ClientLimits) -> Result<Self, String> {
+    pub fn new(schema: &SchemaObject, limits: &ValidationLimits) -> Result<Self, String> {
         check_size(schema, limits)?;
         let schema = Value::Object((**schema).clone());
         let draft = dialect(&schema)?;
         let plan = build_plan(&schema, draft, limits)?;
         let patterns = PatternOptions::fancy_regex()
-            .backtrack_limit(limits.validation.pattern_backtracks)
-            .size_limit(limits.validation.pattern_bytes / plan.patterns.max(1))
-            .dfa_size_limit(limits.validation.pattern_bytes / plan.patterns.max(1));
+            .backtrack_limit(limits.pattern_backtracks)
+            .size_limit(limits.pattern_bytes / plan.patterns.max(1))
+            .dfa_size_limit(limits.pattern_bytes / plan.patterns.max(1));
         let options = jsonschema::options()
             .with_draft(draft)
             .with_pattern_options(patterns)
@@ -58,36 +59,37 @@ impl CompiledSchema {
         Ok(Self {
             validator: compiled?,
             plan,
+            limits: limits.clone(),
         })
     }
 
-    /// Returns whether validating a value is cheap enough to run inline.
-    pub fn is_cheap(&self, value: &Value, limits: &ClientLimits) -> bool {
-        self.inline_cost(value, limits).is_some()
-    }
-
-    /// Returns the cost of validating a value if that is low enough to run inline.
-    pub(super) fn inline_cost(&self, value: &Value, limits: &ClientLimits) -> Option<Cost> {
-        let max_steps = limits.validation.steps.min(MAX_INLINE_STEPS);
-        estimate_cost(&self.plan, value, limits, max_steps).ok()
+    /// Returns the cost of validating a value if that is low enough to run inline; otherwise the work belongs on a blocking
+    /// thread.
+    pub fn inline_cost(&self, value: &Value) -> Option<Cost> {
+        let max_steps = self.limits.steps.min(MAX_INLINE_STEPS);
+        estimate_cost(&self.plan, value, &self.limits, max_steps).ok()
     }
 
     /// Returns the cost of validating a value, or the reason why the value is not validated.
-    pub(super) fn cost(&self, value: &Value, limits: &ClientLimits) -> Result<Cost, String> {
-        estimate_cost(&self.plan, value, limits, limits.validation.steps)
+    pub fn cost(&self, value: &Value) -> Result<Cost, String> {
+        estimate_cost(&self.plan, value, &self.limits, self.limits.steps)
     }
 
-    /// Validates the output of a tool. The error is the location and reason of a violation.
-    pub(super) fn validate(
-        &self,
-        value: &Value,
-        cost: Cost,
-        limits: &ClientLimits,
-    ) -> Result<(), String> {
+    /// Rejects a value that is too large to be validated. The error is the reason.
+    pub fn check_value(&self, value: &Value) -> Result<(), String> {
+        let max_bytes = self.limits.value_bytes;
+        if is_larger(value, max_bytes) {
+            return Err(format!("it is larger than {max_bytes} bytes"));
+        }
+        Ok(())
+    }
+
+    /// Validates a value of this cost, and finds one violation. The error is its location and reason.
+    pub fn validate(&self, value: &Value, cost: Cost) -> Result<(), String> {
         if catch_library_panic(|| self.validator.is_valid(value))? {
             return Ok(());
         }
-        if cost.0 > limits.validation.steps / REPORT_STEPS_DIVISOR {
+        if cost.0 > self.limits.steps / REPORT_STEPS_DIVISOR {
             return Err("it does not match, and is too large to find the location".to_owned());
         }
         match catch_library_panic(|| {
@@ -101,13 +103,13 @@ impl CompiledSchema {
     }
 
     /// Lists all violations of a value. The error is the reason why the value is not validated.
-    pub fn verdict(&self, value: &Value, limits: &ClientLimits) -> Result<Verdict, String> {
-        check_value(value, limits)?;
-        let cost = self.cost(value, limits)?;
+    pub fn verdict(&self, value: &Value) -> Result<Verdict, String> {
+        self.check_value(value)?;
+        let cost = self.cost(value)?;
         if catch_library_panic(|| self.validator.is_valid(value))? {
             return Ok(Verdict::Valid);
         }
-        if cost.0 > limits.validation.steps / REPORT_STEPS_DIVISOR {
+        if cost.0 > self.limits.steps / REPORT_STEPS_DIVISOR {
             return Ok(Verdict::TooLarge);
         }
         catch_library_panic(|| {
@@ -138,15 +140,6 @@ pub fn is_simple(schema: &SchemaObject) -> bool {
     })
 }
 
-/// Rejects a value that is too large to be validated.
-pub(super) fn check_value(value: &Value, limits: &ClientLimits) -> Result<(), String> {
-    let max_bytes = limits.validation.value_bytes;
-    if is_larger(value, max_bytes) {
-        return Err(format!("it is larger than {max_bytes} bytes"));
-    }
-    Ok(())
-}
-
 impl fmt::Debug for CompiledSchema {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -166,7 +159,7 @@ fn describe_violation(error: &ValidationError<'_>) -> String {
 }
 
 /// Returns the message of the library, without the value in question.
-pub(super) fn describe_error(error: &ValidationError<'_>) -> String {
+pub(crate) fn describe_error(error: &ValidationError<'_>) -> String {
     truncate(&error.masked().to_string())
 }
 
@@ -184,10 +177,10 @@ fn catch_library_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| "the validator failed".to_owned())
 }
 
-fn check_size(schema: &SchemaObject, limits: &ClientLimits) -> Result<(), String> {
-    let writer = ByteLimit(limits.validation.schema_bytes);
+fn check_size(schema: &SchemaObject, limits: &ValidationLimits) -> Result<(), String> {
+    let writer = ByteLimit(limits.schema_bytes);
     serde_json::to_writer(writer, &**schema)
-        .map_err(|_| format!("it is larger than {} bytes", limits.validation.schema_bytes))
+        .map_err(|_| format!("it is larger than {} bytes", limits.schema_bytes))
 }
 
 /// Writer that discards its input and fails after this many bytes.
