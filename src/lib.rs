@@ -442,6 +442,10 @@ pub mod limits {
     };
 }
 
+/// Observers of the requests to a server, for telemetry.
+#[doc(inline)]
+pub use treenail_runtime::observe;
+
 /// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.
 ///
 /// Guide: [prompts](crate::guide::prompts).

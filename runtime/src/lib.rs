@@ -98,6 +98,7 @@ pub use self::revision::WrapResults;
 pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};
 #[cfg(feature = "tower")]
 pub use self::server::layer;
+pub use self::server::observe;
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };

@@ -44,6 +44,7 @@ mod prompts;
 mod rate_limit;
 mod registry;
 mod reinitialize;
+mod request_layers;
 mod requests;
 mod resources;
 mod run_time;

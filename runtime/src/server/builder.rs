@@ -19,6 +19,7 @@ use crate::server::config::{Caching, ServerConfig};
 #[cfg(feature = "tower")]
 use crate::server::layer::{BoxError, LayerList, Request, RequestService, Response};
 use crate::server::namespace::Namespace;
+use crate::server::observe::ServerObserver;
 use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
 use crate::server::{Server, ServerState};
@@ -46,6 +47,7 @@ pub struct ServerBuilder {
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
     event_bus: Option<Arc<dyn EventBus>>,
+    observer: Option<Arc<dyn ServerObserver>>,
     #[cfg(feature = "tower")]
     layers: LayerList,
 }
@@ -75,6 +77,7 @@ impl ServerBuilder {
             limits: Limits::default(),
             request_state_key: None,
             event_bus: None,
+            observer: None,
             #[cfg(feature = "tower")]
             layers: LayerList::default(),
         }
@@ -235,6 +238,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the observer of all requests and sessions, for telemetry. A second one replaces the first.
+    pub fn observe(mut self, observer: impl ServerObserver) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
     /// Adds a [`Layer`](tower_layer::Layer) around requests, such as a rate limit: calls of tools, prompts, resources, completions,
     /// and lists. See [`layer`](crate::layer). Needs the feature `tower`.
     ///
@@ -328,6 +337,7 @@ impl ServerBuilder {
                 config,
                 limits,
                 elicit_config: Arc::new(elicit_config),
+                observer: self.observer,
                 #[cfg(feature = "tower")]
                 layers: self.layers.build(),
             }),

@@ -123,6 +123,16 @@ impl Snapshot {
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns `true` if there is a tool with this name.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.index.get(name).is_some()
+    }
+
+    /// Returns `true` if there is a prompt with this name.
+    pub(crate) fn has_prompt(&self, name: &str) -> bool {
+        self.prompts.index.get(name).is_some()
+    }
+
     /// Returns the tool with this name.
     #[cfg(feature = "tower")]
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
