@@ -333,6 +333,12 @@ pub use treenail_agent::ToolLoop;
 ))]
 #[doc(inline)]
 pub use treenail_auth as auth;
+/// Proxies: other servers, served as a part of one server.
+///
+/// Guide: [proxies](crate::guide::proxies).
+#[cfg(feature = "proxy")]
+#[doc(inline)]
+pub use treenail_proxy as proxy;
 /// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
 #[cfg(feature = "jsoncall")]
 #[doc(inline)]

@@ -1,10 +1,6 @@
 //! Proxies: servers behind a server, between all eras.
 
 mod calls;
-mod faults;
-mod features;
-mod lifecycle;
+mod script;
 mod questions;
 mod station;
-mod subscriptions;
-mod uris;

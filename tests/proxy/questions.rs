@@ -93,8 +93,11 @@ impl Asker {
 
     #[tool]
     async fn think(&self, cx: &Context) -> Result<String, AskError> {
-        use treenail::schema::{CreateMessageRequestParams, Role, SamplingMessage, TextContent};
-        let message = SamplingMessage::new(Role::User, TextContent::new("6 times 7?").into());
+        use treenail::schema::{
+            CreateMessageRequestParams, OneOrMany, Role, SamplingMessage, TextContent,
+        };
+        let text = OneOrMany::One(TextContent::new("6 times 7?").into());
+        let message = SamplingMessage::new(Role::User, text);
         let params = CreateMessageRequestParams::new(vec![message], 10);
         let answer = cx.sample(params).await?;
         Ok(answer.model)
@@ -119,6 +122,7 @@ async fn roots_and_sampling_pass_in_every_era() {
         let client = client.on_sample(|params| async move {
             assert_eq!(params.max_tokens, 10);
             let text = treenail::schema::TextContent::new("42");
+            let text = treenail::schema::OneOrMany::One(text.into());
             let role = treenail::schema::Role::Assistant;
             Ok(treenail::schema::CreateMessageResult::new(role, text, "small"))
         });

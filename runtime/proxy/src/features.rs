@@ -10,6 +10,7 @@ use treenail_runtime::dynamic::{self, Feature};
 use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::item::Item;
+use crate::matcher::Matcher;
 use crate::names::Names;
 use crate::remote::Remote;
 use crate::upstream::{Upstream, json};
@@ -21,6 +22,8 @@ pub(crate) struct Lists {
     pub(crate) prompts: Vec<Arc<Prompt>>,
     pub(crate) resources: Vec<Arc<Resource>>,
     pub(crate) templates: Vec<Arc<ResourceTemplate>>,
+    /// Set if the server has resources, perhaps none in a list.
+    pub(crate) has_resources: bool,
     /// Set if the server completes arguments.
     pub(crate) completes: bool,
     /// Set if resources can be subscribed to.
@@ -42,6 +45,7 @@ impl Lists {
             prompts: unless_lost(client.prompts().await, server, "prompts")?,
             resources: unless_lost(client.resources().await, server, "resources")?,
             templates: unless_lost(templates, server, "resource templates")?,
+            has_resources: capabilities.resources.is_some(),
             // The first revision has completions, but no capability for them.
             completes: capabilities.completions.is_some()
                 || (info.revision == treenail_schema::Revision::V2024_11_05),
@@ -78,6 +82,33 @@ impl Lists {
     }
 }
 
+/// Kind of features that one list has, or two lists that change together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+impl ListKind {
+    pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
+
+    /// Returns true if the features of this kind are the same in both lists.
+    pub(crate) fn is_same(self, one: &Lists, other: &Lists) -> bool {
+        match self {
+            Self::Tools => one.tools == other.tools && one.instructions == other.instructions,
+            Self::Prompts => one.prompts == other.prompts && one.completes == other.completes,
+            Self::Resources => {
+                one.resources == other.resources
+                    && one.templates == other.templates
+                    && one.completes == other.completes
+                    && one.subscribable == other.subscribable
+                    && one.has_resources == other.has_resources
+            }
+        }
+    }
+}
+
 /// Returns a list, empty if the server does not deliver it. The loss of the connection is an error.
 fn unless_lost<T>(
     list: Result<Vec<T>, ClientError>,
@@ -102,22 +133,47 @@ pub(crate) struct FeatureMaker<'a> {
 }
 
 impl FeatureMaker<'_> {
-    /// Returns all features. Those that cannot be served, such as a second one of a name, are omitted with a warning.
-    pub(crate) fn all(&self) -> Vec<Feature> {
-        let mut features = Vec::new();
+    /// Returns the features of one kind. Those that cannot be served, such as a second one of a name, are omitted with a
+    /// warning.
+    pub(crate) fn make(&self, kind: ListKind) -> Vec<Feature> {
         let mut seen = HashSet::new();
-        let tools = self.lists.tools.iter();
-        features.extend(tools.filter_map(|tool| self.tool(tool, &mut seen)));
-        seen.clear();
-        let prompts = self.lists.prompts.iter();
-        features.extend(prompts.filter_map(|prompt| self.prompt(prompt, &mut seen)));
-        seen.clear();
-        let resources = self.lists.resources.iter();
-        features.extend(resources.filter_map(|resource| self.resource(resource, &mut seen)));
-        seen.clear();
-        let templates = self.lists.templates.iter();
-        features.extend(templates.filter_map(|template| self.template(template, &mut seen)));
-        features
+        match kind {
+            ListKind::Tools => {
+                let tools = self.lists.tools.iter();
+                tools.filter_map(|tool| self.tool(tool, &mut seen)).collect()
+            }
+            ListKind::Prompts => {
+                let prompts = self.lists.prompts.iter();
+                prompts.filter_map(|prompt| self.prompt(prompt, &mut seen)).collect()
+            }
+            ListKind::Resources => {
+                let resources = self.lists.resources.iter();
+                let resources = resources.filter_map(|one| self.resource(one, &mut seen));
+                let mut features: Vec<_> = resources.collect();
+                seen.clear();
+                let templates = self.lists.templates.iter();
+                features.extend(templates.filter_map(|one| self.template(one, &mut seen)));
+                features.extend(self.unlisted());
+                features
+            }
+        }
+    }
+
+    /// Returns the route to resources that no list contains, for servers with resources.
+    fn unlisted(&self) -> Option<Feature> {
+        if !self.lists.has_resources {
+            return None;
+        }
+        let prefix = self.upstream.uris.prefix().to_owned();
+        let upstream = Arc::clone(self.upstream);
+        let route = dynamic::ResourceTemplate::new("unlisted", format!("{prefix}{{+uri}}"))
+            .accepts(move |uri| uri.starts_with(&prefix))
+            .subscribable(self.lists.subscribable)
+            .unlisted();
+        Some(route.raw(move |context, read| {
+            let upstream = Arc::clone(&upstream);
+            async move { upstream.read_resource(&context, read.uri()).await }
+        }))
     }
 
     /// Returns the name at the proxy, unless it cannot be used.
@@ -196,8 +252,10 @@ impl FeatureMaker<'_> {
         let mut descriptor = ResourceTemplate::clone(template);
         descriptor.name = self.name("template", &template.name, None)?;
         descriptor.uri_template = self.uri("template", &template.uri_template, seen)?;
-        let mut feature =
-            dynamic::ResourceTemplate::from(descriptor).subscribable(self.lists.subscribable);
+        let matcher = Matcher::new(&descriptor.uri_template);
+        let mut feature = dynamic::ResourceTemplate::from(descriptor)
+            .accepts(move |uri| matcher.matches(uri))
+            .subscribable(self.lists.subscribable);
         if self.lists.completes {
             let upstream = Arc::clone(self.upstream);
             let uri = json(&template.uri_template);

@@ -148,7 +148,8 @@ impl Forwarder<'_> {
         let rounds = context.server().limits().input_rounds;
         for number in 0..=rounds {
             // Earlier rounds are read from the state of the client, and the server is not called again for them.
-            let round = context.once(&format!("proxy.{number}"), async {
+            let key = format!("proxy.{number}");
+            let round = context.once(&key, async {
                 let mut exchange = self.start(context, call, &members);
                 loop {
                     match exchange.step(context).await {

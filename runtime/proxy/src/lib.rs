@@ -2,7 +2,7 @@
 //!
 //! Use the crate `treenail`, which re-exports this one as `treenail::proxy`. The modules, from the bytes up: `tap` (the messages
 //! of one connection), `calls` and `exchange` (requests in flight), `forward` and `waiting` (requests of servers for their
-//! clients, between eras), `names`, `uris` and `rewrite` (the view of clients), `features` (lists of a server as features of the
+//! clients, between eras), `names`, `uris`, `matcher` and `rewrite` (the view of clients), `features` (lists of a server as features of the
 //! proxy), `subscriptions`, `supervisor` (connection and changes) and `proxy`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -16,6 +16,7 @@ mod forward;
 mod item;
 mod limits;
 mod link;
+mod matcher;
 mod names;
 mod proxy;
 mod race;

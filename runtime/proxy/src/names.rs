@@ -45,11 +45,6 @@ impl Names {
     pub(crate) fn fits(&self, inner: &str) -> bool {
         !inner.is_empty() && self.prefix.len() + inner.len() <= MAX_NAME_BYTES
     }
-
-    /// Returns the full name of an inner one.
-    pub(crate) fn full(&self, inner: &str) -> String {
-        format!("{}{inner}", self.prefix)
-    }
 }
 
 fn is_valid(name: &str) -> bool {
@@ -74,8 +69,6 @@ mod tests {
         for (name, expected) in table {
             assert_eq!(names.inner(name), expected, "{name}");
         }
-        assert_eq!(names.full("forecast"), "weather.forecast");
-        assert_eq!(Names::default().full("forecast"), "forecast");
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use treenail_runtime::{FeatureSource, Result, Server, WeakServer};
+use treenail_runtime::{Result, Server, WeakServer};
 
 use crate::features::Lists;
 use crate::limits::ProxyLimits;
 use crate::names::Names;
 use crate::remote::Remote;
 use crate::status::Status;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Sources, Supervisor};
 use crate::upstream::Upstream;
 use crate::uris::{Owners, Uris};
 use crate::waiting::WaitingCalls;
@@ -93,9 +93,9 @@ impl Proxy {
         let server = self.server.upgrade().ok_or_else(|| {
             treenail_runtime::Error::Build("the server of the proxy has been dropped".to_owned())
         })?;
-        let source = FeatureSource::new(&*remote.namespace);
+        let sources = Sources::new(&remote.namespace);
         // It reserves the place of the features, and checks the namespace.
-        server.edit(|edit| edit.replace(&source, []))?;
+        sources.clear(&server)?;
         let mount = self.mounts.fetch_add(1, Ordering::Relaxed);
         let uris = Uris::new(self.owners.clone(), mount, &remote.namespace);
         let (name, limits) = (Arc::clone(&remote.name), self.limits.clone());
@@ -105,7 +105,7 @@ impl Proxy {
             names: Names::new(&remote.namespace, remote.renamed.clone()),
             remote,
             upstream: Arc::clone(&upstream),
-            source: source.clone(),
+            sources: sources.clone(),
             server: self.server.clone(),
             status: sender,
             served: Lists::default(),
@@ -113,7 +113,7 @@ impl Proxy {
         let task = tokio::spawn(supervisor.run()).abort_handle();
         Ok(Mounted {
             name,
-            source,
+            sources,
             server: self.server.clone(),
             upstream,
             status,
@@ -125,7 +125,7 @@ impl Proxy {
 /// A mounted server. Dropping it changes nothing.
 pub struct Mounted {
     name: Arc<str>,
-    source: FeatureSource,
+    sources: Sources,
     server: WeakServer,
     upstream: Arc<Upstream>,
     status: watch::Receiver<Status>,
@@ -182,7 +182,7 @@ impl Mounted {
         self.task.abort();
         self.upstream.set_down("it was unmounted");
         if let Some(server) = self.server.upgrade() {
-            if let Err(error) = server.edit(|edit| edit.replace(&self.source, [])) {
+            if let Err(error) = self.sources.clear(&server) {
                 tracing::error!(server = %self.name, %error, "the features of a server were not removed");
             }
         }

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
-use treenail_runtime::dynamic::Feature;
+use treenail_runtime::dynamic::{Feature, FeatureSource};
 use treenail_runtime::internal::{Backoff, jitter};
-use treenail_runtime::{FeatureSource, Server, WeakServer};
+use treenail_runtime::{Edit, Server, WeakServer};
 
-use crate::features::{FeatureMaker, Lists};
+use crate::features::{FeatureMaker, ListKind, Lists};
 use crate::link::{Link, all_capabilities};
+use crate::matcher::Matcher;
 use crate::names::Names;
 use crate::race::{Either, race};
 use crate::remote::Remote;
@@ -20,12 +21,32 @@ use crate::subscriptions;
 use crate::tap::Tap;
 use crate::upstream::Upstream;
 
+/// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources([FeatureSource; 3]);
+
+impl Sources {
+    pub(crate) fn new(namespace: &str) -> Self {
+        Self(std::array::from_fn(|_| FeatureSource::new(namespace)))
+    }
+
+    fn get(&self, kind: ListKind) -> &FeatureSource {
+        &self.0[kind as usize]
+    }
+
+    /// Removes all features by one edit.
+    pub(crate) fn clear(&self, server: &Server) -> treenail_runtime::Result<()> {
+        let provide = |edit: Edit, source| edit.provide(source, []);
+        server.edit(|edit| self.0.iter().fold(edit, provide))
+    }
+}
+
 /// Task of a mounted server.
 pub(crate) struct Supervisor {
     pub(crate) remote: Remote,
     pub(crate) names: Names,
     pub(crate) upstream: Arc<Upstream>,
-    pub(crate) source: FeatureSource,
+    pub(crate) sources: Sources,
     pub(crate) server: WeakServer,
     pub(crate) status: watch::Sender<Status>,
     /// The lists whose features are served now.
@@ -170,7 +191,11 @@ impl Supervisor {
         if lists == self.served {
             return Ok(());
         }
-        self.upstream.uris.claim(lists.uris());
+        let uris = &self.upstream.uris;
+        uris.claim(lists.uris());
+        let templates = lists.templates.iter().map(|template| &*template.uri_template);
+        let unchanged = templates.filter(|template| uris.listed(template).as_deref() == Some(template));
+        self.upstream.set_templates(unchanged.map(Matcher::new).collect());
         let Some(server) = self.server.upgrade() else {
             return Ok(());
         };
@@ -188,21 +213,28 @@ impl Supervisor {
             names: &self.names,
             lists,
         };
-        let instructions = lists.instructions.as_deref().unwrap_or_default();
-        let replace = |features: Vec<Feature>| {
-            let source = self.source.clone().instructions(instructions);
-            server.edit(|edit| edit.replace(&source, features))
+        let changed = ListKind::ALL.into_iter();
+        let changed: Vec<_> = changed.filter(|kind| !kind.is_same(lists, &self.served)).collect();
+        let provide = |make: &dyn Fn(ListKind) -> Vec<Feature>| {
+            server.edit(|edit| {
+                changed.iter().fold(edit, |edit, kind| {
+                    let source = self.sources.get(*kind).clone();
+                    let instructions = lists.instructions.as_deref();
+                    let instructions = instructions.filter(|_| *kind == ListKind::Tools);
+                    let source = source.instructions(instructions.unwrap_or_default());
+                    edit.provide(&source, make(*kind))
+                })
+            })
         };
-        let Err(error) = replace(maker.all()) else {
+        if provide(&|kind| maker.make(kind)).is_ok() {
             return Ok(());
-        };
-        // One feature that the server does not accept must not hide the others.
-        let accepted: Vec<bool> = maker.all().into_iter().map(|one| self.accepts(one)).collect();
-        if accepted.iter().all(|accepted| *accepted) {
-            return Err(error);
         }
-        let features = maker.all().into_iter().zip(accepted);
-        replace(features.filter(|(_, accepted)| *accepted).map(|(one, _)| one).collect())
+        // One feature that the server does not accept must not hide the others.
+        provide(&|kind| {
+            let accepted = maker.make(kind).into_iter().map(|feature| self.accepts(feature));
+            let features = maker.make(kind).into_iter().zip(accepted);
+            features.filter(|(_, accepted)| *accepted).map(|(feature, _)| feature).collect()
+        })
     }
 
     /// Returns true if a server can have this feature.

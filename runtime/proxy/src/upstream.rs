@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::forward::Forwarder;
 use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall};
+use crate::matcher::Matcher;
 use crate::rewrite::{ResultKind, rewrite_uris};
 use crate::uris::Uris;
 use crate::waiting::WaitingCalls;
@@ -22,6 +23,8 @@ pub(crate) struct Upstream {
     pub(crate) uris: Uris,
     pub(crate) waiting: WaitingCalls,
     connection: RwLock<Connection>,
+    /// The templates that are listed unchanged.
+    templates: RwLock<Vec<Matcher>>,
 }
 
 /// State of the connection to the server.
@@ -45,6 +48,7 @@ impl Upstream {
             uris,
             waiting,
             connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
+            templates: RwLock::default(),
         })
     }
 
@@ -64,6 +68,17 @@ impl Upstream {
             Connection::Up(link) => Ok(Arc::clone(link)),
             Connection::Down(cause) => Err(Arc::clone(cause)),
         }
+    }
+
+    /// Sets the templates that are listed unchanged.
+    pub(crate) fn set_templates(&self, templates: Vec<Matcher>) {
+        *self.templates.write().unwrap_or_else(PoisonError::into_inner) = templates;
+    }
+
+    /// Returns true if a listed template of this server may have the URI.
+    fn has_template_for(&self, uri: &str) -> bool {
+        let templates = self.templates.read().unwrap_or_else(PoisonError::into_inner);
+        templates.iter().any(|template| template.matches(uri))
     }
 
     fn set(&self, connection: Connection) {
@@ -172,9 +187,8 @@ impl Upstream {
             waiting: &self.waiting,
         };
         let text = forwarder.run(context, call).await?;
-        let server = context.server();
         Ok(rewrite_uris(kind, text, |uri| {
-            self.uris.referred(uri, |uri| server.has_resource(uri))
+            self.uris.referred(uri, |uri| self.has_template_for(uri))
         }))
     }
 }

@@ -26,6 +26,8 @@ use self::config::ServerConfig;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
+#[cfg(feature = "dynamic")]
+pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
 use self::subscriptions::{Event, Hub};
 pub use self::weak::{SubscribedResources, WeakServer};

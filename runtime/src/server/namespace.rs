@@ -1,6 +1,7 @@
 //! Namespaces of tools, prompts and resources, before they are part of a server.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use treenail_schema::{Prompt, Tool};
@@ -108,7 +109,9 @@ pub(crate) struct Parts {
 pub(crate) struct Group {
     /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
-    pub(crate) instructions: &'static str,
+    pub(crate) instructions: Cow<'static, str>,
+    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
+    pub(crate) provider: Option<u64>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
     pub(crate) tools: Vec<Registered<Tool>>,
@@ -122,7 +125,8 @@ impl Parts {
         let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());
         self.groups.push(Group {
             mounted: Some(T::identity().0),
-            instructions: T::INSTRUCTIONS,
+            instructions: Cow::Borrowed(T::INSTRUCTIONS),
+            provider: None,
             scopes: T::default_scopes(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
@@ -139,7 +143,8 @@ impl Parts {
     ) -> Result<Self, String> {
         let mut group = Group {
             mounted: None,
-            instructions: "",
+            instructions: Cow::Borrowed(""),
+            provider: None,
             scopes: RequiredScopes::default(),
             tools: Vec::new(),
             prompts: Vec::new(),
@@ -161,7 +166,8 @@ impl Parts {
         let tools = tools.into_definitions();
         self.groups.push(Group {
             mounted: None,
-            instructions: "",
+            instructions: Cow::Borrowed(""),
+            provider: None,
             scopes: RequiredScopes::default(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: Vec::new(),

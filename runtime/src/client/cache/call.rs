@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "validation")]
 use treenail_schema::Revision;
 use treenail_schema::internal::is_wrapped_schema;
-use treenail_schema::{CallToolRequest, CallToolResult, error_code};
+use treenail_schema::{CallToolRequest, CallToolResult, Tool, error_code};
 
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::{ExpectedOutput, RequestClock};

@@ -18,6 +18,8 @@ pub(crate) struct Catalog {
     pub(crate) prompts: EntryList<Prompt>,
     pub(crate) resources: EntryList<Resource, Fixed>,
     pub(crate) templates: EntryList<ResourceTemplate, Template>,
+    /// Templates that are in no list.
+    pub(crate) unlisted: EntryList<ResourceTemplate, Template>,
     sources: Vec<Arc<Source>>,
 }
 
@@ -42,6 +44,7 @@ impl Catalog {
         self.prompts.merge(other.prompts);
         self.resources.merge(other.resources);
         self.templates.merge(other.templates);
+        self.unlisted.merge(other.unlisted);
         self.sources.extend(other.sources);
         self.check()
     }
@@ -52,8 +55,25 @@ impl Catalog {
         self.prompts.replace(other.prompts);
         self.resources.replace(other.resources);
         self.templates.replace(other.templates);
+        self.unlisted.replace(other.unlisted);
         self.sources.extend(other.sources);
         self.drop_unused_sources();
+        self.check()
+    }
+
+    /// Replaces all entries of the sources with the id `provider` by those of `other`, in their place.
+    pub(crate) fn provide(&mut self, provider: u64, other: Self) -> Result<(), String> {
+        self.tools.provide(provider, other.tools);
+        self.prompts.provide(provider, other.prompts);
+        self.resources.provide(provider, other.resources);
+        self.templates.provide(provider, other.templates);
+        self.unlisted.provide(provider, other.unlisted);
+        let is_old = |source: &Arc<Source>| source.provider == Some(provider);
+        let is_later = |source: &Arc<Source>| source.provider.is_some_and(|it| it > provider);
+        let first = self.sources.iter().position(|one| is_old(one) || is_later(one));
+        self.sources.retain(|source| !is_old(source));
+        let first = first.unwrap_or(self.sources.len());
+        self.sources.splice(first..first, other.sources);
         self.check()
     }
 
@@ -76,6 +96,7 @@ impl Catalog {
             mounted: group.mounted,
             instructions: group.instructions,
             scopes: group.scopes,
+            provider: group.provider,
             bare,
         });
         for tool in group.tools {
@@ -87,8 +108,11 @@ impl Catalog {
         for resource in group.resources {
             match resource {
                 RegisteredResource::Fixed(one) => self.resources.add(one, &source, separator)?,
-                RegisteredResource::Template(family) => {
+                RegisteredResource::Template(family) if family.detail.listed => {
                     self.templates.add(family, &source, separator)?;
+                }
+                RegisteredResource::Template(family) => {
+                    self.unlisted.add(family, &source, separator)?;
                 }
             }
         }
@@ -101,7 +125,8 @@ impl Catalog {
         let found = self.tools.change(item, change)
             + self.prompts.change(item, change)
             + self.resources.change(item, change)
-            + self.templates.change(item, change);
+            + self.templates.change(item, change)
+            + self.unlisted.change(item, change);
         if found == 0 {
             return Err(self.unknown(item));
         }
@@ -116,6 +141,7 @@ impl Catalog {
             prompts,
             resources,
             templates,
+            unlisted,
             sources,
         } = self;
         sources.retain(|source| {
@@ -124,14 +150,15 @@ impl Catalog {
                 || prompts.has_entry_of(source)
                 || resources.has_entry_of(source)
                 || templates.has_entry_of(source)
+                || unlisted.has_entry_of(source)
         });
     }
 
     /// Returns the distinct instructions of mounted types that have an enabled entry.
-    pub(crate) fn instructions(&self) -> Vec<&'static str> {
-        let mut texts: Vec<&'static str> = Vec::new();
+    pub(crate) fn instructions(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = Vec::new();
         for source in &self.sources {
-            let text = source.instructions;
+            let text = &*source.instructions;
             let is_enabled = || {
                 self.tools.has_enabled_entry_of(source)
                     || self.prompts.has_enabled_entry_of(source)

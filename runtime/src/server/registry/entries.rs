@@ -1,6 +1,7 @@
 //! All entries of one kind, including disabled ones.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -86,10 +87,23 @@ impl<D: Descriptor, X> EntryList<D, X> {
         }
     }
 
-    /// Rejects duplicate keys, also of disabled entries.
+    /// Replaces the entries of the sources with the id `provider` by those of `other`, in the place of the first one.
+    /// Sources have the order of their ids.
+    pub(crate) fn provide(&mut self, provider: u64, other: Self) {
+        let is_old = |slot: &Slot<D, X>| slot.source.provider == Some(provider);
+        let is_later = |slot: &Slot<D, X>| slot.source.provider.is_some_and(|it| it > provider);
+        let first = self.slots.iter().position(|slot| is_old(slot) || is_later(slot));
+        self.slots.retain(|slot| !is_old(slot));
+        let first = first.unwrap_or(self.slots.len());
+        self.slots.splice(first..first, other.slots);
+    }
+
+    /// Rejects duplicate keys, also of disabled entries. Those of providers yield, so they may have the keys of others.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());
-        match self.keys().find(|key| !keys.insert(*key)) {
+        let own = self.slots.iter().filter(|slot| slot.source.provider.is_none());
+        let mut own = own.map(|slot| slot.entry.descriptor.key());
+        match own.find(|key| !keys.insert(*key)) {
             Some(key) => Err(duplicate::<D>(key)),
             None => Ok(()),
         }
@@ -115,8 +129,25 @@ impl<D: Descriptor, X> EntryList<D, X> {
 
     /// Iterates over the enabled entries.
     pub(crate) fn enabled(&self) -> impl Iterator<Item = &Arc<Entry<D, X>>> {
+        let yields = self.yielding();
+        let slots = self.slots.iter().enumerate();
+        let enabled = slots.filter(move |(at, slot)| slot.enabled && !yields.contains(at));
+        enabled.map(|(_, slot)| &slot.entry)
+    }
+
+    /// Returns the places of the entries of providers that yield to another entry: to an enabled one of the server itself, or to
+    /// an earlier one of a provider.
+    fn yielding(&self) -> HashSet<usize> {
+        if self.slots.iter().all(|slot| slot.source.provider.is_none()) {
+            return HashSet::new();
+        }
         let enabled = self.slots.iter().filter(|slot| slot.enabled);
-        enabled.map(|slot| &slot.entry)
+        let own = enabled.filter(|slot| slot.source.provider.is_none());
+        let mut keys: HashSet<&str> = own.map(|slot| slot.entry.descriptor.key()).collect();
+        let provided = self.slots.iter().enumerate();
+        let provided = provided.filter(|(_, slot)| slot.enabled && slot.source.provider.is_some());
+        let yielding = provided.filter(|(_, slot)| !keys.insert(slot.entry.descriptor.key()));
+        yielding.map(|(at, _)| at).collect()
     }
 
     pub(crate) fn has_entry_of(&self, source: &Arc<Source>) -> bool {
@@ -159,9 +190,11 @@ impl<D: Descriptor, X> Slot<D, X> {
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) mounted: Option<TypeId>,
-    pub(crate) instructions: &'static str,
+    pub(crate) instructions: Cow<'static, str>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
+    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
+    pub(crate) provider: Option<u64>,
     /// Set if it has instructions but no entries.
     pub(crate) bare: bool,
 }

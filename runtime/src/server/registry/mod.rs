@@ -196,6 +196,11 @@ impl Registry {
                 let separator = config.separator.as_deref();
                 Prepared::Replace(Catalog::new(parts?, separator, &self.stack)?)
             }
+            Step::Provide(provider, parts) => {
+                let separator = config.separator.as_deref();
+                let content = Catalog::new(parts?, separator, &self.stack)?;
+                Prepared::Provide(provider, content)
+            }
             Step::Change(item, change) => Prepared::Change(item, change),
         })
     }
@@ -209,6 +214,7 @@ impl Registry {
 enum Prepared {
     Add(Catalog),
     Replace(Catalog),
+    Provide(u64, Catalog),
     Change(Component, Change),
 }
 
@@ -217,6 +223,7 @@ impl Prepared {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
             Self::Replace(more) => catalog.replace(more.clone()),
+            Self::Provide(provider, content) => catalog.provide(*provider, content.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }
