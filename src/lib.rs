@@ -333,16 +333,16 @@ pub use treenail_agent::ToolLoop;
 ))]
 #[doc(inline)]
 pub use treenail_auth as auth;
+/// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
+#[cfg(feature = "jsoncall")]
+#[doc(inline)]
+pub use treenail_jsoncall as jsoncall;
 /// Proxies: other servers, served as a part of one server.
 ///
 /// Guide: [proxies](crate::guide::proxies).
 #[cfg(feature = "proxy")]
 #[doc(inline)]
 pub use treenail_proxy as proxy;
-/// Adapter for the crate `jsoncall`: clients over its sessions, and servers as its handlers.
-#[cfg(feature = "jsoncall")]
-#[doc(inline)]
-pub use treenail_jsoncall as jsoncall;
 /// The client, for programs that use servers and for the tests of servers.
 ///
 /// Guide: [clients](crate::guide::clients), [testing](crate::guide::testing).

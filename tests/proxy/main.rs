@@ -1,6 +1,6 @@
 //! Proxies: servers behind a server, between all eras.
 
 mod calls;
-mod script;
 mod questions;
+mod script;
 mod station;

@@ -37,13 +37,28 @@ async fn elicitation_passes_in_every_era() {
         let (station, counters) = station();
         let (gateway, _mounted) = proxied(&station, remote).await;
         let asked = Arc::default();
-        let client = accepting(client_of(&gateway, caller), &asked).build().await.unwrap();
+        let client = accepting(client_of(&gateway, caller), &asked)
+            .build()
+            .await
+            .unwrap();
         let result = client.call_tool("st.book", ()).await.unwrap();
-        assert_eq!(result.as_text(), Some("booked 3 nights"), "{caller} {remote}");
-        assert_eq!(*asked.lock().unwrap(), ["How long?", "3 nights?"], "{caller} {remote}");
+        assert_eq!(
+            result.as_text(),
+            Some("booked 3 nights"),
+            "{caller} {remote}"
+        );
+        assert_eq!(
+            *asked.lock().unwrap(),
+            ["How long?", "3 nights?"],
+            "{caller} {remote}"
+        );
         // A server of the legacy era runs the call once, while the caller makes several rounds.
         let runs = if remote == LEGACY { 1 } else { 3 };
-        assert_eq!(counters.runs.load(Ordering::SeqCst), runs, "{caller} {remote}");
+        assert_eq!(
+            counters.runs.load(Ordering::SeqCst),
+            runs,
+            "{caller} {remote}"
+        );
     }
 }
 
@@ -53,9 +68,17 @@ async fn a_declined_question_is_the_answer_for_the_server() {
         let (station, _) = station();
         let (gateway, _mounted) = proxied(&station, remote).await;
         let decline = |_| async { Ok(ElicitResult::new(ElicitAction::Decline)) };
-        let client = client_of(&gateway, caller).on_elicit(decline).build().await.unwrap();
+        let client = client_of(&gateway, caller)
+            .on_elicit(decline)
+            .build()
+            .await
+            .unwrap();
         let result = client.call_tool("st.book", ()).await.unwrap();
-        assert_eq!(result.as_text(), Some("the user declined"), "{caller} {remote}");
+        assert_eq!(
+            result.as_text(),
+            Some("the user declined"),
+            "{caller} {remote}"
+        );
     }
 }
 
@@ -124,7 +147,9 @@ async fn roots_and_sampling_pass_in_every_era() {
             let text = treenail::schema::TextContent::new("42");
             let text = treenail::schema::OneOrMany::One(text.into());
             let role = treenail::schema::Role::Assistant;
-            Ok(treenail::schema::CreateMessageResult::new(role, text, "small"))
+            Ok(treenail::schema::CreateMessageResult::new(
+                role, text, "small",
+            ))
         });
         let client = client.build().await.unwrap();
         let roots = client.call_tool("st.roots", ()).await.unwrap();
@@ -140,7 +165,10 @@ async fn questions_that_are_asked_at_once_are_all_answered() {
         let server = Server::builder("asker", "1").mount(Asker).build().unwrap();
         let (gateway, _mounted) = proxied(&server, remote).await;
         let asked = Arc::default();
-        let client = accepting(client_of(&gateway, caller), &asked).build().await.unwrap();
+        let client = accepting(client_of(&gateway, caller), &asked)
+            .build()
+            .await
+            .unwrap();
         let result = client.call_tool("st.both", ()).await.unwrap();
         assert_eq!(result.as_text(), Some("both"), "{caller} {remote}");
         let mut asked = asked.lock().unwrap().clone();
@@ -153,7 +181,10 @@ async fn questions_that_are_asked_at_once_are_all_answered() {
 fn asking(asks: usize) -> treenail::proxy::Remote {
     let waiting: Arc<Mutex<Option<Value>>> = Arc::default();
     legacy_server(&tools(&["ask", "idle"]), move |message, line| {
-        match (message["method"].as_str(), message["params"]["name"].as_str()) {
+        match (
+            message["method"].as_str(),
+            message["params"]["name"].as_str(),
+        ) {
             (_, Some("idle")) => {}
             (_, Some("ask")) => {
                 *waiting.lock().unwrap() = Some(message.clone());
@@ -185,7 +216,10 @@ async fn a_question_that_may_belong_to_another_client_reaches_none() {
         let (gateway, proxy) = gateway();
         proxy.mount(asking(1)).unwrap().connected().await;
         let asked = Arc::default();
-        let one = accepting(client_of(&gateway, caller), &asked).build().await.unwrap();
+        let one = accepting(client_of(&gateway, caller), &asked)
+            .build()
+            .await
+            .unwrap();
         let two = client_of(&gateway, caller).build().await.unwrap();
         // The server does not answer this call.
         let idle = tokio::spawn(two.session().tools_call("script.idle", ()).into_future());
@@ -196,12 +230,18 @@ async fn a_question_that_may_belong_to_another_client_reaches_none() {
         settle().await;
         let result = one.call_tool("script.ask", ()).await.unwrap();
         let text = result.as_text().unwrap();
-        assert!(text.contains("calls of several clients are in flight"), "{text}");
+        assert!(
+            text.contains("calls of several clients are in flight"),
+            "{text}"
+        );
         // The server may send requests for a call that was cancelled a moment ago.
         idle.abort();
         settle().await;
         let result = one.call_tool("script.ask", ()).await.unwrap();
-        assert!(result.as_text().unwrap().contains("several clients"), "{result:?}");
+        assert!(
+            result.as_text().unwrap().contains("several clients"),
+            "{result:?}"
+        );
         assert!(asked.lock().unwrap().is_empty());
     }
 }
@@ -219,7 +259,10 @@ async fn calls_of_one_client_do_not_hide_its_questions() {
         let (gateway, proxy) = gateway();
         proxy.mount(asking(1)).unwrap().connected().await;
         let asked = Arc::default();
-        let client = accepting(client_of(&gateway, caller), &asked).build().await.unwrap();
+        let client = accepting(client_of(&gateway, caller), &asked)
+            .build()
+            .await
+            .unwrap();
         let idle = tokio::spawn(client.session().tools_call("script.idle", ()).into_future());
         settle().await;
         let result = client.call_tool("script.ask", ()).await.unwrap();
@@ -229,7 +272,11 @@ async fn calls_of_one_client_do_not_hide_its_questions() {
 }
 
 /// A client whose user answers when `answer` is notified; `asked` is notified before.
-fn slow_user(builder: McpClientBuilder, asked: &Arc<Notify>, answer: &Arc<Notify>) -> McpClientBuilder {
+fn slow_user(
+    builder: McpClientBuilder,
+    asked: &Arc<Notify>,
+    answer: &Arc<Notify>,
+) -> McpClientBuilder {
     let (asked, answer) = (Arc::clone(asked), Arc::clone(answer));
     builder.on_elicit(move |_| {
         let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
@@ -260,10 +307,21 @@ async fn a_call_that_waits_too_long_is_cancelled_and_its_caller_learns_so() {
         }
         true
     });
-    proxy.limits(limits).mount(server).unwrap().connected().await;
+    proxy
+        .limits(limits)
+        .mount(server)
+        .unwrap()
+        .connected()
+        .await;
     let (asked, answer) = (Arc::default(), Arc::default());
-    let client = slow_user(client_of(&gateway, MODERN), &asked, &answer).build().await.unwrap();
-    let call = client.session().tools_call("script.ask", ()).timeout(Duration::from_secs(60));
+    let client = slow_user(client_of(&gateway, MODERN), &asked, &answer)
+        .build()
+        .await
+        .unwrap();
+    let call = client
+        .session()
+        .tools_call("script.ask", ())
+        .timeout(Duration::from_secs(60));
     let call = tokio::spawn(call.into_future());
     asked.notified().await;
     tokio::time::sleep(Duration::from_secs(11)).await;
@@ -271,7 +329,10 @@ async fn a_call_that_waits_too_long_is_cancelled_and_its_caller_learns_so() {
     answer.notify_one();
     let result = call.await.unwrap().unwrap();
     let text = result.as_text().unwrap();
-    assert!(text.starts_with("the call at the server `script` does not wait"), "{text}");
+    assert!(
+        text.starts_with("the call at the server `script` does not wait"),
+        "{text}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -279,9 +340,17 @@ async fn the_timeout_of_a_call_pauses_while_its_client_is_asked() {
     for caller in [LEGACY, MODERN] {
         let (gateway, proxy) = gateway();
         let limits = ProxyLimits::default().call_timeout(Duration::from_secs(5));
-        proxy.limits(limits).mount(asking(1)).unwrap().connected().await;
+        proxy
+            .limits(limits)
+            .mount(asking(1))
+            .unwrap()
+            .connected()
+            .await;
         let (asked, answer) = (Arc::default(), Arc::default());
-        let client = slow_user(client_of(&gateway, caller), &asked, &answer).build().await.unwrap();
+        let client = slow_user(client_of(&gateway, caller), &asked, &answer)
+            .build()
+            .await
+            .unwrap();
         let call = tokio::spawn(client.session().tools_call("script.ask", ()).into_future());
         asked.notified().await;
         tokio::time::sleep(Duration::from_secs(30)).await;
@@ -304,24 +373,36 @@ async fn waiting_calls_are_bounded() {
     let (gateway, proxy) = gateway();
     let limits = ProxyLimits::default().waiting_calls(1);
     let (station, _) = station();
-    proxy.limits(limits).mount(remote("st", &station, LEGACY)).unwrap().connected().await;
+    proxy
+        .limits(limits)
+        .mount(remote("st", &station, LEGACY))
+        .unwrap()
+        .connected()
+        .await;
     let (asked, answer) = (Arc::default(), Arc::default());
-    let slow = slow_user(client_of(&gateway, MODERN), &asked, &answer).build().await.unwrap();
-    let first = tokio::spawn(slow.session().tools_call("st.roots", ()).into_future());
-    drop(first);
+    let slow = slow_user(client_of(&gateway, MODERN), &asked, &answer)
+        .build()
+        .await
+        .unwrap();
     let first = tokio::spawn(slow.session().tools_call("st.book", ()).into_future());
     asked.notified().await;
-    let none = Arc::default();
-    let second = accepting(client_of(&gateway, MODERN), &none).build().await.unwrap();
-    let result = second.call_tool("st.book", ()).await.unwrap();
-    assert!(result.as_text().unwrap().contains("too many calls of this proxy wait"), "{result:?}");
+    let result = slow.call_tool("st.book", ()).await.unwrap();
+    assert!(
+        result
+            .as_text()
+            .unwrap()
+            .contains("too many calls of this proxy wait"),
+        "{result:?}"
+    );
     first.abort();
 }
 
 fn as_user(server: &Server, user: &str) -> McpClientBuilder {
     let mut connection = server.connect();
     connection.extensions_mut().insert(Principal::new(user));
-    McpClient::builder().connection(connection).protocol_version(MODERN)
+    McpClient::builder()
+        .connection(connection)
+        .protocol_version(MODERN)
 }
 
 /// Sends a modern request as is, and returns the response.
@@ -350,18 +431,33 @@ async fn only_its_caller_continues_a_call_and_only_once() {
     let (gateway, _mounted) = proxied(&station, LEGACY).await;
     let first = raw(&gateway, "anna", json!({"name": "st.book"})).await;
     assert_eq!(first["resultType"], "input_required", "{first}");
-    let key = first["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let key = first["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .next()
+        .unwrap()
+        .clone();
     let second = json!({
         "name": "st.book", "requestState": first["requestState"],
         "inputResponses": {key: {"action": "accept", "content": {"nights": 2}}},
     });
     let stolen = raw(&gateway, "eve", second.clone()).await;
-    assert!(stolen["error"].as_str().unwrap().contains("requestState"), "{stolen}");
+    assert!(
+        stolen["error"].as_str().unwrap().contains("requestState"),
+        "{stolen}"
+    );
     let next = raw(&gateway, "anna", second.clone()).await;
     assert_eq!(next["resultType"], "input_required", "{next}");
     let again = raw(&gateway, "anna", second).await;
     assert_eq!(again["resultType"], "input_required", "{again}");
-    let key = next["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let key = next["inputRequests"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .next()
+        .unwrap()
+        .clone();
     let third = json!({
         "name": "st.book", "requestState": next["requestState"],
         "inputResponses": {key: {"action": "accept"}},

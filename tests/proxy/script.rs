@@ -58,8 +58,7 @@ pub(crate) fn legacy_server(
             }
             true
         };
-        scripted(Box::new(reply), &ClientLimits::default())
-            .protocol_version(Revision::V2025_11_25)
+        scripted(Box::new(reply), &ClientLimits::default()).protocol_version(Revision::V2025_11_25)
     })
 }
 

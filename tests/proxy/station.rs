@@ -129,7 +129,10 @@ impl Station {
 
 fn cities(typed: &str) -> Vec<String> {
     let all = ["Oslo", "Osaka", "Rome"];
-    all.into_iter().filter(|city| city.starts_with(typed)).map(str::to_owned).collect()
+    all.into_iter()
+        .filter(|city| city.starts_with(typed))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn ids(_: &str) -> Vec<String> {
@@ -139,18 +142,26 @@ fn ids(_: &str) -> Vec<String> {
 pub(crate) fn station() -> (Server, Arc<Counters>) {
     let station = Station::default();
     let counters = Arc::clone(&station.0);
-    let server = Server::builder("station", "1.0.0").dynamic().mount(station).build();
+    let server = Server::builder("station", "1.0.0")
+        .dynamic()
+        .mount(station)
+        .build();
     (server.expect("it can be built"), counters)
 }
 
 /// Builder of a client of `server`.
 pub(crate) fn client_of(server: &Server, revision: Revision) -> McpClientBuilder {
-    McpClient::builder().server(server).protocol_version(revision)
+    McpClient::builder()
+        .server(server)
+        .protocol_version(revision)
 }
 
 /// A gateway without features of its own.
 pub(crate) fn gateway() -> (Server, Proxy) {
-    let server = Server::builder("gateway", "1.0.0").dynamic().build().expect("it can be built");
+    let server = Server::builder("gateway", "1.0.0")
+        .dynamic()
+        .build()
+        .expect("it can be built");
     let proxy = Proxy::new(&server);
     (server, proxy)
 }
@@ -164,7 +175,9 @@ pub(crate) fn remote(name: &str, server: &Server, revision: Revision) -> Remote 
 /// A gateway with a connected `server` in the namespace `st`.
 pub(crate) async fn proxied(server: &Server, revision: Revision) -> (Server, Mounted) {
     let (gateway, proxy) = gateway();
-    let mounted = proxy.mount(remote("st", server, revision)).expect("it can be mounted");
+    let mounted = proxy
+        .mount(remote("st", server, revision))
+        .expect("it can be mounted");
     mounted.connected().await;
     (gateway, mounted)
 }

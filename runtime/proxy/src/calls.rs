@@ -71,9 +71,16 @@ impl Calls {
     /// not have noticed.
     pub(crate) fn only_client(&self) -> Result<mpsc::Sender<Event>, Unrelated> {
         let state = self.lock();
-        let (_, newest) = state.running.iter().max_by_key(|(id, _)| **id).ok_or(Unrelated::NoCall)?;
+        let (_, newest) = state
+            .running
+            .iter()
+            .max_by_key(|(id, _)| **id)
+            .ok_or(Unrelated::NoCall)?;
         let running = state.running.values().map(|call| &call.client);
-        let recent = state.cancelled.iter().filter(|(at, _)| at.elapsed() < AFTERGLOW);
+        let recent = state
+            .cancelled
+            .iter()
+            .filter(|(at, _)| at.elapsed() < AFTERGLOW);
         let mut others = running.chain(recent.map(|(_, client)| client));
         if others.all(|client| client.is_same(&newest.client)) {
             Ok(newest.events.clone())

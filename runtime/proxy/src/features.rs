@@ -68,8 +68,10 @@ impl Lists {
         };
         self.tools.retain(|tool| keep(Item::Tool(tool)));
         self.prompts.retain(|prompt| keep(Item::Prompt(prompt)));
-        self.resources.retain(|resource| keep(Item::Resource(resource)));
-        self.templates.retain(|template| keep(Item::Template(template)));
+        self.resources
+            .retain(|resource| keep(Item::Resource(resource)));
+        self.templates
+            .retain(|template| keep(Item::Template(template)));
         if left == 0 {
             tracing::warn!(server = %remote.name, most, "the server has more features than are served");
         }
@@ -78,7 +80,11 @@ impl Lists {
     /// Returns the URIs and templates.
     pub(crate) fn uris(&self) -> impl Iterator<Item = &str> + Clone {
         let resources = self.resources.iter().map(|resource| &*resource.uri);
-        resources.chain(self.templates.iter().map(|template| &*template.uri_template))
+        resources.chain(
+            self.templates
+                .iter()
+                .map(|template| &*template.uri_template),
+        )
     }
 }
 
@@ -140,11 +146,15 @@ impl FeatureMaker<'_> {
         match kind {
             ListKind::Tools => {
                 let tools = self.lists.tools.iter();
-                tools.filter_map(|tool| self.tool(tool, &mut seen)).collect()
+                tools
+                    .filter_map(|tool| self.tool(tool, &mut seen))
+                    .collect()
             }
             ListKind::Prompts => {
                 let prompts = self.lists.prompts.iter();
-                prompts.filter_map(|prompt| self.prompt(prompt, &mut seen)).collect()
+                prompts
+                    .filter_map(|prompt| self.prompt(prompt, &mut seen))
+                    .collect()
             }
             ListKind::Resources => {
                 let resources = self.lists.resources.iter();
@@ -228,7 +238,11 @@ impl FeatureMaker<'_> {
         let (upstream, prompt) = (Arc::clone(self.upstream), Arc::clone(prompt));
         Some(feature.raw(move |context, arguments| {
             let (upstream, prompt) = (Arc::clone(&upstream), Arc::clone(&prompt));
-            async move { upstream.get_prompt(&context, &prompt.name, arguments.text()).await }
+            async move {
+                upstream
+                    .get_prompt(&context, &prompt.name, arguments.text())
+                    .await
+            }
         }))
     }
 
@@ -274,7 +288,11 @@ impl FeatureMaker<'_> {
 
     fn uri(&self, kind: &str, uri: &str, seen: &mut HashSet<String>) -> Option<String> {
         let Some(listed) = self.upstream.uris.listed(uri) else {
-            self.omit(kind, uri, "another server has its URI, and there is no namespace");
+            self.omit(
+                kind,
+                uri,
+                "another server has its URI, and there is no namespace",
+            );
             return None;
         };
         let listed = listed.into_owned();
@@ -289,7 +307,9 @@ impl FeatureMaker<'_> {
     fn map_interface(&self, meta: &mut MetaObject) {
         let nested = meta.get("ui").is_some_and(Value::is_object);
         let map = |value: &mut Value| {
-            let listed = value.as_str().and_then(|uri| self.upstream.uris.listed(uri));
+            let listed = value
+                .as_str()
+                .and_then(|uri| self.upstream.uris.listed(uri));
             if let Some(Cow::Owned(listed)) = listed {
                 *value = listed.into();
             }

@@ -34,7 +34,11 @@ pub(crate) struct Forwarder<'a> {
 
 impl Forwarder<'_> {
     /// Passes on a call, and returns the JSON text of its result.
-    pub(crate) async fn run(&self, context: &Context, call: &RemoteCall) -> Result<String, Failure> {
+    pub(crate) async fn run(
+        &self,
+        context: &Context,
+        call: &RemoteCall,
+    ) -> Result<String, Failure> {
         if self.link.revision.is_modern() {
             self.in_rounds(context, call).await
         } else if context.reruns_for_answers() {
@@ -154,7 +158,9 @@ impl Forwarder<'_> {
                 loop {
                     match exchange.step(context).await {
                         Step::Done(Ok(text)) => return self.read_round(text),
-                        Step::Done(Err(error)) => return Err(Outcome::Failed(self.failure(&error))),
+                        Step::Done(Err(error)) => {
+                            return Err(Outcome::Failed(self.failure(&error)));
+                        }
                         // Servers of the modern era send no requests.
                         Step::Question(question) => drop(question),
                     }
@@ -185,15 +191,17 @@ impl Forwarder<'_> {
             let message = format!("the server `{}` broke the protocol: {reason}", self.server);
             Outcome::Failed(Failure::Server(message))
         };
-        let kind: ResultType = serde_json::from_str(&text).map_err(|_| broken("a result is not an object"))?;
+        let kind: ResultType =
+            serde_json::from_str(&text).map_err(|_| broken("a result is not an object"))?;
         match kind.result_type.as_deref() {
             None | Some("complete") => Err(Outcome::Complete(text)),
             Some("input_required") => {
                 if text.len() > self.limits.question_bytes {
                     return Err(broken("its requests for input are too large"));
                 }
-                serde_json::from_str(&text)
-                    .map_err(|error| broken(&format!("its requests for input are malformed: {error}")))
+                serde_json::from_str(&text).map_err(|error| {
+                    broken(&format!("its requests for input are malformed: {error}"))
+                })
             }
             Some(_) => Err(broken("a result has an unknown type")),
         }
@@ -274,7 +282,10 @@ async fn answer_directly(context: Context, mut question: Question) {
     let mut cancelled = question.take_cancelled();
     let answer = {
         let mut answer = pin!(async {
-            context.forward(question.request.clone()).if_supported().await
+            context
+                .forward(question.request.clone())
+                .if_supported()
+                .await
         });
         poll_fn(|task| match answer.as_mut().poll(task) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
@@ -311,7 +322,11 @@ struct RemoteRound {
     #[serde(rename = "inputRequests", default)]
     requests: BTreeMap<String, InputRequest>,
     /// Opaque to clients, which return it unchanged.
-    #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "requestState",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     state: Option<Box<RawValue>>,
 }
 

@@ -120,11 +120,18 @@ impl Link {
             ",\"{RESERVED}protocolVersion\":\"{}\",\"{RESERVED}clientCapabilities\":{capabilities}",
             self.revision
         );
-        if let Some(info) = context.client_info().and_then(|info| serde_json::to_string(info).ok()) {
+        if let Some(info) = context
+            .client_info()
+            .and_then(|info| serde_json::to_string(info).ok())
+        {
             let _ = write!(params, ",\"{RESERVED}clientInfo\":{info}");
         }
         if let Some(level) = context.log_level() {
-            let _ = write!(params, ",\"{RESERVED}logLevel\":{}", Value::from(level.as_str()));
+            let _ = write!(
+                params,
+                ",\"{RESERVED}logLevel\":{}",
+                Value::from(level.as_str())
+            );
         }
     }
 

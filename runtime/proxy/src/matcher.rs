@@ -67,7 +67,11 @@ mod tests {
             ("{+all}", "anything", true),
         ];
         for (template, uri, expected) in table {
-            assert_eq!(Matcher::new(template).matches(uri), expected, "{template} {uri}");
+            assert_eq!(
+                Matcher::new(template).matches(uri),
+                expected,
+                "{template} {uri}"
+            );
         }
     }
 }

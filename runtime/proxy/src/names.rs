@@ -37,7 +37,9 @@ impl Names {
         };
         let name: String = name.chars().map(legal).collect();
         // Empty parts between dots are not valid either.
-        let parts = name.split('.').map(|part| if part.is_empty() { "_" } else { part });
+        let parts = name
+            .split('.')
+            .map(|part| if part.is_empty() { "_" } else { part });
         Cow::Owned(parts.collect::<Vec<_>>().join("."))
     }
 

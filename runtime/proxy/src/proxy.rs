@@ -165,7 +165,8 @@ impl Mounted {
 
     /// Waits until the server is not connected, and returns the state with the cause.
     pub async fn disconnected(&self) -> Status {
-        self.wait(|status| matches!(status, Status::Disconnected { .. })).await
+        self.wait(|status| matches!(status, Status::Disconnected { .. }))
+            .await
     }
 
     async fn wait(&self, until: impl FnMut(&Status) -> bool) -> Status {

@@ -144,8 +144,15 @@ mod tests {
 
     #[test]
     fn a_result_of_another_form_stays_as_it_is() {
-        for text in [r#"{"content":"uri","uri":3}"#, r#"["uri"]"#, r#"{"content":[{"uri":3}]}"#] {
-            assert_eq!(rewrite_uris(ResultKind::Tool, text.to_owned(), prefix), text);
+        for text in [
+            r#"{"content":"uri","uri":3}"#,
+            r#"["uri"]"#,
+            r#"{"content":[{"uri":3}]}"#,
+        ] {
+            assert_eq!(
+                rewrite_uris(ResultKind::Tool, text.to_owned(), prefix),
+                text
+            );
         }
     }
 }

@@ -33,7 +33,9 @@ impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connecting => formatter.write_str("connecting"),
-            Self::Connected { features } => write!(formatter, "connected, with {features} features"),
+            Self::Connected { features } => {
+                write!(formatter, "connected, with {features} features")
+            }
             Self::Disconnected { cause } => write!(formatter, "not connected: {cause}"),
         }
     }

@@ -5,9 +5,9 @@ use std::future::poll_fn;
 use std::pin::Pin;
 
 use futures_core::Stream;
+use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
 use treenail_runtime::internal::{Backoff, jitter};
-use treenail_runtime::SubscribedResources;
 use treenail_schema::SubscriptionFilter;
 
 use crate::link::Link;
@@ -41,7 +41,11 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
             report(upstream, uri, session.resources_subscribe(uri).await.err());
         }
         for uri in open.difference(&wanted) {
-            report(upstream, uri, session.resources_unsubscribe(uri).await.err());
+            report(
+                upstream,
+                uri,
+                session.resources_unsubscribe(uri).await.err(),
+            );
         }
         open = wanted;
         resources.changed().await;
@@ -87,7 +91,9 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
         let ended = async {
             match &mut current {
                 // Its notifications arrive at the tap.
-                Some(subscription) => while next(subscription).await.is_some_and(|it| it.is_ok()) {},
+                Some(subscription) => {
+                    while next(subscription).await.is_some_and(|it| it.is_ok()) {}
+                }
                 None => std::future::ready(()).await,
             }
         };

@@ -94,7 +94,10 @@ impl Supervisor {
     /// Connects, and serves the features of the server.
     async fn connect(&mut self) -> Result<Arc<Link>, ClientError> {
         let slot: Arc<Mutex<Option<Arc<Tap>>>> = Arc::default();
-        let (name, limits) = (Arc::clone(&self.upstream.name), self.upstream.limits.clone());
+        let (name, limits) = (
+            Arc::clone(&self.upstream.name),
+            self.upstream.limits.clone(),
+        );
         let last = Arc::clone(&slot);
         let capabilities = self.remote.capabilities.clone();
         let builder = (self.remote.connect)()
@@ -193,9 +196,14 @@ impl Supervisor {
         }
         let uris = &self.upstream.uris;
         uris.claim(lists.uris());
-        let templates = lists.templates.iter().map(|template| &*template.uri_template);
-        let unchanged = templates.filter(|template| uris.listed(template).as_deref() == Some(template));
-        self.upstream.set_templates(unchanged.map(Matcher::new).collect());
+        let templates = lists
+            .templates
+            .iter()
+            .map(|template| &*template.uri_template);
+        let unchanged =
+            templates.filter(|template| uris.listed(template).as_deref() == Some(template));
+        self.upstream
+            .set_templates(unchanged.map(Matcher::new).collect());
         let Some(server) = self.server.upgrade() else {
             return Ok(());
         };
@@ -214,7 +222,9 @@ impl Supervisor {
             lists,
         };
         let changed = ListKind::ALL.into_iter();
-        let changed: Vec<_> = changed.filter(|kind| !kind.is_same(lists, &self.served)).collect();
+        let changed: Vec<_> = changed
+            .filter(|kind| !kind.is_same(lists, &self.served))
+            .collect();
         let provide = |make: &dyn Fn(ListKind) -> Vec<Feature>| {
             server.edit(|edit| {
                 changed.iter().fold(edit, |edit, kind| {
@@ -231,9 +241,15 @@ impl Supervisor {
         }
         // One feature that the server does not accept must not hide the others.
         provide(&|kind| {
-            let accepted = maker.make(kind).into_iter().map(|feature| self.accepts(feature));
+            let accepted = maker
+                .make(kind)
+                .into_iter()
+                .map(|feature| self.accepts(feature));
             let features = maker.make(kind).into_iter().zip(accepted);
-            features.filter(|(_, accepted)| *accepted).map(|(feature, _)| feature).collect()
+            features
+                .filter(|(_, accepted)| *accepted)
+                .map(|(feature, _)| feature)
+                .collect()
         })
     }
 

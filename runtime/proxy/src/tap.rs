@@ -81,7 +81,13 @@ impl Tap {
                 let mut news = lock(&self.news);
                 if !news.is_empty() {
                     let closed = news.closed;
-                    return std::mem::replace(&mut news, News { closed, ..News::default() });
+                    return std::mem::replace(
+                        &mut news,
+                        News {
+                            closed,
+                            ..News::default()
+                        },
+                    );
                 }
             }
             changed.await;
@@ -247,7 +253,8 @@ struct TappedSession {
 impl Session for TappedSession {
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         let tap = Arc::clone(&self.tap);
-        self.session.listen(Arc::new(TappedHandler { tap, incoming }));
+        self.session
+            .listen(Arc::new(TappedHandler { tap, incoming }));
     }
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {

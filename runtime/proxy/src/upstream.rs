@@ -62,7 +62,10 @@ impl Upstream {
 
     /// Returns the connection, or the reason why there is none.
     pub(crate) fn link(&self) -> Result<Arc<Link>, Arc<str>> {
-        let connection = self.connection.read().unwrap_or_else(PoisonError::into_inner);
+        let connection = self
+            .connection
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         match &*connection {
             Connection::Up(link) if link.tap.is_closed() => Err("the connection was lost".into()),
             Connection::Up(link) => Ok(Arc::clone(link)),
@@ -72,17 +75,26 @@ impl Upstream {
 
     /// Sets the templates that are listed unchanged.
     pub(crate) fn set_templates(&self, templates: Vec<Matcher>) {
-        *self.templates.write().unwrap_or_else(PoisonError::into_inner) = templates;
+        *self
+            .templates
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = templates;
     }
 
     /// Returns true if a listed template of this server may have the URI.
     fn has_template_for(&self, uri: &str) -> bool {
-        let templates = self.templates.read().unwrap_or_else(PoisonError::into_inner);
+        let templates = self
+            .templates
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
         templates.iter().any(|template| template.matches(uri))
     }
 
     fn set(&self, connection: Connection) {
-        *self.connection.write().unwrap_or_else(PoisonError::into_inner) = connection;
+        *self
+            .connection
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = connection;
     }
 
     /// Passes on a call of a tool. A failure of the connection is one that the model reads.
@@ -97,7 +109,11 @@ impl Upstream {
             let call = RemoteCall {
                 method: "tools/call",
                 members: format!("\"name\":{},\"arguments\":{arguments}", json(&tool.name)),
-                headers: treenail_runtime::internal::argument_headers(&link.client, tool, arguments),
+                headers: treenail_runtime::internal::argument_headers(
+                    &link.client,
+                    tool,
+                    arguments,
+                ),
             };
             self.forward(&link, context, &call, ResultKind::Tool).await
         };
@@ -106,9 +122,8 @@ impl Upstream {
             Err(Failure::Rpc(error)) => Err(error),
             Err(Failure::Server(message)) => {
                 let message = json(&message);
-                let text = format!(
-                    r#"{{"content":[{{"type":"text","text":{message}}}],"isError":true}}"#
-                );
+                let text =
+                    format!(r#"{{"content":[{{"type":"text","text":{message}}}],"isError":true}}"#);
                 Ok(text.into())
             }
         }
@@ -122,7 +137,8 @@ impl Upstream {
         arguments: &str,
     ) -> Result<RawResult, RpcError> {
         let members = format!("\"name\":{},\"arguments\":{arguments}", json(name));
-        self.request(context, "prompts/get", members, ResultKind::Prompt).await
+        self.request(context, "prompts/get", members, ResultKind::Prompt)
+            .await
     }
 
     /// Passes on a request for a resource at a URI of the proxy.
@@ -132,7 +148,8 @@ impl Upstream {
         uri: &str,
     ) -> Result<RawResult, RpcError> {
         let members = format!("\"uri\":{}", json(self.uris.at_server(uri)));
-        self.request(context, "resources/read", members, ResultKind::Resource).await
+        self.request(context, "resources/read", members, ResultKind::Resource)
+            .await
     }
 
     /// Passes on a request for completions. `params` are those of the caller, `reference` is the JSON text of the server's one.
@@ -144,7 +161,13 @@ impl Upstream {
     ) -> Result<RawResult, RpcError> {
         let members = completion_members(reference, params)
             .map_err(|error| RpcError::invalid_params(error.to_string()))?;
-        self.request(context, "completion/complete", members, ResultKind::Completion).await
+        self.request(
+            context,
+            "completion/complete",
+            members,
+            ResultKind::Completion,
+        )
+        .await
     }
 
     async fn request(
@@ -163,7 +186,10 @@ impl Upstream {
             let link = self.connected()?;
             self.forward(&link, context, &call, kind).await
         };
-        result.await.map(RawResult::from).map_err(Failure::into_error)
+        result
+            .await
+            .map(RawResult::from)
+            .map_err(Failure::into_error)
     }
 
     fn connected(&self) -> Result<Arc<Link>, Failure> {

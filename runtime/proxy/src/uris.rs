@@ -62,7 +62,11 @@ impl Uris {
 
     /// Returns the URI at the proxy of a resource that a result refers to, if it differs. `is_reachable` is true if the proxy
     /// finds the resource of this server under its own URI.
-    pub(crate) fn referred(&self, uri: &str, is_reachable: impl FnOnce(&str) -> bool) -> Option<String> {
+    pub(crate) fn referred(
+        &self,
+        uri: &str,
+        is_reachable: impl FnOnce(&str) -> bool,
+    ) -> Option<String> {
         let owner = self.owners.lock().get(uri).copied();
         match owner {
             Some(owner) if owner == self.mount => None,
@@ -176,7 +180,12 @@ mod tests {
 
     #[test]
     fn a_prefix_is_the_start_of_a_scheme() {
-        let table = [("weather", "weather+"), ("a_b", "a-b+"), ("1st", "x-1st+"), ("", "")];
+        let table = [
+            ("weather", "weather+"),
+            ("a_b", "a-b+"),
+            ("1st", "x-1st+"),
+            ("", ""),
+        ];
         for (namespace, expected) in table {
             assert_eq!(scheme_prefix(namespace), expected);
         }

@@ -44,7 +44,12 @@ impl fmt::Debug for WaitingCall {
 }
 
 impl WaitingCall {
-    pub(crate) fn new(exchange: Exchange, question: Question, number: u32, context: &Context) -> Self {
+    pub(crate) fn new(
+        exchange: Exchange,
+        question: Question,
+        number: u32,
+        context: &Context,
+    ) -> Self {
         Self {
             exchange,
             question,
@@ -95,7 +100,10 @@ impl WaitingCalls {
 
     fn expire(&self, id: &str, visit: u64) {
         let mut table = self.lock();
-        let expired = table.calls.get(id).is_some_and(|(number, _)| *number == visit);
+        let expired = table
+            .calls
+            .get(id)
+            .is_some_and(|(number, _)| *number == visit);
         let call = expired.then(|| table.calls.remove(id));
         drop(table);
         drop(call);

@@ -10,8 +10,8 @@ mod common;
 mod prompt;
 mod raw;
 mod resource;
-mod source;
 mod results;
+mod source;
 mod template;
 mod tool;
 

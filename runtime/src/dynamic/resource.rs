@@ -346,13 +346,11 @@ impl ResourceTemplate {
         let bound = Registered::new(descriptor, |_| function.bind(Arc::new(()), info));
         let bound = bound.with_completers(completers).with_scopes(self.scopes);
         let subscribe = self.subscribe;
-        Ok(RegisteredResource::Template(
-            bound.with(Template {
-                pattern,
-                subscribe,
-                listed: self.listed,
-            }),
-        ))
+        Ok(RegisteredResource::Template(bound.with(Template {
+            pattern,
+            subscribe,
+            listed: self.listed,
+        })))
     }
 }
 

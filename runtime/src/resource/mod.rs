@@ -137,13 +137,11 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         }
         let pattern = Pattern::new(parts);
         let bound = self.bind_to(state, into_template(resource), |_| info);
-        Ok(RegisteredResource::Template(
-            bound.with(Template {
-                pattern,
-                subscribe,
-                listed: true,
-            }),
-        ))
+        Ok(RegisteredResource::Template(bound.with(Template {
+            pattern,
+            subscribe,
+            listed: true,
+        })))
     }
 }
 

@@ -121,7 +121,8 @@ impl Dispatcher {
                 None
             }
             Ok(Message::Request(id, envelope)) if source.is_legacy() => {
-                self.dispatch_request(id, envelope, source.request_id()).await;
+                self.dispatch_request(id, envelope, source.request_id())
+                    .await;
                 None
             }
             Ok(Message::Request(..)) => {

@@ -70,7 +70,10 @@ impl Catalog {
         self.unlisted.provide(provider, other.unlisted);
         let is_old = |source: &Arc<Source>| source.provider == Some(provider);
         let is_later = |source: &Arc<Source>| source.provider.is_some_and(|it| it > provider);
-        let first = self.sources.iter().position(|one| is_old(one) || is_later(one));
+        let first = self
+            .sources
+            .iter()
+            .position(|one| is_old(one) || is_later(one));
         self.sources.retain(|source| !is_old(source));
         let first = first.unwrap_or(self.sources.len());
         self.sources.splice(first..first, other.sources);

@@ -92,7 +92,10 @@ impl<D: Descriptor, X> EntryList<D, X> {
     pub(crate) fn provide(&mut self, provider: u64, other: Self) {
         let is_old = |slot: &Slot<D, X>| slot.source.provider == Some(provider);
         let is_later = |slot: &Slot<D, X>| slot.source.provider.is_some_and(|it| it > provider);
-        let first = self.slots.iter().position(|slot| is_old(slot) || is_later(slot));
+        let first = self
+            .slots
+            .iter()
+            .position(|slot| is_old(slot) || is_later(slot));
         self.slots.retain(|slot| !is_old(slot));
         let first = first.unwrap_or(self.slots.len());
         self.slots.splice(first..first, other.slots);
@@ -101,7 +104,10 @@ impl<D: Descriptor, X> EntryList<D, X> {
     /// Rejects duplicate keys, also of disabled entries. Those of providers yield, so they may have the keys of others.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());
-        let own = self.slots.iter().filter(|slot| slot.source.provider.is_none());
+        let own = self
+            .slots
+            .iter()
+            .filter(|slot| slot.source.provider.is_none());
         let mut own = own.map(|slot| slot.entry.descriptor.key());
         match own.find(|key| !keys.insert(*key)) {
             Some(key) => Err(duplicate::<D>(key)),

@@ -129,7 +129,12 @@ impl Hub {
         let mut uris = HashSet::new();
         for listener in listeners {
             let state = listener.lock();
-            uris.extend(state.subscriptions.iter().flat_map(|one| one.uris().cloned()));
+            uris.extend(
+                state
+                    .subscriptions
+                    .iter()
+                    .flat_map(|one| one.uris().cloned()),
+            );
         }
         uris
     }
