@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 use treenail_runtime::internal::nearest;
-use treenail_runtime::internal::schema_at;
-use treenail_runtime::internal::{self, Fault, MAX_REPORTED, Problem, push_token};
+use treenail_runtime::internal::{self, Fault, MAX_REPORTED, Problem};
+use treenail_schema::internal::json_schema::{push_token, schema_at};
 use treenail_schema::internal::quoted;
 use treenail_validation::{Violation, ViolationKind};
 
