@@ -11,9 +11,11 @@ mod commands;
 mod elicit;
 mod exit;
 mod files;
+mod hosts;
 mod render;
 mod server;
 mod terminal;
+mod timestamp;
 
 use std::env;
 use std::process::ExitCode;

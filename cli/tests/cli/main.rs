@@ -14,6 +14,7 @@ mod exit_codes;
 mod fake;
 mod generate;
 mod http;
+mod install;
 mod list;
 mod lock;
 mod process;
@@ -22,3 +23,4 @@ mod read;
 mod repl;
 #[cfg(unix)]
 mod terminal;
+mod trace;

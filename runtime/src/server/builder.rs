@@ -9,14 +9,17 @@ use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
+#[cfg(feature = "dynamic")]
+use crate::dynamic::Feature;
 use crate::error::{Error, Result};
-#[cfg(feature = "tower")]
-use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
 use crate::server::config::{Caching, ServerConfig};
+#[cfg(feature = "tower")]
+use crate::server::layer::{BoxError, LayerList, Request, RequestService, Response};
 use crate::server::namespace::Namespace;
+use crate::server::observe::ServerObserver;
 use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
 use crate::server::{Server, ServerState};
@@ -44,6 +47,7 @@ pub struct ServerBuilder {
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
     event_bus: Option<Arc<dyn EventBus>>,
+    observer: Option<Arc<dyn ServerObserver>>,
     #[cfg(feature = "tower")]
     layers: LayerList,
 }
@@ -73,6 +77,7 @@ impl ServerBuilder {
             limits: Limits::default(),
             request_state_key: None,
             event_bus: None,
+            observer: None,
             #[cfg(feature = "tower")]
             layers: LayerList::default(),
         }
@@ -118,6 +123,23 @@ impl ServerBuilder {
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
         self.registry = self.registry.tools(tools);
+        self
+    }
+
+    /// Adds features that are made at run time: one, or a collection of them. Needs the feature `dynamic`.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::dynamic::{Prompt, Tool};
+    ///
+    /// let now = Tool::new("now").handler(|_, _| async { "12:00" });
+    /// let plan = Prompt::new("plan").handler(|_, _| async { "Plan my day." });
+    /// let server = Server::builder("demo", "1.0.0").add([now, plan]).build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.registry = self.registry.add(features);
         self
     }
 
@@ -216,18 +238,27 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit. Needs the feature `tower`.
+    /// Sets the observer of all requests and sessions, for telemetry. A second one replaces the first.
+    pub fn observe(mut self, observer: impl ServerObserver) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Adds a [`Layer`](tower_layer::Layer) around requests, such as a rate limit: calls of tools, prompts, resources, completions,
+    /// and lists. See [`layer`](crate::layer). Needs the feature `tower`.
     ///
-    /// Calls pass through the layers in the order in which they were added, and through those of one `ServiceBuilder` in its
-    /// order. The services of the layers are made once for the server. A service takes one call after another, each when the
+    /// Requests pass through the layers in the order in which they were added, and through those of one `ServiceBuilder` in its
+    /// order. The services of the layers are made once for the server. A service takes one request after another, each when the
     /// service is ready for it (`poll_ready`). It does not need to be `Clone`, so a rate limit works. This waiting time does not
-    /// count towards the timeout of the tool, because the policy of a tool is inside of the layers.
+    /// count towards the timeout of a tool, because the policy of a tool is inside of the layers.
     ///
-    /// - The response of a layer, a [`ToolResponse`](crate::ToolResponse) or a `CallToolResult`, is the result.
-    /// - An [`RpcError`](crate::RpcError) of a layer becomes a JSON-RPC error. Any other error becomes a result with `isError`,
-    ///   like that of a tool, and so does a panic.
+    /// - [`only`](crate::layer::only) restricts a layer to some requests.
+    /// - The response of a layer, a [`Response`] or a result such as `CallToolResult`, is the result.
+    /// - An [`RpcError`](crate::RpcError) of a layer becomes a JSON-RPC error. Any other error, and a panic, becomes a result with
+    ///   `isError` if it is the call of a tool, and otherwise an internal error (-32603) with its message.
     /// - Layers that react to each other, such as load shedding and a limit, belong in one `ServiceBuilder`. The service inside
-    ///   of each call of this method is always ready, and its calls wait.
+    ///   of each call of this method is always ready, and its requests wait.
+    /// - Scopes are checked before the layers. The tool, prompt or resource is looked up after them.
     ///
     /// [`ServerBuilder::build`] makes the services. Some that use time, such as a rate limit, panic if they are made outside of a
     /// tokio runtime.
@@ -237,22 +268,23 @@ impl ServerBuilder {
     ///
     /// use tower::ServiceBuilder;
     /// use treenail::Server;
+    /// use treenail::layer::{Request, only};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> treenail::Result<()> {
     /// let limits = ServiceBuilder::new().load_shed().rate_limit(10, Duration::from_secs(1));
-    /// let server = Server::builder("demo", "1.0.0").layer(limits).build()?;
+    /// let server = Server::builder("demo", "1.0.0").layer(only(Request::is_tool_call, limits)).build()?;
     /// # Ok(())
     /// # }
     /// ```
     #[cfg(feature = "tower")]
     pub fn layer<L>(mut self, layer: L) -> Self
     where
-        L: tower_layer::Layer<ToolService> + Send + Sync + 'static,
-        L::Service: tower_service::Service<ToolCall> + Send + 'static,
-        <L::Service as tower_service::Service<ToolCall>>::Response: Into<ToolResponse>,
-        <L::Service as tower_service::Service<ToolCall>>::Error: Into<BoxError>,
-        <L::Service as tower_service::Service<ToolCall>>::Future: Send + 'static,
+        L: tower_layer::Layer<RequestService> + Send + Sync + 'static,
+        L::Service: tower_service::Service<Request> + Send + 'static,
+        <L::Service as tower_service::Service<Request>>::Response: Into<Response>,
+        <L::Service as tower_service::Service<Request>>::Error: Into<BoxError>,
+        <L::Service as tower_service::Service<Request>>::Future: Send + 'static,
     {
         self.layers.push(layer);
         self
@@ -275,8 +307,6 @@ impl ServerBuilder {
         };
         let stack = CallStack {
             call_timeout: self.limits.call_timeout,
-            #[cfg(feature = "tower")]
-            layers: self.layers.build(),
         };
         let limits = self.limits;
         let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
@@ -307,6 +337,9 @@ impl ServerBuilder {
                 config,
                 limits,
                 elicit_config: Arc::new(elicit_config),
+                observer: self.observer,
+                #[cfg(feature = "tower")]
+                layers: self.layers.build(),
             }),
         })
     }

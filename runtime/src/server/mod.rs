@@ -5,7 +5,10 @@ mod builder;
 mod config;
 mod connection;
 mod edit;
+#[cfg(feature = "tower")]
+pub mod layer;
 mod namespace;
+pub mod observe;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
@@ -19,8 +22,6 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-#[cfg(feature = "http-server")]
-pub(crate) use self::connection::begins_call;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
@@ -53,6 +54,11 @@ struct ServerState {
     calls: CallBudget,
     /// Settings for questions to clients.
     elicit_config: Arc<ElicitConfig>,
+    /// The observer of requests, if there is one.
+    observer: Option<Arc<dyn observe::ServerObserver>>,
+    /// The layers around requests, if there are any.
+    #[cfg(feature = "tower")]
+    layers: Option<layer::RequestService>,
     /// The `Registry`, see `Registry::of`. Its type is erased because it contains the functions, and their calls contain the
     /// server: no module of a call depends on the registry.
     registry: Arc<dyn Any + Send + Sync>,

@@ -4,6 +4,7 @@ mod batch;
 mod handshake;
 #[cfg(feature = "http-server")]
 mod http;
+mod observed;
 mod places;
 mod request;
 
@@ -14,11 +15,11 @@ use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{Method, RequestId};
 
 use self::handshake::Handshake;
-pub(crate) use self::request::begins_call;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
 use crate::server::Server;
+use crate::server::observe::SessionObservation;
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::Subscriber;
@@ -56,6 +57,10 @@ pub struct Connection {
     restarts: bool,
     /// The number of restarts.
     session: u64,
+    /// Set for a connection over the standard streams of the process.
+    is_stdio: bool,
+    /// Observation of the session of the legacy era.
+    observation: SessionObservation,
 }
 
 /// Outcome of [`Connection::handle_message`].
@@ -106,6 +111,8 @@ impl Connection {
             calls_first: true,
             restarts: true,
             session: 0,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 
@@ -228,7 +235,9 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Handled {
         match message {
-            Ok(Message::Request(id, envelope)) if !self.has_room() && begins_call(&envelope) => {
+            Ok(Message::Request(id, envelope))
+                if !self.has_room() && self.server.begins_call(&envelope) =>
+            {
                 self.wanted = 1;
                 Handled::Deferred(serde_json::from_str(id).ok())
             }

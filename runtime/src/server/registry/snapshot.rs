@@ -53,7 +53,7 @@ impl fmt::Debug for Snapshot {
 
 /// Route of a request.
 pub(crate) enum Route<'a> {
-    /// The result: a page of a list.
+    /// The result: a page of a list, or the description of the server.
     Page(Cow<'a, [u8]>),
     /// A function.
     Function {
@@ -121,6 +121,31 @@ impl Snapshot {
             Err(_) => return &[],
         };
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns `true` if there is a tool with this name.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.index.get(name).is_some()
+    }
+
+    /// Returns `true` if there is a prompt with this name.
+    pub(crate) fn has_prompt(&self, name: &str) -> bool {
+        self.prompts.index.get(name).is_some()
+    }
+
+    /// Returns the tool with this name.
+    #[cfg(feature = "tower")]
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.index.get(name).map(|tool| &tool.descriptor)
+    }
+
+    /// Returns the prompt with this name.
+    #[cfg(feature = "tower")]
+    pub(crate) fn prompt(&self, name: &str) -> Option<&Prompt> {
+        self.prompts
+            .index
+            .get(name)
+            .map(|prompt| &prompt.descriptor)
     }
 
     /// Returns the result of `initialize`, or of `server/discover` in the modern era.
@@ -200,6 +225,7 @@ impl Snapshot {
             Method::Complete if self.has_completers() => {
                 return self.completion(params).map(Some);
             }
+            Method::Discover => Ok(Cow::Borrowed(self.handshake_result(revision))),
             Method::ListTools if self.has_tools() => self.tools.page(revision, params, config),
             Method::ListPrompts if self.has_prompts() => {
                 self.prompts.page(revision, params, config)
@@ -239,7 +265,7 @@ impl Snapshot {
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;
         let name = &*read.argument.name;
-        let completer = completers.iter().find(|(argument, _)| *argument == name);
+        let completer = completers.find(name);
         if completer.is_none() && !arguments.contains(&name) {
             let hint = match nearest(name, arguments.into_iter()) {
                 Some(known) => format!("; did you mean `{known}`?"),
@@ -249,7 +275,7 @@ impl Snapshot {
             return Err(RpcError::invalid_params(message));
         }
         Ok(Route::Function {
-            handler: completer.map_or(&self.no_completions, |(_, handler)| handler),
+            handler: completer.unwrap_or(&self.no_completions),
             name: read.argument.name.into(),
             arguments: Some(text.into()),
         })
