@@ -460,7 +460,9 @@ pub mod scope {
 /// Servers: mounting, namespaces, and changes while they run.
 pub mod server {
     #[doc(inline)]
-    pub use treenail_runtime::{Component, Edit, Mount, Namespace, Server, ServerBuilder};
+    pub use treenail_runtime::{
+        Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
+    };
 }
 
 /// Tools: definitions, sets, outputs, streams and middleware.

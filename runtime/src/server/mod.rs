@@ -19,9 +19,9 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-#[cfg(feature = "http-server")]
-pub(crate) use self::connection::begins_call;
 pub use self::connection::{Connection, Handled};
+#[cfg(feature = "http-server")]
+pub(crate) use self::connection::{ParsedMessage, begins_call};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
 pub use self::response::PendingResponse;
@@ -65,6 +65,11 @@ impl Server {
     /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
         &self.state.limits
+    }
+
+    /// Returns true if callers may see different items.
+    pub(crate) fn has_private_items(&self) -> bool {
+        self.state.config.is_filtered()
     }
 
     /// Returns the permits of functions that block.

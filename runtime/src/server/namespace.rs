@@ -10,6 +10,7 @@ use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
 use crate::tool::ToolSet;
+use crate::visibility::{Caller, Item, Rule};
 
 /// Mounted types, functions and nested namespaces under one name.
 ///
@@ -24,6 +25,7 @@ pub struct Namespace {
     /// Empty for the root.
     path: String,
     parts: Result<Parts, String>,
+    rules: Vec<Rule>,
 }
 
 impl Namespace {
@@ -32,6 +34,7 @@ impl Namespace {
         Self {
             path: String::new(),
             parts: Ok(Parts::default()),
+            rules: Vec::new(),
         }
     }
 
@@ -67,8 +70,39 @@ impl Namespace {
             Err(problem) => Err(format!("the namespace `{path}` {problem}")),
             Ok(()) => Ok(parts),
         });
-        let parts = fill(Self { path, parts }).parts;
+        let outer = parts.as_ref().map_or(0, |parts| parts.groups.len());
+        let rules = Vec::new();
+        let inner = fill(Self { path, parts, rules });
+        let parts = inner.parts.map(|mut parts| {
+            for group in parts.groups.iter_mut().skip(outer) {
+                group.rules.extend(inner.rules.iter().cloned());
+            }
+            parts
+        });
         Self { parts, ..self }
+    }
+
+    /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
+    /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::tool::ToolSet;
+    ///
+    /// let admin_tools = ToolSet::new();
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .namespace("admin", |admin| {
+    ///         admin.tools(admin_tools).visible(|_, caller| caller.has_scope("admin"))
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    pub fn visible(
+        mut self,
+        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Rule::new(rule));
+        self
     }
 
     pub(crate) fn into_parts(self) -> Result<Parts, String> {
@@ -99,6 +133,8 @@ pub(crate) struct Group {
     pub(crate) instructions: &'static str,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
+    /// The rules of the namespaces around it.
+    pub(crate) rules: Vec<Rule>,
     pub(crate) tools: Vec<Registered<Tool>>,
     pub(crate) prompts: Vec<Registered<Prompt>>,
     pub(crate) resources: Vec<RegisteredResource>,
@@ -112,6 +148,7 @@ impl Parts {
             mounted: Some(T::identity().0),
             instructions: T::INSTRUCTIONS,
             scopes: T::default_scopes(),
+            rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
             resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
@@ -126,6 +163,7 @@ impl Parts {
             mounted: None,
             instructions: "",
             scopes: RequiredScopes::default(),
+            rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: Vec::new(),
             resources: Vec::new(),

@@ -15,6 +15,8 @@ use crate::revision::{Peer, read_log_level};
 use crate::scope::Access;
 use crate::server::registry::{Route, Snapshot};
 use crate::server::response::{PendingRequest, write_response};
+use crate::server::subscriptions::Audience;
+use crate::visibility::Caller;
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
 /// Outcome of a request: `None` if the response has been written.
@@ -64,11 +66,19 @@ impl Connection {
             server,
             registry,
             snapshot,
+            prepared,
             subscriber,
             extensions,
             ..
         } = self;
         registry.refresh(snapshot);
+        let base = &*snapshot;
+        let view = base.views.as_ref().and_then(|_| {
+            let caller = Caller::new(extensions, &peer);
+            let made = || base.view(&caller, Some(envelope), &server.state.config);
+            prepared.take().or_else(made)
+        });
+        let snapshot = view.as_ref().unwrap_or(base);
         if snapshot.requires_scopes {
             check_scopes(extensions, snapshot, envelope)?;
         }
@@ -80,15 +90,17 @@ impl Connection {
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
                 peer.set_log_level(read_log_level(level)?);
             }
-            Method::Subscribe if snapshot.resources.are_subscribable() => {
+            Method::Subscribe if snapshot.has_subscriptions() => {
                 subscriber.subscribe(server, snapshot, params, revision)?;
+                subscriber.attend(server, Audience::new(extensions, &peer, base));
             }
             // Also if the resource has been removed since.
-            Method::Unsubscribe if snapshot.dynamic || snapshot.resources.are_subscribable() => {
+            Method::Unsubscribe if snapshot.dynamic || snapshot.has_subscriptions() => {
                 subscriber.unsubscribe(server, params)?;
             }
             Method::SubscriptionsListen => {
                 subscriber.listen(server, snapshot, id, params)?;
+                subscriber.attend(server, Audience::new(extensions, &peer, base));
                 return Ok(None);
             }
             Method::Discover => {
@@ -97,7 +109,10 @@ impl Connection {
                 });
                 return Ok(None);
             }
-            _ => return self.dispatch_feature(id, (method, envelope), &peer, out),
+            _ => {
+                let request = (method, envelope);
+                return self.dispatch_feature(id, request, (&peer, view.as_deref()), out);
+            }
         }
         write_result(out, id, |out| out.extend_from_slice(b"{}"));
         Ok(None)
@@ -108,16 +123,14 @@ impl Connection {
         &self,
         id: &str,
         (method, envelope): (Method, &Envelope<'_>),
-        peer: &Arc<Peer>,
+        (peer, view): (&Arc<Peer>, Option<&Snapshot>),
         out: &mut Vec<u8>,
     ) -> Result<Outcome, RpcError> {
+        let snapshot = view.unwrap_or(&self.snapshot);
         let params = &envelope.params;
         check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
         let (state, revision) = (&self.server.state, peer.revision());
-        match self
-            .snapshot
-            .route(method, params, revision, &state.config)?
-        {
+        match snapshot.route(method, params, revision, &state.config)? {
             Some(Route::Page(page)) => {
                 write_result(out, id, |out| out.extend_from_slice(&page));
                 Ok(None)
@@ -185,10 +198,23 @@ fn check_scopes(
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
     if let Some(access) = extensions.get::<Access>() {
-        let access = access.check(&snapshot.required_scopes(envelope))?;
+        let required = snapshot.required_scopes(envelope);
+        #[cfg(feature = "http-server")]
+        if is_http(extensions) {
+            let access = access.check_request(required)?;
+            extensions.insert(access);
+            return Ok(());
+        }
+        let access = access.check(&required)?;
         extensions.insert(access);
     }
     Ok(())
+}
+
+/// Returns true if the request has arrived over HTTP, where each one needs further scopes.
+#[cfg(feature = "http-server")]
+fn is_http(extensions: &Extensions) -> bool {
+    extensions.get::<http::request::Parts>().is_some()
 }
 
 /// Rejects a token that is too long, because each progress message of the call repeats it.
