@@ -422,6 +422,10 @@ pub mod http {
     };
 }
 
+#[cfg(feature = "tower")]
+#[doc(inline)]
+pub use treenail_runtime::layer;
+
 /// Limits of a server, in groups.
 ///
 /// Guide: [limits](crate::guide::limits).
@@ -465,13 +469,10 @@ pub mod server {
     };
 }
 
-/// Tools: definitions, sets, outputs, streams and middleware.
+/// Tools: definitions, sets, outputs and streams.
 ///
 /// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
 pub mod tool {
-    #[cfg(feature = "tower")]
-    #[doc(inline)]
-    pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
     #[doc(inline)]
     pub use treenail_runtime::{
         Tool, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet,

@@ -14,6 +14,7 @@ mod files;
 mod render;
 mod server;
 mod terminal;
+mod timestamp;
 
 use std::env;
 use std::process::ExitCode;

@@ -111,6 +111,15 @@ impl Terminal {
         self.write_stderr(&format!("{label} {}\n", sanitize_text(text)));
     }
 
+    /// Prints a line of a trace, however long.
+    pub(crate) fn print_trace(&self, arrow: &str, style: &Style, text: &str) {
+        let arrow = style.clone().for_stderr().apply_to(arrow);
+        self.write_stderr(&format!(
+            "{arrow} {}\n",
+            sanitize_text(text).replace('\n', " ")
+        ));
+    }
+
     /// Prints an error and its notes.
     pub(crate) fn print_error(&self, failure: &Failure) {
         self.bar.finish_and_clear();

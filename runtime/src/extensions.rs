@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Map of values by type, which a transport or a layer attaches to calls.
 ///
 /// A transport sets the values of a connection ([`Connection::extensions_mut`](crate::Connection::extensions_mut)), a layer
-/// those of one call (`ToolCall::extensions_mut`), and functions read them
+/// those of one request (`Request::extensions_mut`), and functions read them
 /// ([`Context::extension`](crate::Context::extension)). Clones share the values. An empty map does not allocate.
 ///
 /// ```

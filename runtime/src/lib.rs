@@ -3,7 +3,7 @@
 //! Use the crate `treenail`, which re-exports it. The modules, from the bytes up: `wire` (JSON-RPC messages), `revision`
 //! (protocol revisions and the format of results), `function` (calls of annotated functions), `tool`, `prompt`, `resource`
 //! and `completion` (the kinds of features), `stream` (streaming tools), `ask` and `form` (requests to the client), `policy`
-//! and `layer` (limits and middleware of tools), `server` (the core, without transport), `bus` (events between replicas),
+//! (limits of tools), `server` (the core, without transport), `server::layer` (middleware), `bus` (events between replicas),
 //! `transport` (byte streams and HTTP) and `client`.
 
 // docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
@@ -27,8 +27,6 @@ mod function;
 mod handler;
 #[doc(hidden)]
 pub mod internal;
-#[cfg(feature = "tower")]
-mod layer;
 mod limits;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod log_throttle;
@@ -88,8 +86,6 @@ pub use self::form::{describe_field, parse_form_content};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{HasLength, HasRange, HeaderArgument};
 pub use self::function::text::TextArgument;
-#[cfg(feature = "tower")]
-pub use self::layer::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 pub use self::limits::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
 pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
@@ -97,6 +93,8 @@ pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
 pub use self::revision::WrapResults;
 pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};
+#[cfg(feature = "tower")]
+pub use self::server::layer;
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };

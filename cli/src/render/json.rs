@@ -8,8 +8,13 @@ use super::sanitize::is_unsafe;
 pub(crate) fn escaped_json(value: &impl Serialize) -> String {
     // All values that are printed were parsed from JSON, so serialization cannot fail.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    escape_json_text(&text)
+}
+
+/// Escapes control and invisible characters in the text of a JSON value, or a part of it, which preserves the value.
+pub(crate) fn escape_json_text(text: &str) -> String {
     if text.chars().all(|c| !is_unsafe(c)) {
-        return text;
+        return text.to_owned();
     }
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -11,7 +11,7 @@ mod schema;
 mod table;
 
 pub(crate) use self::content::{Rendered, format_size, render_tool_result};
-pub(crate) use self::json::{escaped_json, inline_json};
+pub(crate) use self::json::{escape_json_text, escaped_json, inline_json};
 pub(crate) use self::lists::{
     render_arguments, render_prompts, render_resources, render_templates, render_tools,
 };

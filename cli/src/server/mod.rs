@@ -7,13 +7,13 @@ mod request_timer;
 mod run;
 mod stderr_tail;
 mod target;
+pub(crate) mod trace;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use treenail::auth::OAuth;
-use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Stderr};
+use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Session, Stderr};
 use treenail::schema::{LoggingLevel, Root};
 use treenail::{ClientError, McpClient};
 
@@ -23,6 +23,7 @@ pub(crate) use self::request_timer::RequestTimer;
 pub(crate) use self::run::{terminated, until_interrupted};
 use self::stderr_tail::StderrTail;
 use self::target::Target;
+use self::trace::Trace;
 use crate::args::ServerArgs;
 use crate::elicit::{ElicitationHandler, LineReader, SharedLineReader};
 use crate::exit::{Exit, Failure};
@@ -97,8 +98,15 @@ impl Connection {
             let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root_of(path)).collect();
             builder = builder.roots(roots?);
         }
-        let oauth = || oauth_client(args, terminal, &timer);
-        let builder = set_target(builder, args, &tail, (oauth, &limits))?;
+        let trace = Trace::from_args(args, terminal)?;
+        let builder = set_target(builder, args, &tail, &|url, headers| {
+            let oauth = oauth_client(args, terminal, &timer)?;
+            http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
+        })?;
+        let builder = match trace.clone() {
+            Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
+            None => builder,
+        };
         let connecting = async { builder.build().await.map_err(connection_failure) };
         let client = Box::pin(until_interrupted(connecting)).await;
         let client = match client {
@@ -158,10 +166,7 @@ fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
     tail: &StderrTail,
-    (oauth, limits): (
-        impl FnOnce() -> Result<Option<OAuth>, Failure>,
-        &ClientLimits,
-    ),
+    open_http: &dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure>,
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {
@@ -170,9 +175,7 @@ fn set_target(
             let command = command.stderr(Stderr::lines(tail.stderr_listener()));
             Ok(builder.command(command.on_stray_line(tail.stray_line_listener())))
         }
-        Target::Url { url, headers } => {
-            Ok(builder.session(http::open_session(&url, &headers, oauth()?, limits)?))
-        }
+        Target::Url { url, headers } => Ok(builder.session(open_http(&url, &headers)?)),
     }
 }
 

@@ -22,3 +22,4 @@ mod read;
 mod repl;
 #[cfg(unix)]
 mod terminal;
+mod trace;

@@ -11,12 +11,12 @@ use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
 use crate::error::{Error, Result};
-#[cfg(feature = "tower")]
-use crate::layer::{BoxError, LayerList, ToolCall, ToolResponse, ToolService};
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
 use crate::server::config::{Caching, ServerConfig};
+#[cfg(feature = "tower")]
+use crate::server::layer::{BoxError, LayerList, Request, RequestService, Response};
 use crate::server::namespace::Namespace;
 use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
@@ -255,18 +255,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a [`Layer`](tower_layer::Layer) around the calls of all tools, such as a rate limit. Needs the feature `tower`.
+    /// Adds a [`Layer`](tower_layer::Layer) around requests, such as a rate limit: calls of tools, prompts, resources, completions,
+    /// and lists. See [`layer`](crate::layer). Needs the feature `tower`.
     ///
-    /// Calls pass through the layers in the order in which they were added, and through those of one `ServiceBuilder` in its
-    /// order. The services of the layers are made once for the server. A service takes one call after another, each when the
+    /// Requests pass through the layers in the order in which they were added, and through those of one `ServiceBuilder` in its
+    /// order. The services of the layers are made once for the server. A service takes one request after another, each when the
     /// service is ready for it (`poll_ready`). It does not need to be `Clone`, so a rate limit works. This waiting time does not
-    /// count towards the timeout of the tool, because the policy of a tool is inside of the layers.
+    /// count towards the timeout of a tool, because the policy of a tool is inside of the layers.
     ///
-    /// - The response of a layer, a [`ToolResponse`](crate::ToolResponse) or a `CallToolResult`, is the result.
-    /// - An [`RpcError`](crate::RpcError) of a layer becomes a JSON-RPC error. Any other error becomes a result with `isError`,
-    ///   like that of a tool, and so does a panic.
+    /// - [`only`](crate::layer::only) restricts a layer to some requests.
+    /// - The response of a layer, a [`Response`] or a result such as `CallToolResult`, is the result.
+    /// - An [`RpcError`](crate::RpcError) of a layer becomes a JSON-RPC error. Any other error, and a panic, becomes a result with
+    ///   `isError` if it is the call of a tool, and otherwise an internal error (-32603) with its message.
     /// - Layers that react to each other, such as load shedding and a limit, belong in one `ServiceBuilder`. The service inside
-    ///   of each call of this method is always ready, and its calls wait.
+    ///   of each call of this method is always ready, and its requests wait.
+    /// - Scopes are checked before the layers. The tool, prompt or resource is looked up after them.
     ///
     /// [`ServerBuilder::build`] makes the services. Some that use time, such as a rate limit, panic if they are made outside of a
     /// tokio runtime.
@@ -276,22 +279,23 @@ impl ServerBuilder {
     ///
     /// use tower::ServiceBuilder;
     /// use treenail::Server;
+    /// use treenail::layer::{Request, only};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> treenail::Result<()> {
     /// let limits = ServiceBuilder::new().load_shed().rate_limit(10, Duration::from_secs(1));
-    /// let server = Server::builder("demo", "1.0.0").layer(limits).build()?;
+    /// let server = Server::builder("demo", "1.0.0").layer(only(Request::is_tool_call, limits)).build()?;
     /// # Ok(())
     /// # }
     /// ```
     #[cfg(feature = "tower")]
     pub fn layer<L>(mut self, layer: L) -> Self
     where
-        L: tower_layer::Layer<ToolService> + Send + Sync + 'static,
-        L::Service: tower_service::Service<ToolCall> + Send + 'static,
-        <L::Service as tower_service::Service<ToolCall>>::Response: Into<ToolResponse>,
-        <L::Service as tower_service::Service<ToolCall>>::Error: Into<BoxError>,
-        <L::Service as tower_service::Service<ToolCall>>::Future: Send + 'static,
+        L: tower_layer::Layer<RequestService> + Send + Sync + 'static,
+        L::Service: tower_service::Service<Request> + Send + 'static,
+        <L::Service as tower_service::Service<Request>>::Response: Into<Response>,
+        <L::Service as tower_service::Service<Request>>::Error: Into<BoxError>,
+        <L::Service as tower_service::Service<Request>>::Future: Send + 'static,
     {
         self.layers.push(layer);
         self
@@ -314,8 +318,6 @@ impl ServerBuilder {
         };
         let stack = CallStack {
             call_timeout: self.limits.call_timeout,
-            #[cfg(feature = "tower")]
-            layers: self.layers.build(),
         };
         let limits = self.limits;
         let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
@@ -349,6 +351,8 @@ impl ServerBuilder {
                 config,
                 limits,
                 elicit_config: Arc::new(elicit_config),
+                #[cfg(feature = "tower")]
+                layers: self.layers.build(),
             }),
         })
     }

@@ -5,6 +5,8 @@ mod builder;
 mod config;
 mod connection;
 mod edit;
+#[cfg(feature = "tower")]
+pub mod layer;
 mod namespace;
 mod registry;
 mod response;
@@ -21,7 +23,7 @@ pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
 pub use self::connection::{Connection, Handled};
 #[cfg(feature = "http-server")]
-pub(crate) use self::connection::{ParsedMessage, begins_call};
+pub(crate) use self::connection::ParsedMessage;
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
 pub use self::response::PendingResponse;
@@ -53,6 +55,9 @@ struct ServerState {
     calls: CallBudget,
     /// Settings for questions to clients.
     elicit_config: Arc<ElicitConfig>,
+    /// The layers around requests, if there are any.
+    #[cfg(feature = "tower")]
+    layers: Option<layer::RequestService>,
     /// The `Registry`, see `Registry::of`. Its type is erased because it contains the functions, and their calls contain the
     /// server: no module of a call depends on the registry.
     registry: Arc<dyn Any + Send + Sync>,

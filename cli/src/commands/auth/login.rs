@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::status::render_status;
-use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs};
+use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs, TraceArgs};
 use crate::exit::{Exit, Failure};
 use crate::server::{Connection, SignIn, stored_client};
 use crate::terminal::Terminal;
@@ -24,6 +24,9 @@ pub(super) struct Login {
 
     #[command(flatten)]
     pub(super) output: OutputArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -50,6 +53,7 @@ impl Login {
             client_id: self.auth.client_id,
             scopes: self.auth.scopes,
         };
+        args.trace = self.trace;
         args.sign_in = Some(sign_in);
         // The request that the server refuses makes the client sign in.
         Connection::with_connection(&args, terminal, async |_| Ok(())).await?;

@@ -26,7 +26,7 @@ use self::interrupts::Interrupts;
 use self::model::ModelArgs;
 use self::servers::{Servers, ServersArgs};
 use self::turn::{Turn, TurnOutcome};
-use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, parse_duration};
+use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, TraceArgs, parse_duration};
 use crate::elicit::LineReader;
 use crate::exit::{Exit, Failure};
 use crate::render::escaped_json;
@@ -90,6 +90,9 @@ pub(crate) struct Chat {
 
     #[command(flatten)]
     pub(super) output: OutputArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 impl Chat {

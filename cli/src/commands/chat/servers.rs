@@ -4,7 +4,7 @@ use clap::Args;
 use treenail::agent::ToolSource;
 
 use super::Chat;
-use crate::args::{AuthArgs, EnvArgs, HeaderArgs, ServerArgs, TargetArgs};
+use crate::args::{AuthArgs, EnvArgs, HeaderArgs, ServerArgs, TargetArgs, TraceArgs};
 use crate::elicit::SharedLineReader;
 use crate::exit::Failure;
 use crate::server::{Connection, ConnectionMode};
@@ -213,6 +213,10 @@ impl Chat {
             roots: self.roots.clone(),
             answers: self.answers.clone(),
             output: self.output,
+            trace: TraceArgs {
+                target: self.trace.target.clone(),
+                label: Some(name.to_owned()),
+            },
         }
     }
 }

@@ -185,6 +185,8 @@ forward_to_session_builder! {
     roots(roots: impl Into<Vec<Root>>);
     /// Handles all requests of the server with one value, instead of closures.
     handler(handler: impl ClientHandler);
+    /// Replaces each session that [`build`](Self::build) opens by the one that `wrap` returns, for example to record its messages.
+    wrap_session(wrap: impl Fn(Arc<dyn Session>) -> Arc<dyn Session> + Send + Sync + 'static);
     /// Sets the limits of the client.
     limits(limits: ClientLimits);
     /// Sets the default timeout of requests. Default 60 s.

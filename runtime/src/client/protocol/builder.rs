@@ -27,6 +27,9 @@ use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
+/// Wrapper of the session that a builder opens.
+type WrapSession = dyn Fn(Arc<dyn Session>) -> Arc<dyn Session> + Send + Sync;
+
 /// Builder of an [`McpClientSession`], returned by [`McpClientSession::builder`]. [`build`](Self::build) connects.
 #[derive(Default)]
 #[must_use = "`build` connects"]
@@ -40,6 +43,7 @@ pub struct McpClientSessionBuilder {
     capabilities: Option<ClientCapabilities>,
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
+    wrap: Option<Box<WrapSession>>,
     limits: ClientLimits,
 }
 
@@ -194,6 +198,26 @@ impl McpClientSessionBuilder {
         self
     }
 
+    /// Replaces each session that [`build`](Self::build) opens by the one that `wrap` returns, for example to record or to change
+    /// its messages. It may be called twice: see [`build`](Self::build).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use treenail::client::{McpClientSession, Session};
+    ///
+    /// let builder = McpClientSession::builder().command("my-server").wrap_session(|session| {
+    ///     eprintln!("connecting over {:?}", session.transport());
+    ///     session
+    /// });
+    /// ```
+    pub fn wrap_session(
+        mut self,
+        wrap: impl Fn(Arc<dyn Session>) -> Arc<dyn Session> + Send + Sync + 'static,
+    ) -> Self {
+        self.wrap = Some(Box::new(wrap));
+        self
+    }
+
     /// Sets the limits of the client.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
@@ -223,13 +247,17 @@ impl McpClientSessionBuilder {
         if let Some(authorization) = self.authorization.take() {
             target = target.authorized(authorization)?;
         }
-        let session = target.open(&self.limits)?;
+        let wrap = self
+            .wrap
+            .take()
+            .unwrap_or_else(|| Box::new(|session| session));
+        let session = wrap(target.open(&self.limits)?);
         let (expected, limits) = (self.expected, self.limits.clone());
         let link = self.into_link(session);
         match Box::pin(Handshake::new(&link).negotiate(expected)).await {
             Err(ClientError::Closed(_)) if target.can_restart(expected) => {
                 tracing::debug!("the server exited when it was probed; restarting it");
-                let link = link.with_session(target.open(&limits)?);
+                let link = link.with_session(wrap(target.open(&limits)?));
                 let handshake = Handshake::new(&link);
                 let result = Box::pin(handshake.negotiate(Expectation::Legacy)).await;
                 finish_handshake(result, link).await

@@ -10,7 +10,6 @@ use crate::revision::{CachedPeer, Peer};
 use crate::scope::Access;
 use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
-use crate::visibility::Caller;
 use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
 
 impl Connection {
@@ -66,9 +65,7 @@ impl Connection {
             return &[];
         };
         self.registry.refresh(&mut self.snapshot);
-        let caller = Caller::new(&self.extensions, peer);
-        let config = &self.server.state.config;
-        self.prepared = self.snapshot.view(&caller, Some(envelope), config);
+        self.prepared = self.view(peer, envelope);
         let snapshot = self.prepared.as_ref().unwrap_or(&self.snapshot);
         snapshot.mirrors(&tool)
     }
@@ -80,9 +77,7 @@ impl Connection {
             None => return,
         };
         self.registry.refresh(&mut self.snapshot);
-        let caller = Caller::new(&self.extensions, &peer);
-        let config = &self.server.state.config;
-        self.prepared = self.snapshot.view(&caller, Some(envelope), config);
+        self.prepared = self.view(&peer, envelope);
     }
 
     /// Replaces the caller of the subscriptions by that of a branch.

@@ -16,7 +16,6 @@ use treenail_schema::{Method, RequestId};
 #[cfg(feature = "http-server")]
 pub(crate) use self::batch::ParsedMessage;
 use self::handshake::Handshake;
-pub(crate) use self::request::begins_call;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
@@ -253,7 +252,9 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Handled {
         match message {
-            Ok(Message::Request(id, envelope)) if !self.has_room() && begins_call(&envelope) => {
+            Ok(Message::Request(id, envelope))
+                if !self.has_room() && self.server.begins_call(&envelope) =>
+            {
                 self.wanted = 1;
                 Handled::Deferred(serde_json::from_str(id).ok())
             }

@@ -55,6 +55,24 @@ impl Resources {
         }
     }
 
+    /// Returns the resource with exactly this URI.
+    #[cfg(feature = "tower")]
+    pub(crate) fn resource(&self, uri: &str) -> Option<&Resource> {
+        self.single
+            .index
+            .get(uri)
+            .map(|resource| &resource.descriptor)
+    }
+
+    /// Returns the template of a URI that no resource has.
+    #[cfg(feature = "tower")]
+    pub(crate) fn template(&self, uri: &str) -> Option<&ResourceTemplate> {
+        match self.single.index.get(uri) {
+            Some(_) => None,
+            None => self.family(uri).map(|(family, _)| &family.descriptor),
+        }
+    }
+
     /// Returns the scopes of the resource at `uri`.
     pub(crate) fn scopes(&self, uri: &str) -> Option<&RequiredScopes> {
         match self.single.index.get(uri) {

@@ -59,7 +59,7 @@ impl fmt::Debug for Snapshot {
 
 /// Route of a request.
 pub(crate) enum Route<'a> {
-    /// The result: a page of a list.
+    /// The result: a page of a list, or the description of the server.
     Page(Cow<'a, [u8]>),
     /// A function.
     Function {
@@ -176,6 +176,21 @@ impl Snapshot {
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the tool with this name.
+    #[cfg(feature = "tower")]
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.index.get(name).map(|tool| &tool.descriptor)
+    }
+
+    /// Returns the prompt with this name.
+    #[cfg(feature = "tower")]
+    pub(crate) fn prompt(&self, name: &str) -> Option<&Prompt> {
+        self.prompts
+            .index
+            .get(name)
+            .map(|prompt| &prompt.descriptor)
+    }
+
     /// Returns the result of `initialize`, or of `server/discover` in the modern era.
     pub(crate) fn handshake_result(&self, revision: Revision) -> &[u8] {
         &self.handshake_results[revision.index()]
@@ -258,6 +273,7 @@ impl Snapshot {
             Method::Complete if self.has_completers() => {
                 return self.completion(params).map(Some);
             }
+            Method::Discover => Ok(Cow::Borrowed(self.handshake_result(revision))),
             Method::ListTools if self.has_tools() => self.tools.page(revision, params, config),
             Method::ListPrompts if self.has_prompts() => {
                 self.prompts.page(revision, params, config)

@@ -9,7 +9,7 @@ use treenail_schema::error_code::INVALID_PARAMS;
 use treenail_schema::{Method, Revision};
 
 use crate::revision::{CachedPeer, stated_version};
-use crate::server::{Connection, Handled, Server, begins_call};
+use crate::server::{Connection, Handled, Server};
 use crate::transport::http::authorize::expiry;
 use crate::transport::http::call_permits::{over_capacity, reclaim_call_permits};
 use crate::transport::http::exchange::Exchange;
@@ -114,7 +114,7 @@ impl Modern<'_> {
         let expires = expiry(&parts);
         attach_extensions(&mut connection, parts);
         let mut permit = None;
-        if begins_call(&envelope) {
+        if self.server.begins_call(&envelope) {
             reclaim_call_permits(&connection, self.sessions, 1);
         } else if envelope.known == Some(Method::SubscriptionsListen) {
             let acquired = self.stream_permits.try_acquire();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::server::{Connection, Handled, ParsedMessage, Server, begins_call};
+use crate::server::{Connection, Handled, ParsedMessage, Server};
 use crate::transport::http::attach_extensions;
 use crate::transport::http::call_permits::{over_capacity, reclaim_call_permits};
 use crate::transport::http::legacy::filtered::{handle_filtered, handle_filtered_on};
@@ -31,7 +31,7 @@ pub(super) async fn dispatch_body(
         ..
     } = legacy;
     match body {
-        Body::One(Ok(Message::Request(id, envelope))) if begins_call(&envelope) => {
+        Body::One(Ok(Message::Request(id, envelope))) if server.begins_call(&envelope) => {
             let (mut branch, stream) = session.open_request_stream();
             attach_extensions(&mut branch, parts);
             set_call_capacity(&mut branch, session, server);
