@@ -56,3 +56,4 @@ mod subscription_lifetime;
 mod subscriptions;
 mod support;
 mod truncation;
+mod visibility;

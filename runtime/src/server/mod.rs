@@ -21,9 +21,9 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-pub use self::connection::{Connection, Handled};
 #[cfg(feature = "http-server")]
 pub(crate) use self::connection::ParsedMessage;
+pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
 pub use self::response::PendingResponse;

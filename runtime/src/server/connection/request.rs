@@ -222,12 +222,7 @@ impl Connection {
         };
         let params = params.text.unwrap_or("{}");
         let start = |call: &Call<'_>, _: &mut ResultWriter<'_>| {
-            Ok(Some(LayeredRequest::start(
-                layers,
-                snapshot,
-                params,
-                call,
-            )))
+            Ok(Some(LayeredRequest::start(layers, snapshot, params, call)))
         };
         Ok(self.poll_once(&start, &call, out))
     }
