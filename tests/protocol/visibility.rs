@@ -456,6 +456,24 @@ async fn an_addition_by_an_edit_obeys_the_rules() {
 }
 
 #[tokio::test]
+async fn a_replacement_has_the_rules_of_its_edit() {
+    let server = builder().tools(tools![late]).dynamic().build().unwrap();
+    let mut guest = peer(&server, "guest", MODERN).await;
+    assert_eq!(guest.tools().await, ["late"]);
+    server
+        .edit(|edit| {
+            edit.replace(|all| {
+                all.tools(tools![late])
+                    .visible(|_, caller| is_admin(caller))
+            })
+        })
+        .unwrap();
+    assert!(guest.tools().await.is_empty());
+    let mut admin = peer(&server, "admin", MODERN).await;
+    assert_eq!(admin.tools().await, ["late"]);
+}
+
+#[tokio::test]
 async fn an_edit_with_a_rule_makes_lists_private() {
     let caching = (Duration::from_secs(60), CacheScope::Public);
     let server = builder().mount(Desk).dynamic();

@@ -6,6 +6,7 @@ mod chat;
 mod check;
 mod generate;
 mod info;
+mod install;
 mod list;
 mod lock;
 mod prompt;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Chat(Box<chat::Chat>),
     Generate(generate::Generate),
     Auth(auth::Auth),
+    Install(install::Install),
+    Uninstall(install::Uninstall),
 }
 
 impl Command {
@@ -48,6 +51,8 @@ impl Command {
             Self::Chat(chat) => chat.output,
             Self::Generate(generate) => return generate.verbosity,
             Self::Auth(auth) => auth.output(),
+            Self::Install(install) => return install.verbosity,
+            Self::Uninstall(uninstall) => return uninstall.verbosity,
         };
         output.verbosity
     }
@@ -66,6 +71,8 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Chat(chat) => chat.run(terminal).await,
         Command::Generate(generate) => generate.run(terminal),
         Command::Auth(auth) => auth.run(terminal).await,
+        Command::Install(install) => install.run(terminal),
+        Command::Uninstall(uninstall) => uninstall.run(terminal),
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use treenail_schema::{Prompt, Tool};
 
 use crate::definition::{Mount, Registered};
+#[cfg(feature = "dynamic")]
+use crate::dynamic::{Bound, Feature};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
@@ -55,6 +57,16 @@ impl Namespace {
         self
     }
 
+    /// Adds features that are made at run time: one, or a collection of them. Their names get the prefix of the namespace.
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        let path = &self.path;
+        self.parts = self
+            .parts
+            .and_then(|parts| parts.add_features(path, features));
+        self
+    }
+
     /// Adds a nested namespace with the content that `fill` puts into it.
     pub fn namespace(
         self,
@@ -73,17 +85,15 @@ impl Namespace {
         let outer = parts.as_ref().map_or(0, |parts| parts.groups.len());
         let rules = Vec::new();
         let inner = fill(Self { path, parts, rules });
-        let parts = inner.parts.map(|mut parts| {
-            for group in parts.groups.iter_mut().skip(outer) {
-                group.rules.extend(inner.rules.iter().cloned());
-            }
-            parts
-        });
+        let parts = inner.finish(outer);
         Self { parts, ..self }
     }
 
     /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
     /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
+    ///
+    /// The rule belongs to the items that the closure adds, and not to the name: a later edit that adds to the same namespace, or
+    /// replaces an item in it, brings its own rules. For a rule about a name, use [`Item::is_in`] in a rule of the server.
     ///
     /// ```
     /// use treenail::Server;
@@ -106,7 +116,16 @@ impl Namespace {
     }
 
     pub(crate) fn into_parts(self) -> Result<Parts, String> {
-        self.parts
+        self.finish(0)
+    }
+
+    /// Returns the parts, with the rules of this namespace for all groups but the first `outer` ones.
+    fn finish(self, outer: usize) -> Result<Parts, String> {
+        let mut parts = self.parts?;
+        for group in parts.groups.iter_mut().skip(outer) {
+            group.rules.extend(self.rules.iter().cloned());
+        }
+        Ok(parts)
     }
 }
 
@@ -153,6 +172,32 @@ impl Parts {
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
             resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
         });
+        Ok(self)
+    }
+
+    #[cfg(feature = "dynamic")]
+    fn add_features(
+        mut self,
+        namespace: &str,
+        features: impl IntoIterator<Item = Feature>,
+    ) -> Result<Self, String> {
+        let mut group = Group {
+            mounted: None,
+            instructions: "",
+            scopes: RequiredScopes::default(),
+            rules: Vec::new(),
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+        };
+        for feature in features {
+            match feature.bind(namespace)? {
+                Bound::Tool(tool) => group.tools.push(tool),
+                Bound::Prompt(prompt) => group.prompts.push(prompt),
+                Bound::Resource(resource) => group.resources.push(resource),
+            }
+        }
+        self.groups.push(group);
         Ok(self)
     }
 

@@ -71,6 +71,7 @@ impl Connection {
             self.restart();
         }
         self.handshake = Handshake::Answered(Arc::clone(&peer));
+        self.observe_session(revision);
         self.registry.refresh(&mut self.snapshot);
         let caller = Caller::new(&self.extensions, &peer);
         let view = self.snapshot.view(&caller, None, &self.server.state.config);

@@ -8,6 +8,7 @@ use super::Connection;
 use crate::extensions::Extensions;
 use crate::revision::{CachedPeer, Peer};
 use crate::scope::Access;
+use crate::server::observe::SessionObservation;
 use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
 use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
@@ -45,6 +46,8 @@ impl Connection {
             calls_first: true,
             restarts: false,
             session: self.session,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 

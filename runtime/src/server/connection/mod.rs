@@ -4,6 +4,7 @@ mod batch;
 mod handshake;
 #[cfg(feature = "http-server")]
 mod http;
+mod observed;
 mod places;
 mod request;
 
@@ -20,6 +21,7 @@ use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
 use crate::server::Server;
+use crate::server::observe::SessionObservation;
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::{Audience, Decision, Subscriber, Unreviewed};
@@ -59,6 +61,10 @@ pub struct Connection {
     restarts: bool,
     /// The number of restarts.
     session: u64,
+    /// Set for a connection over the standard streams of the process.
+    is_stdio: bool,
+    /// Observation of the session of the legacy era.
+    observation: SessionObservation,
 }
 
 /// Outcome of [`Connection::handle_message`].
@@ -110,6 +116,8 @@ impl Connection {
             calls_first: true,
             restarts: true,
             session: 0,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 
