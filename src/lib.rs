@@ -485,7 +485,8 @@ pub mod scope {
 pub mod server {
     #[doc(inline)]
     pub use treenail_runtime::{
-        Component, Edit, Mount, Namespace, Server, ServerBuilder, SubscribedResources, WeakServer,
+        Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
+        SubscribedResources, WeakServer,
     };
 }
 

@@ -77,6 +77,18 @@ impl Lists {
         }
     }
 
+    /// Returns the matchers of the templates that `include` selects.
+    pub(crate) fn matchers(&self, include: impl Fn(&str) -> bool) -> Vec<Matcher> {
+        let templates = self
+            .templates
+            .iter()
+            .map(|template| &*template.uri_template);
+        templates
+            .filter(|template| include(template))
+            .map(Matcher::new)
+            .collect()
+    }
+
     /// Returns the URIs and templates.
     pub(crate) fn uris(&self) -> impl Iterator<Item = &str> + Clone {
         let resources = self.resources.iter().map(|resource| &*resource.uri);
@@ -182,7 +194,7 @@ impl FeatureMaker<'_> {
             .unlisted();
         Some(route.raw(move |context, read| {
             let upstream = Arc::clone(&upstream);
-            async move { upstream.read_resource(&context, read.uri()).await }
+            async move { upstream.read_unlisted(&context, read.uri()).await }
         }))
     }
 

@@ -12,14 +12,13 @@ use treenail_runtime::{Edit, Server, WeakServer};
 
 use crate::features::{FeatureMaker, ListKind, Lists};
 use crate::link::{Link, all_capabilities};
-use crate::matcher::Matcher;
 use crate::names::Names;
 use crate::race::{Either, race};
 use crate::remote::Remote;
 use crate::status::Status;
 use crate::subscriptions;
 use crate::tap::Tap;
-use crate::upstream::Upstream;
+use crate::upstream::{KnownResources, Upstream};
 
 /// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
 #[derive(Clone, Debug)]
@@ -190,20 +189,24 @@ impl Supervisor {
     /// Fetches the lists of the server, and serves them by one edit if they have changed.
     async fn refresh(&mut self, client: &McpClient) -> Result<(), ClientError> {
         let mut lists = Lists::fetch(client, &self.upstream.name).await?;
+        let mut known = KnownResources {
+            uris: lists
+                .resources
+                .iter()
+                .map(|resource| resource.uri.clone())
+                .collect(),
+            templates: lists.matchers(|_| true),
+            served: Vec::new(),
+        };
         lists.select(&self.remote, self.upstream.limits.features);
+        let uris = &self.upstream.uris;
+        uris.claim(lists.uris());
+        known.served =
+            lists.matchers(|template| uris.listed(template).as_deref() == Some(template));
+        self.upstream.set_known(known);
         if lists == self.served {
             return Ok(());
         }
-        let uris = &self.upstream.uris;
-        uris.claim(lists.uris());
-        let templates = lists
-            .templates
-            .iter()
-            .map(|template| &*template.uri_template);
-        let unchanged =
-            templates.filter(|template| uris.listed(template).as_deref() == Some(template));
-        self.upstream
-            .set_templates(unchanged.map(Matcher::new).collect());
         let Some(server) = self.server.upgrade() else {
             return Ok(());
         };

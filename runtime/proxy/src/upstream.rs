@@ -1,5 +1,6 @@
 //! One server behind a proxy, whether it is connected or not.
 
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use treenail_runtime::dynamic::RawResult;
@@ -23,8 +24,29 @@ pub(crate) struct Upstream {
     pub(crate) uris: Uris,
     pub(crate) waiting: WaitingCalls,
     connection: RwLock<Connection>,
-    /// The templates that are listed unchanged.
-    templates: RwLock<Vec<Matcher>>,
+    known: RwLock<Arc<KnownResources>>,
+}
+
+/// Resources that the lists of a server contain.
+#[derive(Debug, Default)]
+pub(crate) struct KnownResources {
+    /// URIs, also of those that are not served.
+    pub(crate) uris: HashSet<String>,
+    /// Templates, also those that are not served.
+    pub(crate) templates: Vec<Matcher>,
+    /// Templates that are served unchanged.
+    pub(crate) served: Vec<Matcher>,
+}
+
+impl KnownResources {
+    fn is_listed(&self, uri: &str) -> bool {
+        self.uris.contains(uri) || self.templates.iter().any(|template| template.matches(uri))
+    }
+
+    /// Returns true if a template that is served unchanged may have the URI.
+    fn is_served(&self, uri: &str) -> bool {
+        self.served.iter().any(|template| template.matches(uri))
+    }
 }
 
 /// State of the connection to the server.
@@ -48,7 +70,7 @@ impl Upstream {
             uris,
             waiting,
             connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
-            templates: RwLock::default(),
+            known: RwLock::default(),
         })
     }
 
@@ -73,21 +95,12 @@ impl Upstream {
         }
     }
 
-    /// Sets the templates that are listed unchanged.
-    pub(crate) fn set_templates(&self, templates: Vec<Matcher>) {
-        *self
-            .templates
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = templates;
+    pub(crate) fn set_known(&self, known: KnownResources) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
     }
 
-    /// Returns true if a listed template of this server may have the URI.
-    fn has_template_for(&self, uri: &str) -> bool {
-        let templates = self
-            .templates
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        templates.iter().any(|template| template.matches(uri))
+    fn known(&self) -> Arc<KnownResources> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn set(&self, connection: Connection) {
@@ -152,6 +165,23 @@ impl Upstream {
             .await
     }
 
+    /// Passes on a request for a resource that no list of the server contains. Its listed resources have features of their own,
+    /// unless they are not served or a caller does not see them.
+    pub(crate) async fn read_unlisted(
+        &self,
+        context: &Context,
+        uri: &str,
+    ) -> Result<RawResult, RpcError> {
+        if self.known().is_listed(self.uris.at_server(uri)) {
+            let uri: String = uri.chars().take(200).collect();
+            return Err(RpcError::invalid_params(format!(
+                "there is no resource {}",
+                json(&uri)
+            )));
+        }
+        self.read_resource(context, uri).await
+    }
+
     /// Passes on a request for completions. `params` are those of the caller, `reference` is the JSON text of the server's one.
     pub(crate) async fn complete(
         &self,
@@ -214,7 +244,7 @@ impl Upstream {
         };
         let text = forwarder.run(context, call).await?;
         Ok(rewrite_uris(kind, text, |uri| {
-            self.uris.referred(uri, |uri| self.has_template_for(uri))
+            self.uris.referred(uri, |uri| self.known().is_served(uri))
         }))
     }
 }

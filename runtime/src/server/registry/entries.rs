@@ -9,6 +9,7 @@ use crate::definition::{Entry, Registered};
 use crate::scope::RequiredScopes;
 use crate::server::edit::{Change, Component, Which};
 use crate::server::registry::index::{Descriptor, separate};
+use crate::visibility::Rule;
 
 /// Entries of one kind, in the order in which they were added.
 #[derive(Debug)]
@@ -156,6 +157,27 @@ impl<D: Descriptor, X> EntryList<D, X> {
         yielding.map(|(at, _)| at).collect()
     }
 
+    /// Retains the entries for which `keep` returns true, given if they are enabled and do not yield.
+    pub(crate) fn retain(&mut self, keep: &mut impl FnMut(bool) -> bool) {
+        let yields = self.yielding();
+        let mut place = 0;
+        self.slots.retain(|slot| {
+            let served = slot.enabled && !yields.contains(&place);
+            place += 1;
+            keep(served)
+        });
+    }
+
+    /// Iterates over all entries: their names with dots, and the rules of their mounted type or set of functions.
+    pub(crate) fn ruled(&self) -> impl Iterator<Item = Ruled<'_, D, X>> {
+        self.slots.iter().map(Slot::ruled)
+    }
+
+    /// Returns the entry at `position`.
+    pub(crate) fn ruled_at(&self, position: usize) -> Option<Ruled<'_, D, X>> {
+        self.slots.get(position).map(Slot::ruled)
+    }
+
     pub(crate) fn has_entry_of(&self, source: &Arc<Source>) -> bool {
         self.slots
             .iter()
@@ -177,7 +199,22 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 }
 
+/// Entry with its name and the rules of its source.
+pub(crate) struct Ruled<'a, D, X> {
+    pub(crate) name: &'a str,
+    pub(crate) entry: &'a Entry<D, X>,
+    pub(crate) rules: &'a [Rule],
+}
+
 impl<D: Descriptor, X> Slot<D, X> {
+    fn ruled(&self) -> Ruled<'_, D, X> {
+        Ruled {
+            name: &self.name,
+            entry: &self.entry,
+            rules: &self.source.rules,
+        }
+    }
+
     fn is_selected_by(&self, item: &Component) -> bool {
         match &item.which {
             Which::Tool(name) => D::KIND == "tool" && *self.name == **name,
@@ -201,6 +238,8 @@ pub(crate) struct Source {
     pub(crate) scopes: RequiredScopes,
     /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
     pub(crate) provider: Option<u64>,
+    /// The rules of its namespaces.
+    pub(crate) rules: Vec<Rule>,
     /// Set if it has instructions but no entries.
     pub(crate) bare: bool,
 }
