@@ -1,6 +1,10 @@
 //! Proxies: servers behind a server, between all eras.
 
 mod calls;
+mod features;
+mod lifecycle;
 mod questions;
 mod script;
 mod station;
+mod subscriptions;
+mod uris;

@@ -10,6 +10,7 @@ mod install;
 mod list;
 mod lock;
 mod prompt;
+mod proxy;
 mod read;
 
 use clap::Subcommand;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Auth(auth::Auth),
     Install(install::Install),
     Uninstall(install::Uninstall),
+    Proxy(proxy::Proxy),
 }
 
 impl Command {
@@ -53,6 +55,7 @@ impl Command {
             Self::Auth(auth) => auth.output(),
             Self::Install(install) => return install.verbosity,
             Self::Uninstall(uninstall) => return uninstall.verbosity,
+            Self::Proxy(proxy) => return proxy.verbosity,
         };
         output.verbosity
     }
@@ -73,6 +76,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Auth(auth) => auth.run(terminal).await,
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Proxy(proxy) => Box::pin(proxy.run(terminal)).await,
     }
 }
 

@@ -161,6 +161,39 @@ impl Connection {
     }
 }
 
+/// Returns the builder of a client for a server behind a proxy. A program runs in `directory`.
+pub(crate) fn proxied_client(
+    args: &ServerArgs,
+    directory: Option<&Path>,
+    terminal: &Terminal,
+) -> Result<McpClientBuilder, Failure> {
+    let limits = ClientLimits::default();
+    let timer = RequestTimer::new(UNBOUNDED);
+    let trace = Trace::from_args(args, terminal)?;
+    let tail = StderrTail::new(terminal);
+    let builder = McpClient::builder()
+        .client_info("treenail-proxy", env!("CARGO_PKG_VERSION"))
+        .validate_results(false)
+        .limits(limits.clone());
+    let builder = match (Target::from_args(args)?, directory) {
+        (Target::Program { program, arguments }, Some(directory)) => {
+            let command = ServerCommand::new(program)
+                .args(arguments)
+                .current_dir(directory);
+            let command = environment::apply_environment(command, &args.environment)?;
+            builder.command(command.stderr(Stderr::lines(tail.stderr_listener())))
+        }
+        _ => set_target(builder, args, &tail, &|url, headers| {
+            let oauth = oauth_client(args, terminal, &timer)?;
+            http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
+        })?,
+    };
+    Ok(match trace {
+        Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
+        None => builder,
+    })
+}
+
 /// Configures the builder with the server to connect to.
 fn set_target(
     builder: McpClientBuilder,

@@ -1,8 +1,7 @@
 //! Proxies: the servers of others, served by one server.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -48,7 +47,7 @@ pub struct Proxy {
     limits: ProxyLimits,
     owners: Owners,
     waiting: WaitingCalls,
-    mounts: Arc<AtomicU64>,
+    mounts: Arc<Mutex<Mounts>>,
 }
 
 impl fmt::Debug for Proxy {
@@ -96,7 +95,9 @@ impl Proxy {
         let sources = Sources::new(&remote.namespace);
         // It reserves the place of the features, and checks the namespace.
         sources.clear(&server)?;
-        let mount = self.mounts.fetch_add(1, Ordering::Relaxed);
+        let mut mounts = self.lock();
+        let mount = mounts.next;
+        mounts.next += 1;
         let uris = Uris::new(self.owners.clone(), mount, &remote.namespace);
         let (name, limits) = (Arc::clone(&remote.name), self.limits.clone());
         let upstream = Upstream::new(Arc::clone(&name), limits, uris, self.waiting.clone());
@@ -111,25 +112,49 @@ impl Proxy {
             served: Lists::default(),
         };
         let task = tokio::spawn(supervisor.run()).abort_handle();
-        Ok(Mounted {
+        let mounted = Mounted {
+            mount,
             name,
             sources,
             server: self.server.clone(),
             upstream,
             status,
             task,
-        })
+            mounts: Arc::downgrade(&self.mounts),
+        };
+        mounts.mounted.push(mounted.clone());
+        Ok(mounted)
+    }
+
+    /// Returns the mounted servers, in the order in which they were mounted.
+    pub fn mounts(&self) -> Vec<Mounted> {
+        self.lock().mounted.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Mounts> {
+        self.mounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// Mounted servers of a proxy.
+#[derive(Default)]
+struct Mounts {
+    next: u64,
+    mounted: Vec<Mounted>,
+}
+
 /// A mounted server. Dropping it changes nothing.
+#[derive(Clone)]
 pub struct Mounted {
+    /// The number of the mount.
+    mount: u64,
     name: Arc<str>,
     sources: Sources,
     server: WeakServer,
     upstream: Arc<Upstream>,
     status: watch::Receiver<Status>,
     task: AbortHandle,
+    mounts: Weak<Mutex<Mounts>>,
 }
 
 impl fmt::Debug for Mounted {
@@ -169,6 +194,13 @@ impl Mounted {
             .await
     }
 
+    /// Waits for the next change of the state since the last call, and returns the new state; `None` once the server of the proxy
+    /// has been dropped.
+    pub async fn changed(&mut self) -> Option<Status> {
+        self.status.changed().await.ok()?;
+        Some(self.status.borrow_and_update().clone())
+    }
+
     async fn wait(&self, until: impl FnMut(&Status) -> bool) -> Status {
         let mut status = self.status.clone();
         match status.wait_for(until).await {
@@ -181,6 +213,10 @@ impl Mounted {
     /// Removes the features of the server by one edit, and closes the connection. Calls in flight fail.
     pub fn unmount(self) {
         self.task.abort();
+        if let Some(mounts) = self.mounts.upgrade() {
+            let mut mounts = mounts.lock().unwrap_or_else(PoisonError::into_inner);
+            mounts.mounted.retain(|one| one.mount != self.mount);
+        }
         self.upstream.set_down("it was unmounted");
         if let Some(server) = self.server.upgrade() {
             if let Err(error) = self.sources.clear(&server) {
