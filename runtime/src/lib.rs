@@ -20,6 +20,8 @@ mod completion;
 mod context;
 mod deadline;
 mod definition;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 mod error;
 mod extensions;
 mod form;
@@ -42,6 +44,8 @@ mod resource;
 mod result_writer;
 mod retry;
 mod revision;
+#[cfg(any(feature = "tower", feature = "dynamic"))]
+mod rewrite;
 mod scope;
 mod server;
 mod stream;
@@ -94,6 +98,7 @@ pub use self::revision::WrapResults;
 pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};
 #[cfg(feature = "tower")]
 pub use self::server::layer;
+pub use self::server::observe;
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };
@@ -109,3 +114,4 @@ pub use self::transport::http::{
 };
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::wire::RpcError;
+pub use treenail_schema::internal::ValidationLimits;

@@ -97,6 +97,9 @@ limits! {
         shutdown_timeout: Duration = Duration::from_secs(30),
         /// Number of tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
         page_size: usize = 1_000,
+        /// Maximum size of a raw result of a feature that is made at run time, in bytes (feature
+        /// `dynamic`). The caller of a larger one receives an error. Default 4 MiB.
+        raw_result_bytes: usize = 4 << 20,
         /// Limits of tools that return a stream.
         streams: StreamLimits = StreamLimits::default(),
         /// Limits of subscriptions.

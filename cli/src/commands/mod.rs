@@ -7,6 +7,7 @@ mod check;
 mod dev;
 mod generate;
 mod info;
+mod install;
 mod list;
 mod lock;
 mod prompt;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Generate(generate::Generate),
     Dev(dev::Dev),
     Auth(auth::Auth),
+    Install(install::Install),
+    Uninstall(install::Uninstall),
 }
 
 impl Command {
@@ -51,6 +54,8 @@ impl Command {
             Self::Generate(generate) => return generate.verbosity,
             Self::Dev(dev) => return dev.verbosity,
             Self::Auth(auth) => auth.output(),
+            Self::Install(install) => return install.verbosity,
+            Self::Uninstall(uninstall) => return uninstall.verbosity,
         };
         output.verbosity
     }
@@ -70,6 +75,8 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Generate(generate) => generate.run(terminal),
         Command::Dev(dev) => Box::pin(dev.run(terminal)).await,
         Command::Auth(auth) => auth.run(terminal).await,
+        Command::Install(install) => install.run(terminal),
+        Command::Uninstall(uninstall) => uninstall.run(terminal),
     }
 }
 

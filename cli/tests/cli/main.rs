@@ -14,6 +14,7 @@ mod exit_codes;
 mod fake;
 mod generate;
 mod http;
+mod install;
 mod list;
 mod lock;
 mod process;

@@ -4,6 +4,7 @@ mod bytes;
 pub(crate) mod output;
 pub(crate) mod pattern;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use iri_string::template::UriTemplateStr;
@@ -123,7 +124,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         let info = ResourceInfo {
             name: name.clone(),
             kind,
-            mime_type: details.mime_type,
+            mime_type: details.mime_type.map(Cow::Borrowed),
             input_schema: self.function.take_input_schema().map_err(with_name)?,
         };
         let subscribe = details.subscribe;
@@ -186,10 +187,28 @@ fn check_uri(details: &ResourceDetails) -> Result<(), String> {
 /// Information about a resource that its requests need.
 #[derive(Debug)]
 pub struct ResourceInfo {
-    name: String,
+    pub(crate) name: String,
     kind: ContentKind,
-    mime_type: Option<&'static str>,
+    mime_type: Option<Cow<'static, str>>,
     input_schema: Map<String, Value>,
+}
+
+impl ResourceInfo {
+    /// Creates the information about a resource. The schema is for error messages.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn new(
+        name: String,
+        kind: ContentKind,
+        mime_type: Option<String>,
+        input_schema: Map<String, Value>,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            mime_type: mime_type.map(Cow::Owned),
+            input_schema,
+        }
+    }
 }
 
 impl FeatureKind for ResourceInfo {

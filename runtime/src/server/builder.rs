@@ -9,6 +9,8 @@ use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
+#[cfg(feature = "dynamic")]
+use crate::dynamic::Feature;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
@@ -17,6 +19,7 @@ use crate::server::config::{Caching, ServerConfig};
 #[cfg(feature = "tower")]
 use crate::server::layer::{BoxError, LayerList, Request, RequestService, Response};
 use crate::server::namespace::Namespace;
+use crate::server::observe::ServerObserver;
 use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
 use crate::server::{Server, ServerState};
@@ -44,6 +47,7 @@ pub struct ServerBuilder {
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
     event_bus: Option<Arc<dyn EventBus>>,
+    observer: Option<Arc<dyn ServerObserver>>,
     #[cfg(feature = "tower")]
     layers: LayerList,
 }
@@ -73,6 +77,7 @@ impl ServerBuilder {
             limits: Limits::default(),
             request_state_key: None,
             event_bus: None,
+            observer: None,
             #[cfg(feature = "tower")]
             layers: LayerList::default(),
         }
@@ -118,6 +123,23 @@ impl ServerBuilder {
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
         self.registry = self.registry.tools(tools);
+        self
+    }
+
+    /// Adds features that are made at run time: one, or a collection of them. Needs the feature `dynamic`.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::dynamic::{Prompt, Tool};
+    ///
+    /// let now = Tool::new("now").handler(|_, _| async { "12:00" });
+    /// let plan = Prompt::new("plan").handler(|_, _| async { "Plan my day." });
+    /// let server = Server::builder("demo", "1.0.0").add([now, plan]).build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.registry = self.registry.add(features);
         self
     }
 
@@ -216,6 +238,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the observer of all requests and sessions, for telemetry. A second one replaces the first.
+    pub fn observe(mut self, observer: impl ServerObserver) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
     /// Adds a [`Layer`](tower_layer::Layer) around requests, such as a rate limit: calls of tools, prompts, resources, completions,
     /// and lists. See [`layer`](crate::layer). Needs the feature `tower`.
     ///
@@ -309,6 +337,7 @@ impl ServerBuilder {
                 config,
                 limits,
                 elicit_config: Arc::new(elicit_config),
+                observer: self.observer,
                 #[cfg(feature = "tower")]
                 layers: self.layers.build(),
             }),

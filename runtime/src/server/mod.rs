@@ -8,6 +8,7 @@ mod edit;
 #[cfg(feature = "tower")]
 pub mod layer;
 mod namespace;
+pub mod observe;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
@@ -53,6 +54,8 @@ struct ServerState {
     calls: CallBudget,
     /// Settings for questions to clients.
     elicit_config: Arc<ElicitConfig>,
+    /// The observer of requests, if there is one.
+    observer: Option<Arc<dyn observe::ServerObserver>>,
     /// The layers around requests, if there are any.
     #[cfg(feature = "tower")]
     layers: Option<layer::RequestService>,

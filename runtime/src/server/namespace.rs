@@ -6,6 +6,8 @@ use std::sync::Arc;
 use treenail_schema::{Prompt, Tool};
 
 use crate::definition::{Mount, Registered};
+#[cfg(feature = "dynamic")]
+use crate::dynamic::{Bound, Feature};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
@@ -49,6 +51,16 @@ impl Namespace {
     pub fn tools(mut self, tools: ToolSet) -> Self {
         let path = &self.path;
         self.parts = self.parts.and_then(|parts| parts.add(path, tools));
+        self
+    }
+
+    /// Adds features that are made at run time: one, or a collection of them. Their names get the prefix of the namespace.
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        let path = &self.path;
+        self.parts = self
+            .parts
+            .and_then(|parts| parts.add_features(path, features));
         self
     }
 
@@ -116,6 +128,31 @@ impl Parts {
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
             resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
         });
+        Ok(self)
+    }
+
+    #[cfg(feature = "dynamic")]
+    fn add_features(
+        mut self,
+        namespace: &str,
+        features: impl IntoIterator<Item = Feature>,
+    ) -> Result<Self, String> {
+        let mut group = Group {
+            mounted: None,
+            instructions: "",
+            scopes: RequiredScopes::default(),
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+        };
+        for feature in features {
+            match feature.bind(namespace)? {
+                Bound::Tool(tool) => group.tools.push(tool),
+                Bound::Prompt(prompt) => group.prompts.push(prompt),
+                Bound::Resource(resource) => group.resources.push(resource),
+            }
+        }
+        self.groups.push(group);
         Ok(self)
     }
 

@@ -69,6 +69,7 @@ impl Connection {
             self.restart();
         }
         self.handshake = Handshake::Answered(Arc::new(peer));
+        self.observe_session(revision);
         self.registry.refresh(&mut self.snapshot);
         let result = self.snapshot.handshake_result(revision);
         write_result(out, id, |out| out.extend_from_slice(result));

@@ -7,6 +7,7 @@ use treenail_schema::Revision;
 use super::Connection;
 use crate::extensions::Extensions;
 use crate::revision::{CachedPeer, Peer};
+use crate::server::observe::SessionObservation;
 use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
 use crate::wire::RpcError;
@@ -43,6 +44,8 @@ impl Connection {
             calls_first: true,
             restarts: false,
             session: self.session,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 

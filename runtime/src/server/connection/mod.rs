@@ -4,6 +4,7 @@ mod batch;
 mod handshake;
 #[cfg(feature = "http-server")]
 mod http;
+mod observed;
 mod places;
 mod request;
 
@@ -18,6 +19,7 @@ use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
 use crate::server::Server;
+use crate::server::observe::SessionObservation;
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::Subscriber;
@@ -55,6 +57,10 @@ pub struct Connection {
     restarts: bool,
     /// The number of restarts.
     session: u64,
+    /// Set for a connection over the standard streams of the process.
+    is_stdio: bool,
+    /// Observation of the session of the legacy era.
+    observation: SessionObservation,
 }
 
 /// Outcome of [`Connection::handle_message`].
@@ -105,6 +111,8 @@ impl Connection {
             calls_first: true,
             restarts: true,
             session: 0,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 

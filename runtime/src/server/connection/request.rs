@@ -40,6 +40,20 @@ impl Connection {
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
     ) -> Outcome {
+        let observer = self.server.state.observer.as_ref();
+        if let Some(observer) = observer.filter(|observer| observer.is_enabled()) {
+            let observer = Arc::clone(observer);
+            return self.observed_request(&*observer, id, envelope, out);
+        }
+        self.handle_request(id, envelope, out)
+    }
+
+    pub(super) fn handle_request(
+        &mut self,
+        id: &str,
+        envelope: &Envelope<'_>,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
         match self.dispatch(id, envelope, out) {
             Ok(outcome) => outcome,
             Err(error) => {

@@ -46,6 +46,17 @@ impl Catalog {
         self.check()
     }
 
+    /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    pub(crate) fn replace(&mut self, other: Self) -> Result<(), String> {
+        self.tools.replace(other.tools);
+        self.prompts.replace(other.prompts);
+        self.resources.replace(other.resources);
+        self.templates.replace(other.templates);
+        self.sources.extend(other.sources);
+        self.drop_unused_sources();
+        self.check()
+    }
+
     /// Rejects duplicate keys.
     fn check(&self) -> Result<(), String> {
         self.tools.check()?;
@@ -94,6 +105,12 @@ impl Catalog {
         if found == 0 {
             return Err(self.unknown(item));
         }
+        self.drop_unused_sources();
+        Ok(())
+    }
+
+    /// Removes the sources whose entries have all been removed.
+    fn drop_unused_sources(&mut self) {
         let Self {
             tools,
             prompts,
@@ -108,7 +125,6 @@ impl Catalog {
                 || resources.has_entry_of(source)
                 || templates.has_entry_of(source)
         });
-        Ok(())
     }
 
     /// Returns the distinct instructions of mounted types that have an enabled entry.

@@ -74,6 +74,18 @@ impl<D: Descriptor, X> EntryList<D, X> {
         self.slots.extend(other.slots);
     }
 
+    /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    pub(crate) fn replace(&mut self, other: Self) {
+        for slot in other.slots {
+            let key = slot.entry.descriptor.key();
+            let mut old = self.slots.iter_mut();
+            match old.find(|old| old.entry.descriptor.key() == key) {
+                Some(old) => *old = slot,
+                None => self.slots.push(slot),
+            }
+        }
+    }
+
     /// Rejects duplicate keys, also of disabled entries.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());

@@ -192,6 +192,10 @@ impl Registry {
                 let separator = config.separator.as_deref();
                 Prepared::Add(Catalog::new(parts?, separator, &self.stack)?)
             }
+            Step::Replace(parts) => {
+                let separator = config.separator.as_deref();
+                Prepared::Replace(Catalog::new(parts?, separator, &self.stack)?)
+            }
             Step::Change(item, change) => Prepared::Change(item, change),
         })
     }
@@ -204,6 +208,7 @@ impl Registry {
 /// Prepared step of an edit.
 enum Prepared {
     Add(Catalog),
+    Replace(Catalog),
     Change(Component, Change),
 }
 
@@ -211,6 +216,7 @@ impl Prepared {
     fn apply(&self, catalog: &mut Catalog) -> Result<(), String> {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
+            Self::Replace(more) => catalog.replace(more.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }

@@ -123,6 +123,16 @@ impl Snapshot {
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns `true` if there is a tool with this name.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.index.get(name).is_some()
+    }
+
+    /// Returns `true` if there is a prompt with this name.
+    pub(crate) fn has_prompt(&self, name: &str) -> bool {
+        self.prompts.index.get(name).is_some()
+    }
+
     /// Returns the tool with this name.
     #[cfg(feature = "tower")]
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
@@ -255,7 +265,7 @@ impl Snapshot {
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;
         let name = &*read.argument.name;
-        let completer = completers.iter().find(|(argument, _)| *argument == name);
+        let completer = completers.find(name);
         if completer.is_none() && !arguments.contains(&name) {
             let hint = match nearest(name, arguments.into_iter()) {
                 Some(known) => format!("; did you mean `{known}`?"),
@@ -265,7 +275,7 @@ impl Snapshot {
             return Err(RpcError::invalid_params(message));
         }
         Ok(Route::Function {
-            handler: completer.map_or(&self.no_completions, |(_, handler)| handler),
+            handler: completer.unwrap_or(&self.no_completions),
             name: read.argument.name.into(),
             arguments: Some(text.into()),
         })
