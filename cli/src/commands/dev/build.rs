@@ -72,6 +72,8 @@ pub(super) struct Builder {
     terminal: Terminal,
     /// State of the program after the last build.
     built: Option<(Program, Option<(SystemTime, u64)>)>,
+    /// The running build, also after its future has been dropped.
+    process: Option<ProcessGroup>,
 }
 
 impl Builder {
@@ -85,11 +87,22 @@ impl Builder {
             watch: SourceWatch::start(watched, terminal)?,
             terminal: terminal.clone(),
             built: None,
+            process: None,
         })
     }
 
-    /// Builds until the receiver is dropped.
+    /// Builds until the receiver is dropped, which stops a running build.
     pub(super) async fn run(mut self, outcomes: mpsc::Sender<BuildOutcome>) {
+        tokio::select! {
+            () = outcomes.closed() => {}
+            () = self.build_changes(&outcomes) => {}
+        }
+        if let Some(process) = self.process.take() {
+            process.stop().await;
+        }
+    }
+
+    async fn build_changes(&mut self, outcomes: &mpsc::Sender<BuildOutcome>) {
         loop {
             let outcome = self.build().await;
             // A build of sources that have changed since is not worth a restart.
@@ -113,13 +126,13 @@ impl Builder {
         let started = Instant::now();
         let built = match &mut self.plan {
             BuildPlan::Cargo(cargo) => {
-                let built = cargo.build(&self.terminal).await;
+                let built = cargo.build(&mut self.process, &self.terminal).await;
                 self.watch.watch_files(cargo.sources());
                 built
             }
             BuildPlan::Command { build, program, .. } => match build {
                 Some(words) => {
-                    let built = run_command(words, &self.terminal).await;
+                    let built = run_command(words, &mut self.process, &self.terminal).await;
                     built.map(|()| program.clone())
                 }
                 None => Ok(program.clone()),
@@ -166,7 +179,11 @@ impl BuildPlan {
 }
 
 /// Runs a build command. Returns its output if it fails.
-async fn run_command(words: &[OsString], terminal: &Terminal) -> Result<(), String> {
+async fn run_command(
+    words: &[OsString],
+    running: &mut Option<ProcessGroup>,
+    terminal: &Terminal,
+) -> Result<(), String> {
     let (program, arguments) = words.split_first().ok_or("the build command is empty")?;
     let name = Path::new(program).display();
     let mut command = Command::new(program);
@@ -174,8 +191,8 @@ async fn run_command(words: &[OsString], terminal: &Terminal) -> Result<(), Stri
         .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut process = match ProcessGroup::spawn(&mut command) {
-        Ok(process) => process,
+    let process = match ProcessGroup::spawn(&mut command) {
+        Ok(process) => running.insert(process),
         Err(error) => {
             tokio::time::sleep(RETRY_DELAY).await;
             let reason = format!("`{name}` cannot be started: {error}");
@@ -190,6 +207,7 @@ async fn run_command(words: &[OsString], terminal: &Terminal) -> Result<(), Stri
         pass_lines(stderr, &mut errors, terminal),
         process.wait(),
     );
+    *running = None;
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{output}{errors}`{name}` failed: {status}")),

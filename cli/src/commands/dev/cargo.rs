@@ -106,7 +106,11 @@ impl CargoBuild {
     }
 
     /// Builds, and returns the built program or the errors.
-    pub(super) async fn build(&mut self, terminal: &Terminal) -> Result<Program, String> {
+    pub(super) async fn build(
+        &mut self,
+        running: &mut Option<ProcessGroup>,
+        terminal: &Terminal,
+    ) -> Result<Program, String> {
         let is_terminal = io::stderr().is_terminal();
         let format = if is_terminal {
             "json-diagnostic-rendered-ansi"
@@ -119,8 +123,9 @@ impl CargoBuild {
             .args(&self.options)
             .arg(format!("--message-format={format}"))
             .stdout(Stdio::piped());
-        let mut process = ProcessGroup::spawn(&mut command)
+        let process = ProcessGroup::spawn(&mut command)
             .map_err(|error| format!("`cargo` cannot be started: {error}"))?;
+        let process = running.insert(process);
         let mut output = CargoOutput::default();
         if let (Some(stdout), _) = process.take_output() {
             let mut lines = BufReader::new(stdout).lines();
@@ -128,7 +133,9 @@ impl CargoBuild {
                 output.push_line(&line, terminal);
             }
         }
-        match process.wait().await {
+        let status = process.wait().await;
+        *running = None;
+        match status {
             Ok(status) if status.success() => {
                 let path = output.executable()?;
                 self.sources = read_sources(&path);

@@ -117,8 +117,7 @@ impl Dev {
             }
             None => self.relay(terminal, outcomes).await,
         };
-        // Dropping the build kills it.
-        building.abort();
+        // The receiver is gone, so the build ends too. It cannot panic.
         let _ = building.await;
         done.map(|()| Exit::Success)
     }

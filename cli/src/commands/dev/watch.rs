@@ -149,6 +149,10 @@ impl SourceWatch {
             self.seen = self.seen.take().or(found);
             return;
         }
+        if !path.exists() {
+            // It is watched again if it returns.
+            self.directories.remove(&path);
+        }
         let is_manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
         if self.rules.counts(&path) && (self.seen.is_none() || is_manifest) {
             self.seen = Some(path);

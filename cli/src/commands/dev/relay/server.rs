@@ -27,7 +27,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Server behind the client.
 #[derive(Debug)]
-pub(super) struct RunningServer {
+pub(in crate::commands::dev) struct RunningServer {
     pub(super) session: Arc<dyn Session>,
     pub(super) calls: JoinSet<()>,
     /// Number that distinguishes the messages of several servers.
