@@ -476,7 +476,9 @@ pub mod scope {
 /// Servers: mounting, namespaces, and changes while they run.
 pub mod server {
     #[doc(inline)]
-    pub use treenail_runtime::{Component, Edit, Mount, Namespace, Server, ServerBuilder};
+    pub use treenail_runtime::{
+        Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
+    };
 }
 
 /// Tools: definitions, sets, outputs and streams.

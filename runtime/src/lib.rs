@@ -53,6 +53,7 @@ mod stream_close;
 mod tool;
 mod transport;
 mod typed_contract;
+mod visibility;
 
 mod wire;
 mod wrap;
@@ -113,5 +114,6 @@ pub use self::transport::http::{
     IntoHttpAuthorizer, SsePaths, http_service,
 };
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
+pub use self::visibility::{Caller, Item, ItemDescriptor};
 pub use self::wire::RpcError;
 pub use treenail_schema::internal::ValidationLimits;

@@ -58,3 +58,4 @@ mod subscription_lifetime;
 mod subscriptions;
 mod support;
 mod truncation;
+mod visibility;

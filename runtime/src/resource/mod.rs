@@ -213,11 +213,12 @@ impl ResourceInfo {
 
 impl FeatureKind for ResourceInfo {
     type Details = ResourceDetails;
-    /// The requested URI, and true if the caller is authorized by a token.
+    /// The requested URI, and true if other callers may not read it.
     type WriteContext = (Box<str>, bool);
 
     fn write_context(call: &Call<'_>) -> (Box<str>, bool) {
-        let is_authorized = call.extensions.get::<Access>().is_some();
+        let is_authorized =
+            call.extensions.get::<Access>().is_some() || call.server.has_private_items();
         (call.target.name.into(), is_authorized)
     }
 

@@ -22,6 +22,8 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
+#[cfg(feature = "http-server")]
+pub(crate) use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
@@ -71,6 +73,11 @@ impl Server {
     /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
         &self.state.limits
+    }
+
+    /// Returns true if callers may see different items.
+    pub(crate) fn has_private_items(&self) -> bool {
+        self.state.config.is_filtered()
     }
 
     /// Returns the permits of functions that block.

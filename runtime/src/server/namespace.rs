@@ -12,6 +12,7 @@ use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
 use crate::tool::ToolSet;
+use crate::visibility::{Caller, Item, Rule};
 
 /// Mounted types, functions and nested namespaces under one name.
 ///
@@ -26,6 +27,7 @@ pub struct Namespace {
     /// Empty for the root.
     path: String,
     parts: Result<Parts, String>,
+    rules: Vec<Rule>,
 }
 
 impl Namespace {
@@ -34,6 +36,7 @@ impl Namespace {
         Self {
             path: String::new(),
             parts: Ok(Parts::default()),
+            rules: Vec::new(),
         }
     }
 
@@ -79,12 +82,50 @@ impl Namespace {
             Err(problem) => Err(format!("the namespace `{path}` {problem}")),
             Ok(()) => Ok(parts),
         });
-        let parts = fill(Self { path, parts }).parts;
+        let outer = parts.as_ref().map_or(0, |parts| parts.groups.len());
+        let rules = Vec::new();
+        let inner = fill(Self { path, parts, rules });
+        let parts = inner.finish(outer);
         Self { parts, ..self }
     }
 
+    /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
+    /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
+    ///
+    /// The rule belongs to the items that the closure adds, and not to the name: a later edit that adds to the same namespace, or
+    /// replaces an item in it, brings its own rules. For a rule about a name, use [`Item::is_in`] in a rule of the server.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::tool::ToolSet;
+    ///
+    /// let admin_tools = ToolSet::new();
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .namespace("admin", |admin| {
+    ///         admin.tools(admin_tools).visible(|_, caller| caller.has_scope("admin"))
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    pub fn visible(
+        mut self,
+        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Rule::new(rule));
+        self
+    }
+
     pub(crate) fn into_parts(self) -> Result<Parts, String> {
-        self.parts
+        self.finish(0)
+    }
+
+    /// Returns the parts, with the rules of this namespace for all groups but the first `outer` ones.
+    fn finish(self, outer: usize) -> Result<Parts, String> {
+        let mut parts = self.parts?;
+        for group in parts.groups.iter_mut().skip(outer) {
+            group.rules.extend(self.rules.iter().cloned());
+        }
+        Ok(parts)
     }
 }
 
@@ -111,6 +152,8 @@ pub(crate) struct Group {
     pub(crate) instructions: &'static str,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
+    /// The rules of the namespaces around it.
+    pub(crate) rules: Vec<Rule>,
     pub(crate) tools: Vec<Registered<Tool>>,
     pub(crate) prompts: Vec<Registered<Prompt>>,
     pub(crate) resources: Vec<RegisteredResource>,
@@ -124,6 +167,7 @@ impl Parts {
             mounted: Some(T::identity().0),
             instructions: T::INSTRUCTIONS,
             scopes: T::default_scopes(),
+            rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
             resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
@@ -141,6 +185,7 @@ impl Parts {
             mounted: None,
             instructions: "",
             scopes: RequiredScopes::default(),
+            rules: Vec::new(),
             tools: Vec::new(),
             prompts: Vec::new(),
             resources: Vec::new(),
@@ -163,6 +208,7 @@ impl Parts {
             mounted: None,
             instructions: "",
             scopes: RequiredScopes::default(),
+            rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: Vec::new(),
             resources: Vec::new(),

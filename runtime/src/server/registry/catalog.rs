@@ -76,6 +76,7 @@ impl Catalog {
             mounted: group.mounted,
             instructions: group.instructions,
             scopes: group.scopes,
+            rules: group.rules,
             bare,
         });
         for tool in group.tools {
@@ -125,6 +126,33 @@ impl Catalog {
                 || resources.has_entry_of(source)
                 || templates.has_entry_of(source)
         });
+    }
+
+    /// Returns true if a mounted type or a set of functions has rules.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.sources.iter().any(|source| !source.rules.is_empty())
+    }
+
+    /// Returns a catalog of the enabled entries.
+    pub(crate) fn enabled(&self) -> Self {
+        let mut catalog = self.clone();
+        catalog.retain(|enabled| enabled);
+        catalog
+    }
+
+    /// Returns a catalog of the entries whose element in `visible` is true, given all of tools, prompts, resources and templates.
+    pub(crate) fn filtered(&self, visible: impl IntoIterator<Item = bool>) -> Self {
+        let mut catalog = self.clone();
+        let mut visible = visible.into_iter();
+        catalog.retain(|_| visible.next() == Some(true));
+        catalog
+    }
+
+    fn retain(&mut self, mut keep: impl FnMut(bool) -> bool) {
+        self.tools.retain(&mut keep);
+        self.prompts.retain(&mut keep);
+        self.resources.retain(&mut keep);
+        self.templates.retain(&mut keep);
     }
 
     /// Returns the distinct instructions of mounted types that have an enabled entry.
