@@ -22,7 +22,10 @@ async fn a_proxy_without_a_namespace_has_the_contract_of_its_server() {
         proxy.mount(remote).unwrap().connected().await;
         for caller in [LEGACY, MODERN] {
             let through = client_of(&gateway, caller).build().await.unwrap();
-            let direct = client_of(&station, caller.min(revision)).build().await.unwrap();
+            let direct = client_of(&station, caller.min(revision))
+                .build()
+                .await
+                .unwrap();
             let expected = Contract::record(&direct).await.unwrap();
             let served = Contract::record(&through).await.unwrap();
             assert!(
