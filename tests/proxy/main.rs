@@ -1,6 +1,7 @@
 //! Proxies: servers behind a server, between all eras.
 
 mod calls;
+mod faults;
 mod features;
 mod lifecycle;
 mod questions;

@@ -11,6 +11,7 @@ use treenail::proxy::Remote;
 use treenail::schema::Revision;
 
 /// Connection to a scripted server, from the view of the server.
+#[derive(Clone)]
 pub(crate) struct Line {
     lines: mpsc::UnboundedSender<String>,
 }

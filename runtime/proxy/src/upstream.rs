@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use treenail_runtime::dynamic::RawResult;
 use treenail_runtime::{Context, RpcError};
-use treenail_schema::Tool;
+use treenail_schema::{Tool, error_code};
 
 use crate::failure::Failure;
 use crate::forward::Forwarder;
@@ -173,11 +173,13 @@ impl Upstream {
         uri: &str,
     ) -> Result<RawResult, RpcError> {
         if self.known().is_listed(self.uris.at_server(uri)) {
-            let uri: String = uri.chars().take(200).collect();
-            return Err(RpcError::invalid_params(format!(
-                "there is no resource {}",
-                json(&uri)
-            )));
+            let name: String = uri.chars().take(200).collect();
+            let message = format!("resource `{name}` was not found");
+            let error = RpcError::new(error_code::RESOURCE_NOT_FOUND, message);
+            return Err(in_era(
+                error.with_data(serde_json::json!({ "uri": name })),
+                context,
+            ));
         }
         self.read_resource(context, uri).await
     }
@@ -216,10 +218,8 @@ impl Upstream {
             let link = self.connected()?;
             self.forward(&link, context, &call, kind).await
         };
-        result
-            .await
-            .map(RawResult::from)
-            .map_err(Failure::into_error)
+        let result = result.await.map(RawResult::from);
+        result.map_err(|failure| in_era(failure.into_error(), context))
     }
 
     fn connected(&self) -> Result<Arc<Link>, Failure> {
@@ -247,6 +247,23 @@ impl Upstream {
             self.uris.referred(uri, |uri| self.known().is_served(uri))
         }))
     }
+}
+
+/// Returns the error for a missing resource with the code of the caller's era. Other errors stay as they are.
+fn in_era(mut error: RpcError, context: &Context) -> RpcError {
+    let is_modern = context.reruns_for_answers();
+    let names_uri = error
+        .data
+        .as_ref()
+        .is_some_and(|data| data.get("uri").is_some());
+    match error.code {
+        error_code::RESOURCE_NOT_FOUND if is_modern => error.code = error_code::INVALID_PARAMS,
+        error_code::INVALID_PARAMS if !is_modern && names_uri => {
+            error.code = error_code::RESOURCE_NOT_FOUND;
+        }
+        _ => {}
+    }
+    error
 }
 
 /// Returns the JSON text of a string.

@@ -4,6 +4,7 @@ mod pattern;
 mod servers;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use treenail::Server;
@@ -11,7 +12,9 @@ use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
 
 use self::pattern::Patterns;
 use self::servers::{BehindProxy, configured, named};
-use crate::args::{AuthArgs, OutputArgs, TraceTarget, Verbosity, parse_trace_target};
+use crate::args::{
+    AuthArgs, OutputArgs, TraceTarget, Verbosity, parse_duration, parse_trace_target,
+};
 use crate::exit::{Exit, Failure};
 use crate::hosts::ServerEntry;
 use crate::server::terminated;
@@ -52,6 +55,10 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "FILE|-", value_parser = parse_log)]
     log: Option<TraceTarget>,
 
+    /// Time to wait for the servers before clients are served, because many clients list tools only once
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    wait: Duration,
+
     #[command(flatten)]
     auth: AuthArgs,
 
@@ -79,6 +86,13 @@ impl Proxy {
             let mounted = self.mount(&gateway, (name, &namespace), entry, terminal)?;
             tokio::spawn(report(mounted, terminal.clone()));
         }
+        let all_ready = async {
+            for mounted in gateway.mounts() {
+                mounted.ready().await;
+            }
+        };
+        // Those that are later are connected later.
+        let _ = tokio::time::timeout(self.wait, all_ready).await;
         self.serve(&server, terminal).await
     }
 
