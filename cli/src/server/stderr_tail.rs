@@ -1,6 +1,7 @@
 //! Standard error of a server: printed with `-v`, and otherwise buffered to explain a failed connection.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use std::convert::Infallible;
@@ -23,11 +24,29 @@ const MAX_LINE_CHARS: usize = 200;
 /// Maximum wait for the last lines of a server that has exited. Its child processes may hold the stream open.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Stream of a line that is no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineSource {
+    Stderr,
+    /// Standard output, which is for messages.
+    Stdout,
+}
+
+/// Receiver of all lines. It must not block.
+pub(crate) type LineObserver = Arc<dyn Fn(LineSource, &str) + Send + Sync>;
+
 /// Buffer of the last lines on standard error.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct StderrTail {
     terminal: Terminal,
+    observer: Option<LineObserver>,
     state: Arc<Mutex<TailState>>,
+}
+
+impl fmt::Debug for StderrTail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("StderrTail").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +62,20 @@ impl StderrTail {
     pub(super) fn new(terminal: &Terminal) -> Self {
         Self {
             terminal: terminal.clone(),
+            observer: None,
             state: Arc::default(),
+        }
+    }
+
+    /// Passes all lines to `observer` as well.
+    pub(super) fn observed(mut self, observer: LineObserver) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    fn observe(&self, source: LineSource, line: &str) {
+        if let Some(observer) = &self.observer {
+            observer(source, line);
         }
     }
 
@@ -62,6 +94,7 @@ impl StderrTail {
     pub(super) fn stray_line_listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
         let tail = self.clone();
         move |line| {
+            tail.observe(LineSource::Stdout, line);
             let is_first = !std::mem::replace(&mut tail.state().has_strayed, true);
             if is_first || tail.terminal.verbose() > 0 {
                 let line: String = sanitize_line(line).chars().take(MAX_LINE_CHARS).collect();
@@ -83,6 +116,7 @@ impl StderrTail {
     }
 
     fn push_line(&self, line: &str) {
+        self.observe(LineSource::Stderr, line);
         if self.terminal.verbose() > 0 {
             self.terminal
                 .print_labeled("server:", &Style::new().dim(), line);
