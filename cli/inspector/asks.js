@@ -179,7 +179,7 @@ function sampling(ask) {
     params.stopSequences?.length && ["Stop at", params.stopSequences.join(", ")],
     params.tools?.length && ["Tools", params.tools.map((tool) => tool.name).join(", ")],
   ].filter(Boolean);
-  const messages = params.messages.map((message) => h("article", { class: `bubble bubble-${message.role}` }, h("h3", {}, message.role), [message.content].flat().map(contentBlock)));
+  const messages = params.messages.map((message) => h("article", { class: `bubble bubble-${message.role}` }, h("h3", {}, message.role), [message.content].flat().map((block) => contentBlock(block, true))));
   const element = h(
     "form",
     { novalidate: true },

@@ -54,9 +54,10 @@ export class CallPanel {
     try {
       const { id } = await post("calls", { kind: this.kind, target: this.target, arguments: args });
       this.currentId = id;
+      this.isMine = id;
       const call = state.calls.get(id);
       if (call) this.showCall(call);
-      announce("Running");
+      this.reveal();
     } catch (error) {
       this.head.replaceChildren(badge("error"));
       this.body.replaceChildren(...errorContent({ message: error.message }).filter(Boolean));
@@ -101,6 +102,15 @@ export class CallPanel {
     const { outcome } = await get(`calls/${call.id}`).catch((error) => ({ outcome: { error: { message: error.message } } }));
     if (call.id !== this.currentId) return;
     this.showOutcome(call, outcome);
+    if (this.isMine === call.id) this.reveal();
+  }
+
+  /** Scrolls to the result of a call of this tab, which may be below a long form. */
+  reveal() {
+    const view = this.element.closest(".detail");
+    const end = this.history.hidden ? this.body : this.history;
+    if (!view || end.getBoundingClientRect().bottom <= view.getBoundingClientRect().bottom) return;
+    this.element.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   }
 
   showOutcome(call, outcome) {

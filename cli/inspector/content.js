@@ -11,7 +11,7 @@ const VIDEO = /^video\/[\w.+-]+$/;
 
 /** Returns the elements of a tool result. */
 export function toolResult(result, outputSchema) {
-  const parts = (result.content ?? []).map(contentBlock);
+  const parts = (result.content ?? []).map((block) => contentBlock(block));
   if (result.structuredContent !== undefined) {
     parts.push(h("section", { class: "part" }, h("h4", {}, "Structured content"), violationsOf(result.structuredContent, outputSchema), jsonBlock(result.structuredContent, "Structured content")));
   }
@@ -26,11 +26,11 @@ function violationsOf(value, schema) {
   return h("div", { class: "warning" }, h("p", {}, "The structured content does not match the output schema:"), h("ul", {}, lines));
 }
 
-/** Returns the element of a content block. */
-export function contentBlock(block) {
+/** Returns the element of a content block. The texts of messages are prose. */
+export function contentBlock(block, isProse = false) {
   switch (block.type) {
     case "text":
-      return h("section", { class: "part" }, textContent(block.text), annotations(block));
+      return h("section", { class: "part" }, isProse ? h("p", { class: "prose" }, block.text) : textContent(block.text), annotations(block));
     case "image":
     case "audio":
       return h("section", { class: "part" }, media(block.data, block.mimeType), annotations(block));
@@ -101,7 +101,7 @@ function hexDump(bytes) {
 /** Returns the elements of the messages of a prompt. */
 export function promptMessages(result) {
   return (result.messages ?? []).map((message) =>
-    h("article", { class: `bubble bubble-${message.role}` }, h("h4", {}, message.role), [message.content].flat().map(contentBlock)),
+    h("article", { class: `bubble bubble-${message.role}` }, h("h4", {}, message.role), [message.content].flat().map((block) => contentBlock(block, true))),
   );
 }
 

@@ -44,9 +44,7 @@ export function createField(name, schema, required, context, depth = 0) {
 const describedBy = (field) => `${field.id}-hint ${field.id}-error`;
 
 function heading(field) {
-  const parts = [typeName(field.described)];
-  if (!field.required) parts.push("optional");
-  return h("span", { class: "field-type" }, parts.join(" · "));
+  return h("span", { class: "field-type" }, `${typeName(field.described)} · ${field.required ? "required" : "optional"}`);
 }
 
 function notes(field) {
@@ -65,11 +63,10 @@ function wrapControl(field, control) {
   const mode = control.ownModes ? null : modeSelect(field, control);
   const [hint, error] = notes(field);
   const label = h("label", { for: field.id, class: "field-label" }, field.label);
-  const required = field.required && h("span", { class: "required", "aria-hidden": "true" }, "required");
   field.element = h(
     "div",
     { class: `field field-${field.described.kind}` },
-    h("div", { class: "field-head" }, label, required, heading(field), mode?.element),
+    h("div", { class: "field-head" }, label, heading(field), mode?.element),
     hint,
     h("div", { class: "field-control" }, control.element ?? control.input, control.extra),
     error,
@@ -87,8 +84,7 @@ function wrapControl(field, control) {
 /** Wraps a group of fields. */
 function wrapGroup(field, control) {
   const [hint, error] = notes(field);
-  const legend = h("legend", { class: "field-label" }, field.label);
-  const required = field.required && h("span", { class: "required", "aria-hidden": "true" }, "required");
+  const legend = h("legend", {}, h("span", { class: "field-label" }, field.label), " ", heading(field));
   const mode = modeSelect(field, control);
   const body = h("div", { class: "group-body" }, control.group);
   if (mode) mode.body = body;
@@ -96,7 +92,7 @@ function wrapGroup(field, control) {
     "fieldset",
     { class: `group group-${field.described.kind}`, "aria-describedby": describedBy(field) },
     legend,
-    h("div", { class: "field-head" }, required, heading(field), mode?.element),
+    mode && h("div", { class: "group-mode" }, mode.element),
     hint,
     body,
     error,

@@ -75,7 +75,21 @@ function flush() {
   if (isAtEnd) list.scrollTop = list.scrollHeight;
 }
 
+/** Subjects of requests by direction and id, for their answers. */
+const subjects = new Map();
+
+function subjectOf(message) {
+  if (message.id === null) return message.subject;
+  if (message.kind === "request") {
+    subjects.set(`${message.sent} ${message.id}`, message.subject);
+    if (subjects.size > 2000) subjects.delete(subjects.keys().next().value);
+    return message.subject;
+  }
+  return subjects.get(`${message.kind === "cancelled" ? message.sent : !message.sent} ${message.id}`);
+}
+
 function row(message) {
+  const subject = subjectOf(message);
   const arrow = message.kind === "stderr" || message.kind === "stray" || message.kind === "closed" ? "·" : message.sent ? "→" : "←";
   const badge = BADGES[message.kind];
   const head = h(
@@ -84,7 +98,7 @@ function row(message) {
     h("span", { class: `arrow ${message.sent ? "sent" : "received"}`, "aria-hidden": "true" }, arrow),
     h("span", { class: "visually-hidden" }, message.sent ? "to the server" : "from the server"),
     h("span", { class: "log-method" }, message.kind === "stderr" || message.kind === "stray" ? message.text?.slice(0, 200) ?? "output" : message.method),
-    message.subject && h("span", { class: "log-subject" }, message.subject),
+    subject && h("span", { class: "log-subject" }, subject),
     badge && h("span", { class: `log-kind log-${message.kind}` }, badge),
     h("span", { class: "log-facts" }, [message.ms !== null && formatDuration(message.ms), message.id !== null && `#${message.id}`, formatTime(message.time)].filter(Boolean).join("  ")),
   );

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{Method, Response, StatusCode};
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
@@ -96,7 +96,10 @@ async fn post(app: &App, segments: &[&str], input: Value) -> Result<Value, Refus
         ["asks", id] => answer_ask(app, number(id)?, input),
         ["subscriptions"] => {
             let Subscription { uri, active } = parse(input)?;
-            app.link.set_subscribed(&uri, active).await.map_err(of_server)?;
+            app.link
+                .set_subscribed(&uri, active)
+                .await
+                .map_err(of_server)?;
             Ok(done)
         }
         ["roots"] => {
@@ -140,7 +143,10 @@ fn redeem(app: &App, input: Value) -> Result<Value, Refused> {
     let Code { code } = parse(input)?;
     match app.guard.redeem(&code) {
         Some(token) => Ok(json!({ "token": token })),
-        None => Err((StatusCode::UNAUTHORIZED, "the code is invalid, or was used already".to_owned())),
+        None => Err((
+            StatusCode::UNAUTHORIZED,
+            "the code is invalid, or was used already".to_owned(),
+        )),
     }
 }
 
@@ -279,7 +285,12 @@ fn answer_ask(app: &App, id: u64, input: Value) -> Result<Value, Refused> {
         error: Option<String>,
     }
 
-    let gone = || (StatusCode::CONFLICT, "the request is no longer open".to_owned());
+    let gone = || {
+        (
+            StatusCode::CONFLICT,
+            "the request is no longer open".to_owned(),
+        )
+    };
     let Input { result, error } = parse(input)?;
     let answer = match (result, error) {
         (Some(result), None) => {
@@ -310,7 +321,9 @@ fn check_elicitation(params: &Value, result: &Value) -> Result<(), Refused> {
         return Ok(());
     };
     let checked = parse_form_content(&form.requested_schema, result.content.unwrap_or_default());
-    checked.map(drop).map_err(|error| unprocessable(error.to_string()))
+    checked
+        .map(drop)
+        .map_err(|error| unprocessable(error.to_string()))
 }
 
 /// Measures the time of a request without work: `ping`, or `server/discover` in the modern era.
@@ -347,7 +360,12 @@ fn stream_events(hub: &Arc<Hub>) -> Response<ResponseBody> {
 }
 
 fn connected(app: &App) -> Result<McpClient, Refused> {
-    let missing = || (StatusCode::SERVICE_UNAVAILABLE, "there is no connection to the server".to_owned());
+    let missing = || {
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "there is no connection to the server".to_owned(),
+        )
+    };
     app.link.client().ok_or_else(missing)
 }
 

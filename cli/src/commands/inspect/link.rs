@@ -152,7 +152,10 @@ impl Link {
         let session = client.session();
         let (is_known, count) = {
             let state = self.hub.state();
-            (state.subscriptions.contains_key(uri), state.subscriptions.len())
+            (
+                state.subscriptions.contains_key(uri),
+                state.subscriptions.len(),
+            )
         };
         if is_known == active {
             return Ok(());
@@ -171,7 +174,10 @@ impl Link {
                 let holding = async move {
                     let mut subscription = pin!(subscription);
                     // The page reads the notifications in the log.
-                    while poll_fn(|cx| subscription.as_mut().poll_next(cx)).await.is_some() {}
+                    while poll_fn(|cx| subscription.as_mut().poll_next(cx))
+                        .await
+                        .is_some()
+                    {}
                     let mut state = hub.state();
                     state.subscriptions.remove(&uri);
                     hub.send_connection(&state);
@@ -210,7 +216,9 @@ impl Link {
                 let session = client.session();
                 let params = serde_json::from_value(json!({}));
                 let params = params.map_err(|error| ClientError::invalid(error.to_string()))?;
-                session.notify::<RootsListChangedNotification>(&params).await
+                session
+                    .notify::<RootsListChangedNotification>(&params)
+                    .await
             }
             _ => Ok(()),
         }
@@ -310,7 +318,10 @@ fn subject_of(message: &TracedMessage<'_>) -> Option<String> {
         level: Option<String>,
     }
 
-    let is_call = matches!(message.kind, MessageKind::Request | MessageKind::Notification);
+    let is_call = matches!(
+        message.kind,
+        MessageKind::Request | MessageKind::Notification
+    );
     let params = is_call.then(|| serde_json::from_str::<Params>(message.body).ok())??;
     params.name.or(params.uri).or(params.level)
 }

@@ -32,7 +32,13 @@ pub(crate) struct Inspect {
     no_open: bool,
 
     /// Port of the page on 127.0.0.1 [default: a free one]
-    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true, help_heading = "Page")]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Page"
+    )]
     port: u16,
 
     #[command(flatten)]
@@ -47,7 +53,7 @@ impl Inspect {
         let guard = Guard::new(address.port())?;
         let hub = Arc::new(Hub::default());
         let link = Link::new(self.server, terminal, &hub)?;
-        self::announce(&guard, self.no_open, terminal)?;
+        announce(&guard, self.no_open, terminal)?;
         link.connect().await;
         let app = api::App {
             hub,
@@ -71,7 +77,8 @@ impl Inspect {
 /// Prints the URL, and opens it in the browser.
 fn announce(guard: &Guard, no_open: bool, terminal: &Terminal) -> Result<(), Failure> {
     terminal.print_text(&guard.url())?;
-    terminal.print_note("the page is for you only: its URL contains a secret; press Ctrl-C to end it");
+    terminal
+        .print_note("the page is for you only: its URL contains a secret; press Ctrl-C to end it");
     if no_open {
         return Ok(());
     }

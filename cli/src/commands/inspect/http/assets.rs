@@ -50,7 +50,14 @@ mod tests {
     #[test]
     fn the_files_refer_to_nothing_outside() {
         for (name, _, text) in FILES {
-            for word in ["https://", "http://", "innerHTML", "eval(", "import(\"", "//cdn"] {
+            for word in [
+                "https://",
+                "http://",
+                "innerHTML",
+                "eval(",
+                "import(\"",
+                "//cdn",
+            ] {
                 let text = text.replace("http://www.w3.org/2000/svg", "");
                 assert!(!text.contains(word), "{name} contains {word}");
             }

@@ -82,7 +82,10 @@ impl Guard {
     pub(crate) fn check_source(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = only(headers, &HOST).ok_or(Refusal::Host)?;
         let names = ["127.0.0.1", "localhost"];
-        if !names.iter().any(|name| host == format!("{name}:{}", self.port)) {
+        if !names
+            .iter()
+            .any(|name| host == format!("{name}:{}", self.port))
+        {
             return Err(Refusal::Host);
         }
         if headers.contains_key(ORIGIN) {
@@ -156,7 +159,12 @@ mod tests {
         for host in ["127.0.0.1:4000", "localhost:4000"] {
             assert_eq!(source(&Method::GET, &[("host", host)]), Ok(()), "{host}");
         }
-        for host in ["evil.example:4000", "127.0.0.1", "127.0.0.1:4001", "127.0.0.1:4000.evil.example"] {
+        for host in [
+            "evil.example:4000",
+            "127.0.0.1",
+            "127.0.0.1:4001",
+            "127.0.0.1:4000.evil.example",
+        ] {
             let refused = source(&Method::GET, &[("host", host)]);
             assert_eq!(refused, Err(Refusal::Host), "{host}");
         }
@@ -170,7 +178,13 @@ mod tests {
         let host = ("host", "127.0.0.1:4000");
         let accepted = source(&Method::POST, &[host, ("origin", "http://127.0.0.1:4000")]);
         assert_eq!(accepted, Ok(()));
-        for origin in ["http://evil.example", "http://localhost:4000", "http://127.0.0.1:3000", "https://127.0.0.1:4000", "null"] {
+        for origin in [
+            "http://evil.example",
+            "http://localhost:4000",
+            "http://127.0.0.1:3000",
+            "https://127.0.0.1:4000",
+            "null",
+        ] {
             let refused = source(&Method::POST, &[host, ("origin", origin)]);
             assert_eq!(refused, Err(Refusal::Origin), "{origin}");
         }
@@ -178,7 +192,10 @@ mod tests {
             let refused = source(&Method::POST, &[host, ("sec-fetch-site", site)]);
             assert_eq!(refused, Err(Refusal::Origin), "{site}");
         }
-        assert_eq!(source(&Method::GET, &[host, ("sec-fetch-site", "cross-site")]), Ok(()));
+        assert_eq!(
+            source(&Method::GET, &[host, ("sec-fetch-site", "cross-site")]),
+            Ok(())
+        );
     }
 
     #[test]

@@ -9,9 +9,9 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use super::assets;
 use super::body::{self, ResponseBody};
 use super::guard::Refusal;
-use super::assets;
 use crate::commands::inspect::api::{self, App};
 
 /// Maximum time for the body of a request.
@@ -27,7 +27,10 @@ const HEADERS: [(&str, &str); 7] = [
     ),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
-    ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+    (
+        "permissions-policy",
+        "camera=(), geolocation=(), microphone=()",
+    ),
     ("referrer-policy", "no-referrer"),
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
@@ -38,7 +41,10 @@ pub(super) async fn respond(app: &App, request: Request<Incoming>) -> Response<R
     let mut response = answer(app, request).await;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
     }
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
@@ -67,7 +73,10 @@ async fn answer(app: &App, request: Request<Incoming>) -> Response<ResponseBody>
         }
     }
     let Ok(Some(bytes)) = timeout(BODY_TIMEOUT, body::read(incoming)).await else {
-        return failure(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large or too slow");
+        return failure(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the request is too large or too slow",
+        );
     };
     let input = if bytes.is_empty() {
         Value::Null
@@ -85,9 +94,15 @@ async fn answer(app: &App, request: Request<Incoming>) -> Response<ResponseBody>
 
 fn refused(refusal: Refusal) -> Response<ResponseBody> {
     let (status, message) = match refusal {
-        Refusal::Host => (StatusCode::FORBIDDEN, "unexpected host name; use the URL that `treenail inspect` printed"),
+        Refusal::Host => (
+            StatusCode::FORBIDDEN,
+            "unexpected host name; use the URL that `treenail inspect` printed",
+        ),
         Refusal::Origin => (StatusCode::FORBIDDEN, "requests of other pages are refused"),
-        Refusal::Token => (StatusCode::UNAUTHORIZED, "missing or invalid token; use the URL that `treenail inspect` printed"),
+        Refusal::Token => (
+            StatusCode::UNAUTHORIZED,
+            "missing or invalid token; use the URL that `treenail inspect` printed",
+        ),
     };
     failure(status, message)
 }

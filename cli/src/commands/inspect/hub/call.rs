@@ -188,7 +188,11 @@ impl Hub {
 
     /// Cancels a call. Returns false if it is not running.
     pub(crate) fn cancel_call(&self, id: u64) -> bool {
-        let task = self.state().calls.find(id).and_then(|call| call.task.take());
+        let task = self
+            .state()
+            .calls
+            .find(id)
+            .and_then(|call| call.task.take());
         let Some(task) = task else {
             return false;
         };
@@ -199,7 +203,13 @@ impl Hub {
 
     /// Cancels all calls, because the connection ends.
     pub(crate) fn cancel_calls(&self) {
-        let running: Vec<_> = self.state().calls.calls.iter().map(|call| call.id).collect();
+        let running: Vec<_> = self
+            .state()
+            .calls
+            .calls
+            .iter()
+            .map(|call| call.id)
+            .collect();
         for id in running {
             self.cancel_call(id);
         }
@@ -242,7 +252,10 @@ mod tests {
         assert_eq!(state.calls.calls.len(), MAX_FINISHED);
         assert!(state.calls.get(1).is_none());
         let (call, outcome) = state.calls.get(2).unwrap();
-        assert_eq!((&call["status"], outcome), (&json!("error"), r#"{"error":{}}"#));
+        assert_eq!(
+            (&call["status"], outcome),
+            (&json!("error"), r#"{"error":{}}"#)
+        );
     }
 
     #[test]

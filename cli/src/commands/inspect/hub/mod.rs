@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 use treenail::schema::{LoggingLevel, Root};
 
-pub(super) use self::ask::{Answer, AskKind, Asks};
+pub(super) use self::ask::{AskKind, Asks};
 pub(super) use self::call::{Calls, NewCall, Outcome};
 pub(super) use self::log::{EntryKind, Log, LogEntry};
 
@@ -142,5 +142,7 @@ impl State {
 /// Returns the time in milliseconds since 1970.
 pub(super) fn now_ms() -> u64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
-    elapsed.map_or(0, |elapsed| u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
+    elapsed.map_or(0, |elapsed| {
+        u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+    })
 }
