@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tower::ServiceBuilder;
 use tower::load_shed::error::Overloaded;
+use treenail::layer::{BoxError, Request, only};
 use treenail::prelude::*;
-use treenail::tool::BoxError;
 
 /// Count the words of a text.
 #[mcp_tool(read_only, timeout = Duration::from_secs(10), max_concurrency = 4)]
@@ -20,7 +20,7 @@ fn server(calls: u64, per: Duration) -> treenail::Result<Server> {
         .rate_limit(calls, per);
     Server::builder("words", env!("CARGO_PKG_VERSION"))
         .tools(tools![count_words])
-        .layer(limit)
+        .layer(only(Request::is_tool_call, limit))
         .build()
 }
 

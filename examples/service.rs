@@ -13,8 +13,8 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tower::ServiceBuilder;
 use treenail::http::http_service;
+use treenail::layer::{Request, Response, only};
 use treenail::prelude::*;
-use treenail::tool::{ToolCall, ToolResponse};
 
 /// Count the words of a text.
 #[mcp_tool(read_only)]
@@ -51,11 +51,11 @@ impl Metrics {
 fn server(metrics: &Arc<Metrics>) -> treenail::Result<Server> {
     let (started, finished) = (metrics.clone(), metrics.clone());
     let count = ServiceBuilder::new()
-        .map_request(move |call: ToolCall| {
+        .map_request(move |request: Request| {
             started.started.fetch_add(1, Ordering::Relaxed);
-            call
+            request
         })
-        .map_response(move |response: ToolResponse| {
+        .map_response(move |response: Response| {
             let counter = if response.is_error() {
                 &finished.failed
             } else {
@@ -66,7 +66,7 @@ fn server(metrics: &Arc<Metrics>) -> treenail::Result<Server> {
         });
     Server::builder("words", env!("CARGO_PKG_VERSION"))
         .tools(tools![count_words])
-        .layer(count)
+        .layer(only(Request::is_tool_call, count))
         .build()
 }
 

@@ -422,12 +422,35 @@ pub mod http {
     };
 }
 
+/// Tools, prompts, resources and templates that are made at run time.
+///
+/// Guide: [features at run time](crate::guide::dynamic).
+#[cfg(feature = "dynamic")]
+#[doc(inline)]
+pub use treenail_runtime::dynamic;
+#[cfg(feature = "tower")]
+#[doc(inline)]
+pub use treenail_runtime::layer;
+
 /// Limits of a server, in groups.
 ///
 /// Guide: [limits](crate::guide::limits).
 pub mod limits {
     #[doc(inline)]
-    pub use treenail_runtime::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
+    pub use treenail_runtime::{
+        EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits, ValidationLimits,
+    };
+}
+
+/// Observers of the requests to a server, for telemetry.
+#[doc(inline)]
+pub use treenail_runtime::observe;
+
+/// Spans and metrics by the conventions of OpenTelemetry.
+#[cfg(feature = "otel")]
+pub mod otel {
+    #[doc(inline)]
+    pub use treenail_otel::{Telemetry, TelemetryBuilder, opentelemetry};
 }
 
 /// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.
@@ -460,16 +483,15 @@ pub mod scope {
 /// Servers: mounting, namespaces, and changes while they run.
 pub mod server {
     #[doc(inline)]
-    pub use treenail_runtime::{Component, Edit, Mount, Namespace, Server, ServerBuilder};
+    pub use treenail_runtime::{
+        Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
+    };
 }
 
-/// Tools: definitions, sets, outputs, streams and middleware.
+/// Tools: definitions, sets, outputs and streams.
 ///
 /// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
 pub mod tool {
-    #[cfg(feature = "tower")]
-    #[doc(inline)]
-    pub use treenail_runtime::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
     #[doc(inline)]
     pub use treenail_runtime::{
         Tool, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet,

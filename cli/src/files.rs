@@ -87,15 +87,29 @@ fn note_saved(file: &Path, bytes: &[u8], terminal: &Terminal) {
     terminal.print_note(&format!("saved {size} to `{}`", file.display()));
 }
 
+/// Permissions of a file that does not exist yet. An existing one retains its permissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileMode {
+    /// Those of all new files of the user.
+    Default,
+    /// Access for the user only, on Unix.
+    Private,
+}
+
 /// Replaces a file atomically, so that readers see the old content or the new content, but never a part of it.
 pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    replace_file_with(file, bytes, FileMode::Default)
+}
+
+/// Replaces a file atomically, with permissions for a new one.
+pub(crate) fn replace_file_with(file: &Path, bytes: &[u8], mode: FileMode) -> Result<(), Failure> {
     let name = file.display();
     // Replace the target of a symbolic link, not the link.
     let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let mut new = target.file_name().unwrap_or_default().to_owned();
     new.push(format!(".{}.new", std::process::id()));
     let new = target.with_file_name(new);
-    let written = write_new(&new, bytes, &target).and_then(|()| fs::rename(&new, &target));
+    let written = write_new(&new, bytes, (&target, mode)).and_then(|()| fs::rename(&new, &target));
     if written.is_err() {
         // The file may not exist.
         let _ = fs::remove_file(&new);
@@ -104,8 +118,16 @@ pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Creates a new file with the permissions of the file that it will replace.
-fn write_new(file: &Path, bytes: &[u8], old: &Path) -> io::Result<()> {
-    let mut new = File::options().write(true).create_new(true).open(file)?;
+fn write_new(file: &Path, bytes: &[u8], (old, mode): (&Path, FileMode)) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if mode == FileMode::Private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    let mut new = options.open(file)?;
     if let Ok(old) = fs::metadata(old) {
         new.set_permissions(old.permissions())?;
     }

@@ -11,6 +11,7 @@ mod commands;
 mod elicit;
 mod exit;
 mod files;
+mod hosts;
 mod render;
 mod server;
 mod terminal;

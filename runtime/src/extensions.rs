@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Map of values by type, which a transport or a layer attaches to calls.
 ///
 /// A transport sets the values of a connection ([`Connection::extensions_mut`](crate::Connection::extensions_mut)), a layer
-/// those of one call (`ToolCall::extensions_mut`), and functions read them
+/// those of one request (`Request::extensions_mut`), and functions read them
 /// ([`Context::extension`](crate::Context::extension)). Clones share the values. An empty map does not allocate.
 ///
 /// ```
@@ -62,6 +62,17 @@ impl Extensions {
         let mut values = self.values.as_deref()?.iter();
         let extension = values.find(|extension| extension.id == TypeId::of::<T>())?;
         extension.value.downcast_ref()
+    }
+
+    /// Returns the value of the type `T`, here or in the extensions of the HTTP request.
+    pub(crate) fn find<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        let own = self.get();
+        #[cfg(feature = "http-server")]
+        let own = own.or_else(|| {
+            let request = self.get::<http::request::Parts>()?;
+            request.extensions.get()
+        });
+        own
     }
 
     /// Removes the value of the type `T`. Returns `true` if there was one.

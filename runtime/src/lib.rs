@@ -3,7 +3,7 @@
 //! Use the crate `treenail`, which re-exports it. The modules, from the bytes up: `wire` (JSON-RPC messages), `revision`
 //! (protocol revisions and the format of results), `function` (calls of annotated functions), `tool`, `prompt`, `resource`
 //! and `completion` (the kinds of features), `stream` (streaming tools), `ask` and `form` (requests to the client), `policy`
-//! and `layer` (limits and middleware of tools), `server` (the core, without transport), `bus` (events between replicas),
+//! (limits of tools), `server` (the core, without transport), `server::layer` (middleware), `bus` (events between replicas),
 //! `transport` (byte streams and HTTP) and `client`.
 
 // docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
@@ -20,6 +20,8 @@ mod completion;
 mod context;
 mod deadline;
 mod definition;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 mod error;
 mod extensions;
 mod form;
@@ -27,8 +29,6 @@ mod function;
 mod handler;
 #[doc(hidden)]
 pub mod internal;
-#[cfg(feature = "tower")]
-mod layer;
 mod limits;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod log_throttle;
@@ -44,6 +44,8 @@ mod resource;
 mod result_writer;
 mod retry;
 mod revision;
+#[cfg(any(feature = "tower", feature = "dynamic"))]
+mod rewrite;
 mod scope;
 mod server;
 mod stream;
@@ -51,6 +53,7 @@ mod stream_close;
 mod tool;
 mod transport;
 mod typed_contract;
+mod visibility;
 
 mod wire;
 mod wrap;
@@ -87,8 +90,6 @@ pub use self::form::{describe_field, parse_form_content};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{HasLength, HasRange, HeaderArgument};
 pub use self::function::text::TextArgument;
-#[cfg(feature = "tower")]
-pub use self::layer::{BoxError, ToolCall, ToolFuture, ToolResponse, ToolService};
 pub use self::limits::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
 pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
@@ -96,6 +97,9 @@ pub use self::resource::ResourceDefinition;
 pub use self::resource::output::ResourceOutput;
 pub use self::revision::WrapResults;
 pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};
+#[cfg(feature = "tower")]
+pub use self::server::layer;
+pub use self::server::observe;
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };
@@ -110,4 +114,6 @@ pub use self::transport::http::{
     IntoHttpAuthorizer, SsePaths, http_service,
 };
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
+pub use self::visibility::{Caller, Item, ItemDescriptor};
 pub use self::wire::RpcError;
+pub use treenail_schema::internal::ValidationLimits;

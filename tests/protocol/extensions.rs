@@ -7,9 +7,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tower::ServiceBuilder;
 use treenail::Server;
 use treenail::context::Principal;
+use treenail::layer::Request;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::tool::ToolCall;
 
 use crate::support::peer::{MODERN, meta, text};
 
@@ -135,7 +135,7 @@ async fn connections_with_extensions_are_served_over_byte_streams() {
 
 #[tokio::test]
 async fn extensions_of_a_layer_reach_only_its_function() {
-    let authenticate = ServiceBuilder::new().map_request(|mut call: ToolCall| {
+    let authenticate = ServiceBuilder::new().map_request(|mut call: Request| {
         assert_eq!(call.context().principal().unwrap().as_str(), "alice");
         if call.arguments().contains("deputy") {
             call.extensions_mut().insert(Principal::new("bob"));

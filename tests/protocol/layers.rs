@@ -8,9 +8,9 @@ use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
 use tower::load_shed::LoadShedLayer;
 use tower::timeout::TimeoutLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
+use treenail::layer::{BoxError, Request, RequestService, Response, only};
 use treenail::prelude::*;
 use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
-use treenail::tool::{BoxError, ToolCall, ToolResponse, ToolService};
 use treenail::transport::Handled;
 use treenail::{RpcError, ServerBuilder};
 
@@ -86,9 +86,9 @@ fn with_all_outputs(server: ServerBuilder) -> Server {
 #[tokio::test]
 async fn transparent_layers_change_no_byte() {
     let plain = with_all_outputs(treenail::server!());
-    let identity = ServiceBuilder::new().map_response(|response: ToolResponse| {
+    let identity = ServiceBuilder::new().map_response(|response: Response| {
         // Reading a result does not modify it.
-        assert!(response.result().is_some());
+        assert!(response.result::<CallToolResult>().is_some());
         response
     });
     let layered = with_all_outputs(
@@ -171,7 +171,7 @@ async fn calls_go_through_the_layers_in_the_order_of_the_source() {
     };
     let outer = |into: &'static str, out: &'static str| {
         let (into, out) = (note(into), note(out));
-        doing(move |call: ToolCall, inner: ToolService| {
+        doing(move |call: Request, inner: RequestService| {
             let out = out.clone();
             into();
             async move {
@@ -183,7 +183,7 @@ async fn calls_go_through_the_layers_in_the_order_of_the_source() {
     };
     let passing = |what: &'static str| {
         let note = note(what);
-        move |call: ToolCall| {
+        move |call: Request| {
             note();
             call
         }
@@ -192,25 +192,27 @@ async fn calls_go_through_the_layers_in_the_order_of_the_source() {
         .map_request(passing("third"))
         .map_request(passing("fourth"));
     let (first, second) = (outer("first", "end"), outer("second", "out"));
-    let server = server(|server| second(first(server)).layer(one_builder));
+    let server =
+        server(|server| second(first(server)).layer(only(Request::is_tool_call, one_builder)));
     let client = McpClient::builder().server(&server).build().await.unwrap();
     client.call_tool("look", json!({})).await.unwrap();
     let expected = ["first", "second", "third", "fourth", "out", "end"];
     assert_eq!(*notes.lock().unwrap(), expected);
 }
 
-/// A layer that runs `run`.
+/// A layer that runs `run` around calls of tools.
 fn doing<F, R>(run: F) -> impl Fn(ServerBuilder) -> ServerBuilder
 where
-    F: Fn(ToolCall, ToolService) -> R + Clone + Send + Sync + 'static,
-    R: Future<Output = Result<ToolResponse, BoxError>> + Send + 'static,
+    F: Fn(Request, RequestService) -> R + Clone + Send + Sync + 'static,
+    R: Future<Output = Result<Response, BoxError>> + Send + 'static,
 {
     move |server| {
         let run = run.clone();
-        server.layer(layer_fn(move |inner: ToolService| {
+        let layer = layer_fn(move |inner: RequestService| {
             let run = run.clone();
-            service_fn(move |call: ToolCall| run(call, inner.clone()))
-        }))
+            service_fn(move |call: Request| run(call, inner.clone()))
+        });
+        server.layer(only(Request::is_tool_call, layer))
     }
 }
 
@@ -218,7 +220,7 @@ where
 async fn a_layer_can_answer_in_place_of_the_function_and_fail() {
     // SRV-TOOL-16, SRV-TOOL-17: a layer can implement access control.
     let server = server(doing(
-        async |call: ToolCall, inner: ToolService| match call.arguments() {
+        async |call: Request, inner: RequestService| match call.arguments() {
             _ if call.is_read_only() => {
                 assert!(!call.is_destructive());
                 Ok(CallToolResult::new([ContentBlock::text("unseen")]).into())
@@ -263,14 +265,14 @@ async fn a_layer_can_answer_in_place_of_the_function_and_fail() {
 
 #[tokio::test]
 async fn a_layer_can_change_arguments_and_results() {
-    let server = server(doing(async |mut call: ToolCall, inner: ToolService| {
+    let server = server(doing(async |mut call: Request, inner: RequestService| {
         let mut arguments: serde_json::Map<String, Value> = serde_json::from_str(call.arguments())?;
         if let Some(text) = arguments.get_mut("text") {
             *text = json!("changed");
         }
         call.set_arguments(arguments);
         let response = inner.oneshot(call).await?;
-        let Some(mut result) = response.result() else {
+        let Some(mut result) = response.result::<CallToolResult>() else {
             return Ok(response);
         };
         result
@@ -295,7 +297,7 @@ async fn notifications_of_a_call_precede_its_response() {
     let revision = covering_one("SRV-PROG-02, SRV-PROG-05 in 2026-07-28");
     let contexts = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&contexts);
-    let server = server(doing(move |call: ToolCall, inner: ToolService| {
+    let server = server(doing(move |call: Request, inner: RequestService| {
         let kept = Arc::clone(&kept);
         async move {
             let cx = call.context().clone();
@@ -396,15 +398,15 @@ async fn load_shedding_and_timeouts_of_tower_work() {
 #[derive(Clone)]
 struct Again;
 
-impl tower::retry::Policy<ToolCall, ToolResponse, BoxError> for Again {
+impl tower::retry::Policy<Request, Response, BoxError> for Again {
     type Future = std::future::Ready<()>;
 
     fn retry(
         &mut self,
-        call: &mut ToolCall,
-        result: &mut Result<ToolResponse, BoxError>,
+        call: &mut Request,
+        result: &mut Result<Response, BoxError>,
     ) -> Option<Self::Future> {
-        let failed = result.as_ref().is_ok_and(ToolResponse::is_error);
+        let failed = result.as_ref().is_ok_and(Response::is_error);
         (failed && call.arguments() == "{}").then(|| {
             let arguments = json!({"text": "instead"});
             call.set_arguments(arguments.as_object().unwrap().clone());
@@ -412,7 +414,7 @@ impl tower::retry::Policy<ToolCall, ToolResponse, BoxError> for Again {
         })
     }
 
-    fn clone_request(&mut self, call: &ToolCall) -> Option<ToolCall> {
+    fn clone_request(&mut self, call: &Request) -> Option<Request> {
         Some(call.clone())
     }
 }

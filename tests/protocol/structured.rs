@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tower::layer::layer_fn;
 use treenail::Server;
+use treenail::layer::{BoxError, Request, RequestService, Response};
 use treenail::prelude::*;
 use treenail::schema::{CallToolResult, Revision};
-use treenail::tool::{BoxError, ToolCall, ToolResponse, ToolService, ToolSet, WrapResults};
+use treenail::tool::{ToolSet, WrapResults};
 
 use crate::support::peer::{MODERN, Peer, text};
 
@@ -203,12 +204,12 @@ fn server(wrap: WrapResults) -> Server {
 
 /// Calls everything through a layer, which forwards the result or, if it returns results, reads and writes it again.
 fn layered(wrap: WrapResults, makes: bool) -> Server {
-    let layer = layer_fn(move |inner: ToolService| {
-        tower::service_fn(move |call: ToolCall| {
+    let layer = layer_fn(move |inner: RequestService| {
+        tower::service_fn(move |call: Request| {
             let mut inner = inner.clone();
             async move {
-                let response: ToolResponse = tower::Service::call(&mut inner, call).await?;
-                Ok::<_, BoxError>(match response.result() {
+                let response: Response = tower::Service::call(&mut inner, call).await?;
+                Ok::<_, BoxError>(match response.result::<CallToolResult>() {
                     Some(result) if makes => result.into(),
                     _ => response,
                 })

@@ -23,7 +23,7 @@ pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_clien
 pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
 pub(crate) use self::request_timer::{PauseGuard, RequestTimer};
 pub(crate) use self::run::{terminated, until_interrupted};
-use self::stderr_tail::StderrTail;
+pub(crate) use self::stderr_tail::StderrTail;
 pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
 use self::trace::Trace;

@@ -6,6 +6,8 @@
 mod authorization;
 mod call;
 mod chat;
+#[cfg(unix)]
+mod dev;
 mod elicitation;
 mod environment;
 mod exit_codes;
@@ -14,6 +16,7 @@ mod exit_codes;
 mod fake;
 mod generate;
 mod http;
+mod install;
 mod list;
 mod lock;
 mod process;

@@ -14,11 +14,11 @@ use crate::server::Server;
 /// A [`Call`] that owns the values it refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedCall {
-    peer: Arc<Peer>,
+    pub(crate) peer: Arc<Peer>,
     id: Arc<str>,
     pub(crate) target: OwnedTarget,
     meta: Option<Box<str>>,
-    server: Server,
+    pub(crate) server: Server,
     outbox: Outbox,
     resumed: Option<ResumedState>,
     extensions: Extensions,

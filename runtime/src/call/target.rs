@@ -39,6 +39,11 @@ impl OwnedTarget {
         &self.name
     }
 
+    #[cfg(feature = "tower")]
+    pub(crate) fn method(&self) -> Method {
+        self.method
+    }
+
     pub(crate) fn borrow(&self) -> CallTarget<'_> {
         CallTarget {
             principal: self.principal.as_deref(),

@@ -5,7 +5,10 @@ mod builder;
 mod config;
 mod connection;
 mod edit;
+#[cfg(feature = "tower")]
+pub mod layer;
 mod namespace;
+pub mod observe;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
@@ -20,7 +23,7 @@ use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
 #[cfg(feature = "http-server")]
-pub(crate) use self::connection::begins_call;
+pub(crate) use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
@@ -53,6 +56,11 @@ struct ServerState {
     calls: CallBudget,
     /// Settings for questions to clients.
     elicit_config: Arc<ElicitConfig>,
+    /// The observer of requests, if there is one.
+    observer: Option<Arc<dyn observe::ServerObserver>>,
+    /// The layers around requests, if there are any.
+    #[cfg(feature = "tower")]
+    layers: Option<layer::RequestService>,
     /// The `Registry`, see `Registry::of`. Its type is erased because it contains the functions, and their calls contain the
     /// server: no module of a call depends on the registry.
     registry: Arc<dyn Any + Send + Sync>,
@@ -65,6 +73,11 @@ impl Server {
     /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
         &self.state.limits
+    }
+
+    /// Returns true if callers may see different items.
+    pub(crate) fn has_private_items(&self) -> bool {
+        self.state.config.is_filtered()
     }
 
     /// Returns the permits of functions that block.

@@ -2,6 +2,11 @@
 
 use std::borrow::Cow;
 
+#[cfg(feature = "tower")]
+use treenail_schema::Method;
+
+#[cfg(feature = "tower")]
+use crate::wire::DEEPEST;
 use crate::wire::{Members, RpcError, Scanner, SyntaxError, as_string};
 
 /// Members of `params` that the server uses, as JSON texts.
@@ -50,6 +55,23 @@ impl<'a> Params<'a> {
         }
         params.text = Some(scanner.since(start));
         Ok(params)
+    }
+
+    /// Scans the text of an object that was checked when its message was parsed.
+    #[cfg(feature = "tower")]
+    pub(crate) fn of_checked(text: &'a str) -> Result<Self, RpcError> {
+        Self::scan(&mut Scanner::new(text, DEEPEST)).map_err(RpcError::parse)
+    }
+
+    /// Returns the name or URI that the parameters of `method` have, for a target that may not exist.
+    #[cfg(feature = "tower")]
+    pub(crate) fn target(&self, method: Method) -> Cow<'a, str> {
+        let text = match method {
+            Method::CallTool | Method::GetPrompt => self.name,
+            Method::ReadResource => self.member("uri").ok().flatten(),
+            _ => None,
+        };
+        text.and_then(as_string).unwrap_or_default()
     }
 
     /// Rejects ambiguous parameters.

@@ -9,9 +9,10 @@ use tower::limit::ConcurrencyLimitLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
 use treenail::ServerBuilder;
 use treenail::context::Principal;
+use treenail::layer::{Request, RequestService};
 use treenail::prelude::*;
+use treenail::schema::CallToolResult;
 use treenail::schema::Revision;
-use treenail::tool::{ToolCall, ToolService};
 
 use crate::support::covering::{covering, covering_one};
 use crate::support::hotel::agree;
@@ -50,7 +51,7 @@ fn server(add: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Server {
 
 fn layered() -> Server {
     let layers = ServiceBuilder::new()
-        .map_request(|call: ToolCall| call)
+        .map_request(|call: Request| call)
         .layer(ConcurrencyLimitLayer::new(1));
     server(|server| server.layer(layers))
 }
@@ -268,7 +269,7 @@ async fn state_is_bound_to_the_caller_set_by_a_layer() {
     let revision = covering_one("SRV-MRTR-12 in 2026-07-28");
     let caller = Arc::new(Mutex::new(None));
     let found = Arc::clone(&caller);
-    let authenticate = ServiceBuilder::new().map_request(move |mut call: ToolCall| {
+    let authenticate = ServiceBuilder::new().map_request(move |mut call: Request| {
         if let Some(name) = *found.lock().unwrap() {
             call.extensions_mut().insert(Principal::new(name));
         }
@@ -301,12 +302,12 @@ async fn state_is_bound_to_the_caller_set_by_a_layer() {
 
 #[tokio::test]
 async fn a_retrying_layer_elicits_once_in_the_modern_era() {
-    let twice = layer_fn(|inner: ToolService| {
-        service_fn(move |call: ToolCall| {
+    let twice = layer_fn(|inner: RequestService| {
+        service_fn(move |call: Request| {
             let inner = inner.clone();
             async move {
                 let response = inner.clone().oneshot(call.clone()).await?;
-                match response.result() {
+                match response.result::<CallToolResult>() {
                     Some(_) => inner.oneshot(call).await,
                     None => Ok(response),
                 }

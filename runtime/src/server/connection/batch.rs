@@ -2,7 +2,6 @@
 
 use treenail_schema::{Method, Revision};
 
-use super::request::begins_call;
 use super::{Connection, Handled};
 use crate::server::response::{PendingResponse, close_batch};
 use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
@@ -25,7 +24,10 @@ impl Connection {
                 return Handled::Complete;
             }
         };
-        let calls = messages.iter().filter(|message| is_call(message)).count();
+        let calls = messages
+            .iter()
+            .filter(|message| self.is_call(message))
+            .count();
         if calls > self.room || !self.take_places(calls) {
             self.wanted = calls;
             return Handled::Deferred(None);
@@ -46,7 +48,7 @@ impl Connection {
                 }
                 other => other,
             };
-            let received = if is_call(&message) {
+            let received = if self.is_call(&message) {
                 self.on_message(message, &mut answers)
             } else {
                 other(self, message, &mut answers)
@@ -97,16 +99,21 @@ impl Connection {
             .collect();
         let most = limits.calls_in_flight.max(1);
         let most = most.min(self.server.calls().most_at_once());
-        if messages.iter().filter(|message| is_call(message)).count() > most {
+        if messages
+            .iter()
+            .filter(|message| self.is_call(message))
+            .count()
+            > most
+        {
             return Err(RpcError::invalid_request(format!(
                 "a batch has at most {most} calls"
             )));
         }
         Ok(messages)
     }
-}
 
-/// Returns `true` if a message runs a function.
-fn is_call(message: &ParsedMessage<'_>) -> bool {
-    matches!(message, Ok(Message::Request(_, envelope)) if begins_call(envelope))
+    /// Returns `true` if a message starts a call.
+    fn is_call(&self, message: &ParsedMessage<'_>) -> bool {
+        matches!(message, Ok(Message::Request(_, envelope)) if self.server.begins_call(envelope))
+    }
 }

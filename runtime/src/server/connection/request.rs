@@ -1,5 +1,7 @@
 //! One request: its peer, its route, and the handler that answers it.
 
+#[cfg(feature = "tower")]
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
@@ -9,20 +11,46 @@ use treenail_schema::{Method, ProgressToken};
 use super::Connection;
 use crate::call::{Call, CallTarget, progress_token};
 use crate::extensions::{Extensions, Principal};
-use crate::handler::Handler;
+use crate::handler::PendingResult;
 use crate::request_id::{CallId, ReceivedId};
+use crate::result_writer::ResultWriter;
 use crate::revision::{Peer, read_log_level};
 use crate::scope::Access;
+use crate::server::Server;
+#[cfg(feature = "tower")]
+use crate::server::layer::{LayeredRequest, RequestService, is_layered};
 use crate::server::registry::{Route, Snapshot};
 use crate::server::response::{PendingRequest, write_response};
+use crate::server::subscriptions::Audience;
+use crate::visibility::Caller;
+#[cfg(feature = "tower")]
+use crate::wire::Params;
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
 /// Outcome of a request: `None` if the response has been written.
 type Outcome = Option<PendingRequest>;
 
+/// Start of a call: writes its result, or returns the pending result.
+type Start<'s> =
+    dyn Fn(&Call<'_>, &mut ResultWriter<'_>) -> Result<Option<PendingResult>, RpcError> + 's;
+
 impl Connection {
     /// Handles one request.
     pub(super) fn on_request(
+        &mut self,
+        id: &str,
+        envelope: &Envelope<'_>,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        let observer = self.server.state.observer.as_ref();
+        if let Some(observer) = observer.filter(|observer| observer.is_enabled()) {
+            let observer = Arc::clone(observer);
+            return self.observed_request(&*observer, id, envelope, out);
+        }
+        self.handle_request(id, envelope, out)
+    }
+
+    pub(super) fn handle_request(
         &mut self,
         id: &str,
         envelope: &Envelope<'_>,
@@ -60,15 +88,19 @@ impl Connection {
             .known
             .filter(|method| method.exists(Direction::ClientToServer, revision))
             .ok_or_else(|| RpcError::method_not_found(&envelope.method, revision))?;
+        self.registry.refresh(&mut self.snapshot);
+        let view = match &self.snapshot.views {
+            None => None,
+            Some(_) => self.prepared.take().or_else(|| self.view(&peer, envelope)),
+        };
         let Self {
             server,
-            registry,
-            snapshot,
+            snapshot: base,
             subscriber,
             extensions,
             ..
         } = self;
-        registry.refresh(snapshot);
+        let snapshot = view.as_ref().unwrap_or(base);
         if snapshot.requires_scopes {
             check_scopes(extensions, snapshot, envelope)?;
         }
@@ -80,44 +112,57 @@ impl Connection {
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
                 peer.set_log_level(read_log_level(level)?);
             }
-            Method::Subscribe if snapshot.resources.are_subscribable() => {
+            Method::Subscribe if snapshot.has_subscriptions() => {
                 subscriber.subscribe(server, snapshot, params, revision)?;
+                subscriber.attend(server, Audience::new(extensions, &peer, base));
             }
             // Also if the resource has been removed since.
-            Method::Unsubscribe if snapshot.dynamic || snapshot.resources.are_subscribable() => {
+            Method::Unsubscribe if snapshot.dynamic || snapshot.has_subscriptions() => {
                 subscriber.unsubscribe(server, params)?;
             }
             Method::SubscriptionsListen => {
                 subscriber.listen(server, snapshot, id, params)?;
+                subscriber.attend(server, Audience::new(extensions, &peer, base));
                 return Ok(None);
             }
-            Method::Discover => {
-                write_result(out, id, |out| {
-                    out.extend_from_slice(snapshot.handshake_result(revision));
-                });
-                return Ok(None);
+            _ => {
+                let request = (method, envelope);
+                return self.dispatch_feature(id, request, (&peer, view.as_ref()), out);
             }
-            _ => return self.dispatch_feature(id, (method, envelope), &peer, out),
         }
         write_result(out, id, |out| out.extend_from_slice(b"{}"));
         Ok(None)
     }
 
-    /// Handles a request for a tool, a prompt, a resource, a completion or a list.
+    /// Returns the view of the caller of a request, unless all callers see the same items.
+    pub(super) fn view(&self, peer: &Peer, envelope: &Envelope<'_>) -> Option<Arc<Snapshot>> {
+        let caller = Caller::new(&self.extensions, peer);
+        let state = &self.server.state;
+        // A layer may look up other items in the view.
+        #[cfg(feature = "tower")]
+        let envelope = state.layers.is_none().then_some(envelope);
+        #[cfg(not(feature = "tower"))]
+        let envelope = Some(envelope);
+        self.snapshot.view(&caller, envelope, &state.config)
+    }
+
+    /// Handles a request for a tool, a prompt, a resource, a completion, a list or the description of the server.
     fn dispatch_feature(
         &self,
         id: &str,
         (method, envelope): (Method, &Envelope<'_>),
-        peer: &Arc<Peer>,
+        (peer, view): (&Arc<Peer>, Option<&Arc<Snapshot>>),
         out: &mut Vec<u8>,
     ) -> Result<Outcome, RpcError> {
+        let snapshot = view.unwrap_or(&self.snapshot);
         let params = &envelope.params;
         check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
         let (state, revision) = (&self.server.state, peer.revision());
-        match self
-            .snapshot
-            .route(method, params, revision, &state.config)?
-        {
+        #[cfg(feature = "tower")]
+        if let Some(layers) = state.layers.as_ref().filter(|_| is_layered(method)) {
+            return self.layered((layers, snapshot), id, (method, params), peer, out);
+        }
+        match snapshot.route(method, params, revision, &state.config)? {
             Some(Route::Page(page)) => {
                 write_result(out, id, |out| out.extend_from_slice(&page));
                 Ok(None)
@@ -140,31 +185,92 @@ impl Connection {
                 };
                 let received = ReceivedId::new(id);
                 let call = Call {
-                    peer,
-                    id: CallId::Received(&received),
-                    target,
-                    meta: params.meta,
-                    server: &self.server,
-                    outbox: &self.outbox,
                     resumed: resumed.as_ref(),
-                    extensions: &self.extensions,
-                    context: None,
-                    permit: None,
+                    ..self.call(peer, CallId::Received(&received), target, params.meta)
                 };
-                Ok(self.poll_once(handler, &call, out))
+                Ok(self.poll_once(&**handler, &call, out))
             }
             None => Err(RpcError::method_not_found(&envelope.method, revision)),
+        }
+    }
+
+    /// Passes a request to the layers of the server.
+    #[cfg(feature = "tower")]
+    fn layered(
+        &self,
+        (layers, snapshot): (&RequestService, &Arc<Snapshot>),
+        id: &str,
+        (method, params): (Method, &Params<'_>),
+        peer: &Arc<Peer>,
+        out: &mut Vec<u8>,
+    ) -> Result<Outcome, RpcError> {
+        let (state, revision) = (&self.server.state, peer.revision());
+        let route = snapshot.route(method, params, revision, &state.config);
+        // If there is no such target, the innermost service finds that out again: layers see the request too.
+        let (name, arguments, exists) = match route {
+            Ok(Some(Route::Function {
+                name, arguments, ..
+            })) => (name, arguments, true),
+            Ok(_) => (Cow::Borrowed(""), None, false),
+            Err(_) => (
+                params.target(method),
+                params.arguments.map(Cow::Borrowed),
+                false,
+            ),
+        };
+        let target = CallTarget {
+            principal: self.extensions.get::<Principal>().map(Principal::as_str),
+            method,
+            name: &name,
+            arguments: arguments.as_deref(),
+        };
+        let resumed = match exists && revision.is_modern() {
+            true => state.elicit_config.resume(target, params)?,
+            false => None,
+        };
+        let received = ReceivedId::new(id);
+        let call = self.call(peer, CallId::Received(&received), target, params.meta);
+        let call = Call {
+            resumed: resumed.as_ref(),
+            ..call
+        };
+        let params = params.text.unwrap_or("{}");
+        let start = |call: &Call<'_>, _: &mut ResultWriter<'_>| {
+            Ok(Some(LayeredRequest::start(layers, snapshot, params, call)))
+        };
+        Ok(self.poll_once(&start, &call, out))
+    }
+
+    /// Makes the call of a request.
+    fn call<'a>(
+        &'a self,
+        peer: &'a Arc<Peer>,
+        id: CallId<'a>,
+        target: CallTarget<'a>,
+        meta: Option<&'a str>,
+    ) -> Call<'a> {
+        Call {
+            peer,
+            id,
+            target,
+            meta,
+            server: &self.server,
+            outbox: &self.outbox,
+            resumed: None,
+            extensions: &self.extensions,
+            context: None,
+            permit: None,
         }
     }
 
     /// Runs the handler of a call, and polls its result once.
     ///
     /// Most results are ready then, and need no copy of the id. The task that takes over a pending one polls it again, so no waker is lost.
-    fn poll_once(&self, handler: &Handler, call: &Call<'_>, out: &mut Vec<u8>) -> Outcome {
+    fn poll_once(&self, start: &Start<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Outcome {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
         let pending = write_response(out, call.id.text(), style, |result| {
-            let Some(mut pending) = handler(call, result)? else {
+            let Some(mut pending) = start(call, result)? else {
                 return Ok(None);
             };
             let mut context = task::Context::from_waker(Waker::noop());
@@ -185,10 +291,23 @@ fn check_scopes(
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
     if let Some(access) = extensions.get::<Access>() {
-        let access = access.check(&snapshot.required_scopes(envelope))?;
+        let required = snapshot.required_scopes(envelope);
+        #[cfg(feature = "http-server")]
+        if is_http(extensions) {
+            let access = access.check_request(required)?;
+            extensions.insert(access);
+            return Ok(());
+        }
+        let access = access.check(&required)?;
         extensions.insert(access);
     }
     Ok(())
+}
+
+/// Returns true if the request has arrived over HTTP, where each one needs further scopes.
+#[cfg(feature = "http-server")]
+fn is_http(extensions: &Extensions) -> bool {
+    extensions.get::<http::request::Parts>().is_some()
 }
 
 /// Rejects a token that is too long, because each progress message of the call repeats it.
@@ -204,10 +323,16 @@ fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError>
     }
 }
 
-/// Returns `true` if a request runs a function.
-pub(crate) fn begins_call(envelope: &Envelope<'_>) -> bool {
-    matches!(
-        envelope.known,
-        Some(Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete)
-    )
+impl Server {
+    /// Returns `true` if a request runs a function, or passes through layers.
+    pub(crate) fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
+        #[cfg(feature = "tower")]
+        if self.state.layers.is_some() {
+            return envelope.known.is_some_and(is_layered);
+        }
+        matches!(
+            envelope.known,
+            Some(Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete)
+        )
+    }
 }

@@ -1,0 +1,300 @@
+//! Edits of the text.
+
+use std::ops::Range;
+
+use serde::Serialize;
+use serde_json::ser::{PrettyFormatter, Serializer};
+use serde_json::{Map, Value};
+
+use super::Document;
+use super::members::Member;
+
+/// Replacement of a range of the text.
+type Edit = (Range<usize>, String);
+
+impl Document {
+    /// Sets a member of the object `container`, which is created if it is missing.
+    pub(crate) fn set(&self, container: &str, name: &str, value: &Value) -> Result<Self, String> {
+        let mut expected = self.value.clone();
+        let object = expected
+            .entry(container)
+            .and_modify(|value| {
+                if value.is_null() {
+                    *value = Value::Object(Map::new());
+                }
+            })
+            .or_insert_with(|| Value::Object(Map::new()));
+        let Value::Object(object) = object else {
+            return Err(format!("`{container}` is not an object"));
+        };
+        object.insert(name.to_owned(), value.clone());
+
+        let whole = || Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
+        let edits = match self.root() {
+            None => {
+                let root = Map::from_iter([(container.to_owned(), whole())]);
+                let text = self.pretty(&Value::Object(root), "") + self.line_break();
+                vec![(self.text.len()..self.text.len(), text)]
+            }
+            Some(root) => match self.member(&root, container)? {
+                None => self.insert(&root, container, &whole()),
+                Some(found) if !self.is_object(&found.value) => {
+                    vec![self.replace(&found, &whole())]
+                }
+                Some(found) => match self.member(&found.value, name)? {
+                    None => self.insert(&found.value, name, value),
+                    Some(entry) => vec![self.replace(&entry, value)],
+                },
+            },
+        };
+        self.apply(edits, &expected)
+    }
+
+    /// Removes a member of the object `container`. Returns `None` if it is not there.
+    pub(crate) fn remove(&self, container: &str, name: &str) -> Result<Option<Self>, String> {
+        let Some(root) = self.root() else {
+            return Ok(None);
+        };
+        let Some(object) = self.member(&root, container)?.map(|found| found.value) else {
+            return Ok(None);
+        };
+        if !self.is_object(&object) || self.member(&object, name)?.is_none() {
+            return Ok(None);
+        }
+        let mut expected = self.value.clone();
+        if let Some(Value::Object(object)) = expected.get_mut(container) {
+            object.shift_remove(name);
+        }
+        let members = self.members(&object);
+        let edits = match members.iter().position(|member| member.name == name) {
+            Some(0) if members.len() == 1 && self.has_only_member(&object, &members[0]) => {
+                vec![(object, "{}".to_owned())]
+            }
+            Some(index) => self.removal(&members, index, &object),
+            None => Vec::new(),
+        };
+        self.apply(edits, &expected).map(Some)
+    }
+
+    /// Replaces the strings in `env` and `headers` of each entry, so that the text can be displayed.
+    pub(crate) fn masked(&self, container: &str) -> String {
+        let mut edits = Vec::new();
+        let root = self.root();
+        let servers = root.and_then(|root| self.member(&root, container).ok().flatten());
+        let objects = |object: &Range<usize>| {
+            let members = self.members(object).into_iter();
+            members.filter(|member| self.is_object(&member.value))
+        };
+        let servers = servers.filter(|found| self.is_object(&found.value));
+        for server in servers.iter().flat_map(|found| objects(&found.value)) {
+            let secret = |member: &Member| ["env", "headers"].contains(&&*member.name);
+            for values in objects(&server.value).filter(secret) {
+                for value in self.members(&values.value) {
+                    edits.push((value.value, "\"…\"".to_owned()));
+                }
+            }
+        }
+        replace_all(&self.text, edits)
+    }
+
+    /// Applies edits, and checks that they had the intended effect on the value.
+    fn apply(&self, edits: Vec<Edit>, expected: &Map<String, Value>) -> Result<Self, String> {
+        let changed = Self::parse(replace_all(&self.text, edits));
+        match changed {
+            Ok(changed) if changed.value == *expected => Ok(changed),
+            _ => Err("the layout is not supported; edit the file by hand".to_owned()),
+        }
+    }
+
+    fn replace(&self, member: &Member, value: &Value) -> Edit {
+        let indent = self.indentation(member.key.start);
+        let text = if self.is_compact() {
+            value.to_string()
+        } else {
+            self.pretty(value, indent)
+        };
+        (member.value.clone(), text)
+    }
+
+    fn insert(&self, object: &Range<usize>, name: &str, value: &Value) -> Vec<Edit> {
+        let name = Value::from(name);
+        let inside = &self.text[object.start + 1..object.end - 1];
+        let members = self.members(object);
+        let is_one_line = !inside.contains('\n');
+        if self.is_compact() || (is_one_line && !members.is_empty()) {
+            return self.insert_compact(object, members.last(), &format!("{name}: {value}"));
+        }
+        let outer = self.indentation(object.start);
+        let (line_break, unit) = (self.line_break(), self.indent_unit());
+        let Some(last) = members.last() else {
+            let indent = format!("{outer}{unit}");
+            let value = self.pretty(value, &indent);
+            let comment = inside.trim_end();
+            let start = object.start + 1 + comment.len();
+            let text = format!("{line_break}{indent}{name}: {value}{line_break}{outer}");
+            return vec![(start..object.end - 1, text)];
+        };
+        let indent = match self.indentation(last.key.start) {
+            indent if self.starts_line(last.key.start) => indent.to_owned(),
+            _ => format!("{outer}{unit}"),
+        };
+        let value = self.pretty(value, &indent);
+        let comma = self.trailing_comma(last, object);
+        let mut edits = Vec::new();
+        if comma.is_none() {
+            edits.push((last.value.end..last.value.end, ",".to_owned()));
+        }
+        let after = comma.map_or(last.value.end, |comma| comma + 1);
+        let at = self.line_rest(after, object.end - 1).unwrap_or(after);
+        let end = if comma.is_some() { "," } else { "" };
+        edits.push((at..at, format!("{line_break}{indent}{name}: {value}{end}")));
+        edits
+    }
+
+    fn insert_compact(
+        &self,
+        object: &Range<usize>,
+        last: Option<&Member>,
+        text: &str,
+    ) -> Vec<Edit> {
+        let Some(last) = last else {
+            return vec![(object.end - 1..object.end - 1, text.to_owned())];
+        };
+        match self.trailing_comma(last, object) {
+            Some(comma) => vec![(comma + 1..comma + 1, format!(" {text},"))],
+            None => vec![(last.value.end..last.value.end, format!(", {text}"))],
+        }
+    }
+
+    fn removal(&self, members: &[Member], index: usize, object: &Range<usize>) -> Vec<Edit> {
+        let member = &members[index];
+        let is_last = index + 1 == members.len();
+        let own_comma = if is_last {
+            self.trailing_comma(member, object)
+        } else {
+            Some(self.skip_space(member.value.end))
+        };
+        let mut end = own_comma.map_or(member.value.end, |comma| comma + 1);
+        let mut start = member.key.start;
+        let mut edits = Vec::new();
+        if own_comma.is_none() && index > 0 {
+            let comma = self.skip_space(members[index - 1].value.end);
+            edits.push((comma..comma + 1, String::new()));
+        }
+        match self.line_rest(end, object.end - 1) {
+            // A whole line, with the comment at its end.
+            Some(line_end) if self.starts_line(start) => {
+                start = self.line_start(start);
+                end = line_end
+                    + self.text[line_end..]
+                        .find('\n')
+                        .map_or(0, |length| length + 1);
+            }
+            _ if own_comma.is_some() => {
+                end += self.text[end..].len() - self.text[end..].trim_start_matches(' ').len();
+            }
+            _ => start = self.json[..start].trim_end_matches([' ', '\t']).len(),
+        }
+        edits.push((start..end, String::new()));
+        edits
+    }
+
+    /// Returns whether an object has a member, and no comment.
+    fn has_only_member(&self, object: &Range<usize>, member: &Member) -> bool {
+        let outside = |comment: &Range<usize>| {
+            comment.end <= object.start || comment.start >= object.end || {
+                comment.start >= member.value.start && comment.end <= member.value.end
+            }
+        };
+        self.comments.iter().all(outside)
+    }
+
+    fn trailing_comma(&self, last: &Member, object: &Range<usize>) -> Option<usize> {
+        let range = last.value.end..object.end;
+        self.trailing_commas
+            .iter()
+            .copied()
+            .find(|comma| range.contains(comma))
+    }
+
+    /// Returns the end of the line, if there is only space or a comment until there.
+    fn line_rest(&self, at: usize, end: usize) -> Option<usize> {
+        let length = self.text[at..end].find('\n')?;
+        let line_end = at + self.text[at..at + length].trim_end_matches('\r').len();
+        let in_comment =
+            |comment: &Range<usize>| comment.start < line_end && line_end < comment.end;
+        let is_blank = self.json[at..line_end].trim().is_empty();
+        (is_blank && !self.comments.iter().any(in_comment)).then_some(line_end)
+    }
+
+    fn line_start(&self, at: usize) -> usize {
+        self.text[..at]
+            .rfind('\n')
+            .map_or(0, |line_break| line_break + 1)
+    }
+
+    /// Returns whether there is only space before a place in its line.
+    fn starts_line(&self, at: usize) -> bool {
+        self.text[self.line_start(at)..at].trim().is_empty()
+    }
+
+    /// Returns the space at the start of the line of a place.
+    fn indentation(&self, at: usize) -> &str {
+        let line = &self.text[self.line_start(at)..at];
+        let length = line.len() - line.trim_start_matches([' ', '\t']).len();
+        &line[..length]
+    }
+
+    /// Returns the indentation of one level: that of the first member which starts a line.
+    fn indent_unit(&self) -> &str {
+        let members = self
+            .root()
+            .map(|root| self.members(&root))
+            .unwrap_or_default();
+        let starts = members.iter().map(|member| member.key.start);
+        let mut units = starts
+            .filter(|at| self.starts_line(*at))
+            .map(|at| self.indentation(at));
+        units.find(|unit| !unit.is_empty()).unwrap_or("  ")
+    }
+
+    fn line_break(&self) -> &'static str {
+        if self.text.contains("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        }
+    }
+
+    /// Returns whether the whole text is one line with members, as programs write it.
+    fn is_compact(&self) -> bool {
+        !self.text.trim().contains('\n') && !self.value.is_empty()
+    }
+
+    /// Formats a value whose first line is already indented.
+    fn pretty(&self, value: &Value, indent: &str) -> String {
+        let mut bytes = Vec::new();
+        let formatter = PrettyFormatter::with_indent(self.indent_unit().as_bytes());
+        let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
+        let text = match (written, String::from_utf8(bytes)) {
+            (Ok(()), Ok(text)) => text,
+            _ => value.to_string(),
+        };
+        text.replace('\n', &format!("{}{indent}", self.line_break()))
+    }
+}
+
+/// Applies edits that do not overlap.
+fn replace_all(text: &str, mut edits: Vec<Edit>) -> String {
+    // The sort is stable: insertions at one place keep their order.
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut output = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, replacement) in edits {
+        output.push_str(&text[at..range.start]);
+        output.push_str(&replacement);
+        at = range.end;
+    }
+    output.push_str(&text[at..]);
+    output
+}
