@@ -20,6 +20,7 @@ mod install;
 mod list;
 mod lock;
 mod process;
+mod proxy;
 mod read;
 #[cfg(unix)]
 mod repl;

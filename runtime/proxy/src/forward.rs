@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use treenail_runtime::{AskError, Context, RpcError};
-use treenail_schema::{InputRequest, error_code};
+use treenail_schema::InputRequest;
 
-use crate::event::Question;
+use crate::answer::{answer_directly, respond};
 use crate::exchange::{Exchange, Step};
 use crate::failure::Failure;
 use crate::limits::ProxyLimits;
@@ -161,8 +161,8 @@ impl Forwarder<'_> {
                         Step::Done(Err(error)) => {
                             return Err(Outcome::Failed(self.failure(&error)));
                         }
-                        // Servers of the modern era send no requests.
-                        Step::Question(question) => drop(question),
+                        // Servers of the modern era send no requests, and their clients no answers.
+                        Step::Question(question) => question.discard(),
                     }
                 }
             });
@@ -275,45 +275,6 @@ impl Forwarder<'_> {
         .await;
         answers.into_iter().flatten().collect()
     }
-}
-
-/// Answers a question of a server over a connection of the legacy era.
-async fn answer_directly(context: Context, mut question: Question) {
-    let mut cancelled = question.take_cancelled();
-    let answer = {
-        let mut answer = pin!(async {
-            context
-                .forward(question.request.clone())
-                .if_supported()
-                .await
-        });
-        poll_fn(|task| match answer.as_mut().poll(task) {
-            Poll::Ready(answer) => Poll::Ready(Some(answer)),
-            Poll::Pending => match Pin::new(&mut cancelled).poll(task) {
-                Poll::Ready(Ok(())) => Poll::Ready(None),
-                _ => Poll::Pending,
-            },
-        })
-        .await
-    };
-    match answer {
-        Some(answer) => respond(question, answer),
-        None => question.discard(),
-    }
-}
-
-/// Answers the question of a server of the legacy era.
-fn respond(question: Question, answer: Result<Option<String>, AskError>) {
-    let method = question.request.method();
-    question.respond(match answer {
-        Ok(Some(answer)) => Ok(answer),
-        Ok(None) => Err(RpcError::new(
-            error_code::METHOD_NOT_FOUND,
-            format!("the client of this call does not support `{method}`"),
-        )),
-        Err(AskError::Refused(error)) => Err(error),
-        Err(error) => Err(RpcError::internal(error.to_string())),
-    });
 }
 
 /// Request of a server of the modern era for input, as the sealed state of a client contains it.
