@@ -1,6 +1,6 @@
 //! Passing on of one call: the request and its response, and the requests of the server for the client, between all eras.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl Forwarder<'_> {
 
     /// The server is of the modern era: it requests input as a result, and is called again with the answers.
     async fn in_rounds(&self, context: &Context, call: &RemoteCall) -> Result<String, Failure> {
-        let mut members = String::new();
+        let (mut members, mut used) = (String::new(), HashSet::new());
         let rounds = context.server().limits().input_rounds;
         for number in 0..=rounds {
             // Earlier rounds are read from the state of the client, and the server is not called again for them.
@@ -169,7 +169,10 @@ impl Forwarder<'_> {
             match round.await {
                 Err(Outcome::Complete(text)) => return Ok(text),
                 Err(Outcome::Failed(failure)) => return Err(failure),
-                Ok(round) => members = self.answer_round(context, number, round).await?,
+                Ok(round) => {
+                    let keys = unique_keys(&round, &mut used);
+                    members = self.answer_round(context, round, &keys).await?;
+                }
             }
         }
         Err(Failure::Server(format!(
@@ -211,14 +214,14 @@ impl Forwarder<'_> {
     async fn answer_round(
         &self,
         context: &Context,
-        number: u32,
         round: RemoteRound,
+        keys: &BTreeMap<String, String>,
     ) -> Result<String, Failure> {
         let mut members = String::new();
         if round.requests.is_empty() {
             tokio::time::sleep(RETRY_DELAY).await;
         } else {
-            let answers = self.answers(context, number, round.requests).await?;
+            let answers = self.answers(context, keys, round.requests).await?;
             members.push_str("\"inputResponses\":{");
             for (key, answer) in answers {
                 if !members.ends_with('{') {
@@ -244,12 +247,12 @@ impl Forwarder<'_> {
     async fn answers(
         &self,
         context: &Context,
-        number: u32,
+        keys: &BTreeMap<String, String>,
         requests: BTreeMap<String, InputRequest>,
     ) -> Result<Vec<(String, String)>, Failure> {
         let ask = |(key, request): (String, InputRequest)| async move {
             let method = request.method();
-            let question = context.forward(request).key(format!("{number}.{key}"));
+            let question = context.forward(request).key(keys.get(&key).unwrap_or(&key));
             let answer = question.await;
             answer
                 .map(|answer| (key, answer))
@@ -275,6 +278,18 @@ impl Forwarder<'_> {
         .await;
         answers.into_iter().flatten().collect()
     }
+}
+
+/// Returns the keys of the questions for the client, by those of the server: the same, unless an earlier round had it.
+fn unique_keys(round: &RemoteRound, used: &mut HashSet<String>) -> BTreeMap<String, String> {
+    let unique = |key: &String| {
+        let mut own = key.clone();
+        while !used.insert(own.clone()) {
+            own.push('\'');
+        }
+        (key.clone(), own)
+    };
+    round.requests.keys().map(unique).collect()
 }
 
 /// Request of a server of the modern era for input, as the sealed state of a client contains it.
