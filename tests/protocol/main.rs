@@ -59,3 +59,6 @@ mod subscriptions;
 mod support;
 mod truncation;
 mod visibility;
+
+// The servers under test of the modules that `run_time` includes again, with twins of these servers.
+use support::{faulty, hotel, library, notes, slow, station, weather};

@@ -7,6 +7,7 @@
 mod arguments;
 mod checked;
 mod common;
+mod flat;
 mod prompt;
 mod raw;
 mod resource;
@@ -23,6 +24,7 @@ pub use self::resource::{ReadRequest, Resource, ResourceTemplate};
 pub use self::tool::Tool;
 use crate::definition::Registered;
 use crate::resource::RegisteredResource;
+pub use crate::stream::Fold;
 
 /// A tool, a prompt, a resource or a template that is made at run time and complete: it has its handler. Needs the feature
 /// `dynamic`.

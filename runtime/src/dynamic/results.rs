@@ -33,6 +33,7 @@ pub(super) fn tool(
     Ok(())
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolOutput<kind::Raw> for RawResult {
     fn schema(_: &mut schemars::SchemaGenerator) -> Option<serde_json::Value> {
         None

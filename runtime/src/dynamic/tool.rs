@@ -28,6 +28,10 @@ use crate::tool::output::{ToolOutput, declare};
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
+/// Maximum number of steps for validating the arguments of a call. They are taken on the thread of the connection, so the
+/// number is lower than that of clients.
+const ARGUMENT_STEPS: u64 = 500_000;
+
 /// Builder of a tool that is made at run time. Needs the feature `dynamic`.
 ///
 /// Its handler completes it: [`handler`](Self::handler), [`blocking`](Self::blocking), [`stream`](Self::stream) or
@@ -82,7 +86,7 @@ impl From<treenail_schema::Tool> for Tool {
             scopes: None,
             policy: Policy::default(),
             fold: None,
-            limits: ValidationLimits::default(),
+            limits: ValidationLimits::default().steps(ARGUMENT_STEPS),
             problem: Ok(()),
         }
     }
@@ -154,7 +158,15 @@ impl Tool {
         self
     }
 
-    /// Sets the limits of the input schema and of the validation of arguments.
+    /// Sets the method that combines the items of a [stream](Self::stream) to one result. Default: that of the item type, see
+    /// [`ToolItem`].
+    pub fn fold(mut self, fold: Fold) -> Self {
+        self.fold = Some(fold);
+        self
+    }
+
+    /// Sets the limits of the input schema and of the validation of arguments. Default: [`ValidationLimits::default`] with
+    /// 500,000 steps. Arguments beyond a limit are rejected with a message for the model.
     pub fn validation(mut self, limits: ValidationLimits) -> Self {
         self.limits = limits;
         self
@@ -233,7 +245,7 @@ impl Tool {
     fn validated<T>(
         mut self,
         output: Output<T, ToolInfo>,
-        function: impl FnOnce(Arc<Matching>, Output<T, ToolInfo>) -> Function<(), ToolInfo>,
+        function: impl FnOnce(Matching, Output<T, ToolInfo>) -> Function<(), ToolInfo>,
     ) -> Feature {
         let schema = &self.descriptor.input_schema;
         let (arguments, outcome) = Matching::new(schema, &self.limits);
@@ -243,7 +255,7 @@ impl Tool {
                 .then_some(())
                 .ok_or_else(|| "its input schema lacks `\"type\": \"object\"`".to_owned())
         });
-        self.feature(function(Arc::new(arguments), output))
+        self.feature(function(arguments, output))
     }
 
     fn feature(self, function: Function<(), ToolInfo>) -> Feature {
