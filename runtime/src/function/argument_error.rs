@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
+use treenail_schema::internal::json_schema::{push_token, schema_at};
 
-use crate::function::schema_hint::{describe_schema, list_arguments, schema_at};
+use crate::function::schema_hint::{describe_schema, list_arguments};
 use crate::naming::nearest;
 use crate::wire::shortened;
 
@@ -204,12 +205,6 @@ pub fn format_problems(
         let _ = write!(text, "\n- {place}: {}", problem.describe(input_schema));
     }
     text
-}
-
-/// Appends a token to a JSON Pointer, escaped.
-pub fn push_token(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }
 
 /// Formats a value for a message, truncated if it is long.

@@ -1,10 +1,10 @@
 //! Violations of a schema as problems with the arguments of a call.
 
 use serde_json::{Map, Value};
+use treenail_schema::internal::json_schema::{push_token, schema_at};
 use treenail_validation::{Violation, ViolationKind};
 
-use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, push_token};
-use crate::function::schema_hint::schema_at;
+use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::naming::nearest;
 
 /// Converts the violations of `value` to problems, at most one for each place in the value. Also returns `true` if there are
