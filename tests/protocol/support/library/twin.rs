@@ -9,7 +9,7 @@ use treenail::schema::PromptMessage;
 use treenail::{Limits, RpcError, Server};
 
 pub(crate) use super::Templates;
-use super::{Library, numbers, places};
+use super::{Library, numbers};
 
 use crate::support::made::Made;
 use crate::support::weather::{Failure, Place, Unit};
@@ -63,12 +63,18 @@ fn prompts(made: &Made, library: &Arc<Library>) -> Vec<Feature> {
                 let library = Arc::clone(&one);
                 async move { library.subjects(&typed).await }
             })
-            .complete("in", |typed| places(typed.text()).collect::<Vec<_>>())
+            .complete("in", |typed| {
+                let all = ["Oslo", "Bergen"].into_iter();
+                all.filter(move |place| place.starts_with(typed.text()))
+            })
             .handler(move |_, it| {
                 let library = Arc::clone(&two);
                 async move {
                     let it: Recommend = read(&it)?;
                     let count = it.count.unwrap_or(1);
+                    if !(1..=5).contains(&count) {
+                        return Err(RpcError::invalid_params("`count` is out of range"));
+                    }
                     let text = library.recommend(it.subject, count, it.place, it.unit);
                     Ok::<_, RpcError>(text.await)
                 }
