@@ -63,9 +63,8 @@ impl Matching {
             return Err(repeated);
         }
         let value: Value = serde_json::from_str(text).map_err(|error| whole(error.to_string()))?;
-        let problems = match self.problems(&value) {
-            None => return Ok(Arguments::new(Some(text), Form::Json)),
-            Some(problems) => problems,
+        let Some(problems) = self.problems(&value) else {
+            return Ok(Arguments::new(Some(text), Form::Json));
         };
         // A model that writes null instead of omitting an argument means the default.
         match self.without_optional_nulls(&value) {

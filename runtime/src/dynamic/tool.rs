@@ -278,13 +278,12 @@ impl Tool {
         checked.map_err(|problem| format!("tool `{name}`: {problem}"))?;
         let policy = self.policy.check(&name)?;
         descriptor.name = name;
-        let shape = match &descriptor.output_schema {
-            Some(schema) => Shape::of_members(schema),
-            None => {
-                let (schema, shape) = declare(function.output_schema);
-                descriptor.output_schema = schema.map(Into::into);
-                shape
-            }
+        let shape = if let Some(schema) = &descriptor.output_schema {
+            Shape::of_members(schema)
+        } else {
+            let (schema, shape) = declare(function.output_schema);
+            descriptor.output_schema = schema.map(Into::into);
+            shape
         };
         let bound = Registered::new(descriptor, move |descriptor| {
             function.bind(Arc::new(()), ToolInfo::new(descriptor, shape))
