@@ -21,6 +21,9 @@ mod board;
 mod booking;
 mod cancellation;
 mod completion;
+#[path = "../../examples/converter.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod converter;
 mod coverage;
 mod dynamic;
 mod edits;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use treenail_schema::ToolAnnotations;
 use treenail_schema::internal::ValidationLimits;
-use treenail_schema::{SchemaObject, ToolAnnotations};
 
 use super::arguments::{Arguments, Form};
 use super::checked::{Matching, Unchecked};
@@ -104,9 +104,9 @@ impl Tool {
     ///
     /// The arguments of each call are validated against it. Building the server fails if the schema is invalid.
     pub fn input(mut self, schema: impl IntoSchema) -> Self {
-        match object(schema.into_schema()) {
-            Some(schema) => self.descriptor.input_schema = schema,
-            None => self.problem = Err("its input schema is not an object".to_owned()),
+        match schema.into_schema() {
+            Value::Object(schema) => self.descriptor.input_schema = schema.into(),
+            _ => self.problem = Err("its input schema is not an object".to_owned()),
         }
         self
     }
@@ -115,9 +115,9 @@ impl Tool {
     ///
     /// Results are not validated against it; clients may do so.
     pub fn output(mut self, schema: impl IntoSchema) -> Self {
-        match object(schema.into_schema()) {
-            Some(schema) => self.descriptor.output_schema = Some(schema),
-            None => self.problem = Err("its output schema is not an object".to_owned()),
+        match schema.into_schema() {
+            Value::Object(schema) => self.descriptor.output_schema = Some(schema.into()),
+            _ => self.problem = Err("its output schema is not an object".to_owned()),
         }
         self
     }
@@ -293,12 +293,5 @@ impl Tool {
 
     fn annotations(&mut self) -> &mut ToolAnnotations {
         self.descriptor.annotations.get_or_insert_default()
-    }
-}
-
-fn object(schema: Value) -> Option<SchemaObject> {
-    match schema {
-        Value::Object(schema) => Some(schema.into()),
-        _ => None,
     }
 }
