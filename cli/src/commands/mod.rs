@@ -4,6 +4,7 @@ mod auth;
 mod call;
 mod chat;
 mod check;
+mod dev;
 mod generate;
 mod info;
 mod install;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Chat(Box<chat::Chat>),
     Generate(generate::Generate),
+    Dev(dev::Dev),
     Auth(auth::Auth),
     Install(install::Install),
     Uninstall(install::Uninstall),
@@ -50,6 +52,7 @@ impl Command {
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
             Self::Generate(generate) => return generate.verbosity,
+            Self::Dev(dev) => return dev.verbosity,
             Self::Auth(auth) => auth.output(),
             Self::Install(install) => return install.verbosity,
             Self::Uninstall(uninstall) => return uninstall.verbosity,
@@ -70,6 +73,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Check(check) => check.run(terminal).await,
         Command::Chat(chat) => chat.run(terminal).await,
         Command::Generate(generate) => generate.run(terminal),
+        Command::Dev(dev) => Box::pin(dev.run(terminal)).await,
         Command::Auth(auth) => auth.run(terminal).await,
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
