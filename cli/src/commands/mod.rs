@@ -7,6 +7,7 @@ mod check;
 mod dev;
 mod generate;
 mod info;
+mod inspect;
 mod install;
 mod list;
 mod lock;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Read(read::Read),
     Prompt(prompt::Prompt),
     Info(info::Info),
+    Inspect(Box<inspect::Inspect>),
     Lock(lock::Lock),
     Check(check::Check),
     Chat(Box<chat::Chat>),
@@ -48,6 +50,7 @@ impl Command {
             Self::Read(read) => read.server.output,
             Self::Prompt(prompt) => prompt.server.output,
             Self::Info(info) => info.server.output,
+            Self::Inspect(inspect) => inspect.server.output,
             Self::Lock(lock) => lock.server.output,
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
@@ -69,6 +72,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Read(read) => read.run(terminal).await,
         Command::Prompt(prompt) => prompt.run(terminal).await,
         Command::Info(info) => info.run(terminal).await,
+        Command::Inspect(inspect) => inspect.run(terminal).await,
         Command::Lock(lock) => lock.run(terminal).await,
         Command::Check(check) => check.run(terminal).await,
         Command::Chat(chat) => chat.run(terminal).await,
