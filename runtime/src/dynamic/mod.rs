@@ -14,6 +14,7 @@ mod read;
 mod resource;
 mod resource_template;
 mod results;
+mod source;
 mod template;
 mod tool;
 
@@ -25,6 +26,7 @@ pub use self::raw::RawResult;
 pub use self::read::ReadRequest;
 pub use self::resource::Resource;
 pub use self::resource_template::ResourceTemplate;
+pub use self::source::FeatureSource;
 pub use self::tool::Tool;
 use crate::definition::Registered;
 use crate::resource::RegisteredResource;
