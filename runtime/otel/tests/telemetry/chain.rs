@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
-use treenail::schema::Revision;
+use treenail::schema::{ContentBlock, Revision};
 
 use crate::collector::{Collector, Program, attribute};
 
@@ -64,12 +64,7 @@ async fn one_call_through_a_proxy_is_one_trace() {
             .call_tool("sum", json!({"a": 1, "b": 2}))
             .await
             .unwrap();
-        assert_eq!(
-            result.structured_content,
-            Some(json!({"result": 3}))
-                .filter(|_| !revision.is_modern())
-                .or(Some(json!(3)))
-        );
+        assert_eq!(result.content, [ContentBlock::text("3")]);
 
         let spans = collector.spans();
         let calls: Vec<_> = spans

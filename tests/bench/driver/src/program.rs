@@ -47,11 +47,12 @@ const RMCP: Program = program("rmcp", "rmcp-server");
 /// Servers with one tool; the first one is the floor, the last one rmcp as its documentation sets it up.
 const ADD: [Program; 4] = [FLOOR, TREENAIL, RMCP_PIPES, RMCP];
 
-/// The same, and one whose tool returns a struct.
-const ADD_AND_STRUCT: [Program; 5] = [
+/// The same, one whose tool returns a struct, and one with telemetry without an exporter.
+const ADD_AND_STRUCT: [Program; 6] = [
     FLOOR,
     TREENAIL,
     program("Treenail, struct", "treenail-struct"),
+    program("Treenail, telemetry", "treenail-otel-server"),
     RMCP_PIPES,
     RMCP,
 ];
