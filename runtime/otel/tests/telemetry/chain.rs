@@ -6,6 +6,10 @@ use treenail::schema::{ContentBlock, Revision};
 
 use crate::collector::{Collector, Program, attribute};
 
+/// The kinds of spans, as numbers of OTLP.
+const SERVER: u8 = 2;
+const CLIENT: u8 = 3;
+
 /// Adds two numbers.
 #[mcp_tool]
 async fn add(a: i64, b: i64) -> i64 {
@@ -79,8 +83,6 @@ async fn one_call_through_a_proxy_is_one_trace() {
                 .unwrap_or_else(|| panic!("{service} {kind}: {spans:?}"))
                 .1
         };
-        const SERVER: u8 = 2;
-        const CLIENT: u8 = 3;
         let path = [
             (find("agent", CLIENT), "sum"),
             (find("proxy", SERVER), "sum"),
