@@ -64,11 +64,11 @@ async fn requests_are_logged_with_their_outcome() {
         }
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let handled = connection.handle_message(message.to_string().as_bytes(), &mut Vec::new());
-        let pending = match handled {
-            Handled::Pending(pending) => Some(pending),
-            _ => None,
-        };
-        pending
+        if let Handled::Pending(pending) = handled {
+            Some(pending)
+        } else {
+            None
+        }
     };
     let call = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
     for (method, params, expected) in [

@@ -1,10 +1,11 @@
 //! Log of requests, and warnings about slow ones.
 
 use std::future::{Future as _, poll_fn};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
 use tower_layer::Layer;
 use tower_service::Service;
 use treenail_schema::Method;
@@ -95,13 +96,12 @@ impl Service<Request> for LogService {
             let mut timer = slow.map(|limit| (limit, Box::pin(sleep(limit))));
             let response = poll_fn(|cx| {
                 let polled = response.as_mut().poll(cx);
-                let is_late = |(_, timer): &mut (_, std::pin::Pin<Box<tokio::time::Sleep>>)| {
-                    timer.as_mut().poll(cx).is_ready()
+                let is_pending = polled.is_pending();
+                let is_late = |(_, timer): &mut (Duration, Pin<Box<Sleep>>)| {
+                    is_pending && timer.as_mut().poll(cx).is_ready()
                 };
-                if polled.is_pending() {
-                    if let Some((limit, _)) = timer.take_if(is_late) {
-                        entry.warn(limit);
-                    }
+                if let Some((limit, _)) = timer.take_if(is_late) {
+                    entry.warn(limit);
                 }
                 polled
             });
