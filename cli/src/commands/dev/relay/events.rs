@@ -176,7 +176,7 @@ impl Relay {
             return;
         };
         if self.subscriptions.contains(id) {
-            // The server has ended it, or does not support it. It goes on for the changes of restarts.
+            // The server has ended it, or does not support it. It stays open for the changes of restarts.
             let acknowledged = self.subscriptions.acknowledge(id);
             return acknowledged.iter().for_each(|it| self.output.send(it));
         }

@@ -1,26 +1,15 @@
-//! Watch of source files.
+//! Files that count as sources.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
-use notify::event::{AccessKind, EventKind, MetadataKind, ModifyKind};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout, timeout_at};
+/// Maximum size of a file whose content is compared, in bytes.
+const MAX_HASHED_BYTES: u64 = 8 << 20;
 
-use crate::exit::{Exit, Failure};
-use crate::terminal::Terminal;
-
-/// A change is complete when nothing has changed for this time. Editors write a file in several steps.
-const QUIET: Duration = Duration::from_millis(100);
-
-/// Maximum delay of a build while files change all the time.
-const MAX_DELAY: Duration = Duration::from_secs(2);
-
-/// Maximum number of watched directories, for a tree that is no source tree.
-const MAX_DIRECTORIES: usize = 20_000;
+/// Maximum number of hashes.
+const MAX_HASHES: usize = 20_000;
 
 /// Directories without sources.
 const IGNORED_NAMES: [&str; 3] = ["target", "node_modules", "__pycache__"];
@@ -28,38 +17,38 @@ const IGNORED_NAMES: [&str; 3] = ["target", "node_modules", "__pycache__"];
 /// Extensions of sources in the directories of Cargo packages.
 const SOURCE_EXTENSIONS: [&str; 3] = ["rs", "toml", "lock"];
 
-/// Files to watch.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Watched {
-    /// Directories of Cargo packages, in which only sources count.
-    pub(super) directories: Vec<PathBuf>,
-    /// Files, and directories in which all files count.
-    pub(super) paths: Vec<PathBuf>,
-    /// Directories that are not watched.
-    pub(super) ignored: Vec<PathBuf>,
-}
+/// Hashes of the files that have changed. A build that writes the same output again, beside its sources, is no change.
+#[derive(Debug, Default)]
+pub(super) struct Contents(HashMap<PathBuf, Option<u64>>);
 
-/// Watch of source files.
-#[derive(Debug)]
-pub(super) struct SourceWatch {
-    watcher: RecommendedWatcher,
-    changes: mpsc::UnboundedReceiver<PathBuf>,
-    rules: Rules,
-    directories: HashSet<PathBuf>,
-    terminal: Terminal,
-    /// The limit has been reported.
-    is_full: bool,
-    /// A change that was seen but not returned.
-    seen: Option<PathBuf>,
+impl Contents {
+    /// Returns false if the file is the same as at its last change.
+    pub(super) fn has_changed(&mut self, path: &Path) -> bool {
+        // Files that are too large, or that do not exist any more, have no hash.
+        let size = fs::metadata(path).map_or(0, |file| file.len());
+        let content = (size <= MAX_HASHED_BYTES)
+            .then(|| fs::read(path).ok())
+            .flatten();
+        let hash = content.map(|content| {
+            let mut hasher = DefaultHasher::new();
+            content.hash(&mut hasher);
+            hasher.finish()
+        });
+        if self.0.len() >= MAX_HASHES {
+            self.0.clear();
+        }
+        let old = self.0.insert(path.to_owned(), hash);
+        hash.is_none() || old != Some(hash)
+    }
 }
 
 /// Rules that decide which files count. All paths are absolute.
 #[derive(Debug, Default)]
-struct Rules {
-    paths: Vec<PathBuf>,
-    ignored: Vec<PathBuf>,
+pub(super) struct Rules {
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) ignored: Vec<PathBuf>,
     /// Files that the last build has read.
-    files: HashSet<PathBuf>,
+    pub(super) files: HashSet<PathBuf>,
 }
 
 impl SourceWatch {
@@ -74,6 +63,7 @@ impl SourceWatch {
             changes,
             rules: Rules::default(),
             directories: HashSet::new(),
+            contents: Contents::default(),
             terminal: terminal.clone(),
             is_full: false,
             seen: None,
@@ -119,14 +109,6 @@ impl SourceWatch {
         }
     }
 
-    /// Returns whether something has changed since the last wait.
-    pub(super) fn has_changed(&mut self) -> bool {
-        while let Ok(path) = self.changes.try_recv() {
-            self.see(path);
-        }
-        self.seen.is_some()
-    }
-
     /// Waits for a change, and until no file changes any more. Returns the first changed file, or `None` if there will be no
     /// more changes.
     pub(super) async fn wait_for_change(&mut self) -> Option<PathBuf> {
@@ -141,7 +123,7 @@ impl SourceWatch {
         self.seen.take()
     }
 
-    /// Remembers a path that counts. A manifest takes precedence, because it may change what to watch.
+    /// Remembers a path that counts. A manifest takes precedence, because it may add directories.
     fn see(&mut self, path: PathBuf) {
         if path.is_dir() && !self.rules.is_ignored(&path) {
             // Files may have been written before the watch.
@@ -153,8 +135,11 @@ impl SourceWatch {
             // It is watched again if it returns.
             self.directories.remove(&path);
         }
+        if !self.rules.counts(&path) || !self.contents.has_changed(&path) {
+            return;
+        }
         let is_manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
-        if self.rules.counts(&path) && (self.seen.is_none() || is_manifest) {
+        if self.seen.is_none() || is_manifest {
             self.seen = Some(path);
         }
     }
@@ -206,7 +191,7 @@ impl SourceWatch {
 }
 
 impl Rules {
-    fn is_ignored(&self, path: &Path) -> bool {
+    pub(super) fn is_ignored(&self, path: &Path) -> bool {
         if self.ignored.iter().any(|ignored| path.starts_with(ignored)) {
             return true;
         }
@@ -221,7 +206,7 @@ impl Rules {
             .is_some_and(is_ignored_name)
     }
 
-    fn counts(&self, path: &Path) -> bool {
+    pub(super) fn counts(&self, path: &Path) -> bool {
         if self.files.contains(path) {
             return true;
         }
@@ -243,19 +228,58 @@ fn is_ignored_name(component: Component<'_>) -> bool {
     is_hidden || IGNORED_NAMES.contains(&&*name)
 }
 
-/// Passes on the paths of a change. Reading a file is none.
-fn send_paths(event: notify::Result<notify::Event>, sender: &mpsc::UnboundedSender<PathBuf>) {
-    let Ok(event) = event else { return };
-    let is_change = match event.kind {
-        EventKind::Access(AccessKind::Close(notify::event::AccessMode::Write)) => true,
-        EventKind::Access(_)
-        | EventKind::Modify(ModifyKind::Metadata(MetadataKind::AccessTime)) => false,
-        _ => true,
-    };
-    if is_change {
-        for path in event.paths {
-            // The watch has ended.
-            let _ = sender.send(path);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_and_named_paths_count() {
+        let rules = Rules {
+            paths: vec!["/p/data".into(), "/q/.hidden".into()],
+            ignored: vec!["/p/out".into()],
+            files: HashSet::from([PathBuf::from("/p/src/text.md")]),
+        };
+        for path in [
+            "/p/src/a.rs",
+            "/p/Cargo.toml",
+            "/p/data/x.json",
+            "/p/src/text.md",
+            "/q/.hidden/a",
+        ] {
+            assert!(rules.counts(Path::new(path)), "{path}");
         }
+        for path in [
+            "/p/src/.a.rs.swp",
+            "/p/src/a.rs~",
+            "/p/src/other.md",
+            "/p/out/a.rs",
+            "/p/data/4913",
+        ] {
+            assert!(!rules.counts(Path::new(path)), "{path}");
+        }
+        for path in [
+            "/p/target",
+            "/p/.git",
+            "/p/out/deep",
+            "/p/data/node_modules",
+        ] {
+            assert!(rules.is_ignored(Path::new(path)), "{path}");
+        }
+        for path in ["/q/.hidden/sub", "/p/src", "/p/data/sub"] {
+            assert!(!rules.is_ignored(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_the_same_content_has_not_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a");
+        let mut contents = Contents::default();
+        for (text, expected) in [("one", true), ("one", false), ("two", true), ("one", true)] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(contents.has_changed(&file), expected, "{text}");
+        }
+        fs::remove_file(&file).unwrap();
+        assert!(contents.has_changed(&file));
     }
 }
