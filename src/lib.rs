@@ -446,6 +446,13 @@ pub mod limits {
 #[doc(inline)]
 pub use treenail_runtime::observe;
 
+/// Spans and metrics by the conventions of OpenTelemetry.
+#[cfg(feature = "otel")]
+pub mod otel {
+    #[doc(inline)]
+    pub use treenail_otel::{Telemetry, TelemetryBuilder, opentelemetry};
+}
+
 /// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.
 ///
 /// Guide: [prompts](crate::guide::prompts).

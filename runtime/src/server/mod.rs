@@ -12,6 +12,7 @@ pub mod observe;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
+mod visible;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -73,11 +74,6 @@ impl Server {
     /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
         &self.state.limits
-    }
-
-    /// Returns true if callers may see different items.
-    pub(crate) fn has_private_items(&self) -> bool {
-        self.state.config.is_filtered()
     }
 
     /// Returns the permits of functions that block.

@@ -12,7 +12,7 @@ use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
 use crate::tool::ToolSet;
-use crate::visibility::{Caller, Item, Rule};
+use crate::visibility::Rule;
 
 /// Mounted types, functions and nested namespaces under one name.
 ///
@@ -27,7 +27,7 @@ pub struct Namespace {
     /// Empty for the root.
     path: String,
     parts: Result<Parts, String>,
-    rules: Vec<Rule>,
+    pub(super) rules: Vec<Rule>,
 }
 
 impl Namespace {
@@ -87,32 +87,6 @@ impl Namespace {
         let inner = fill(Self { path, parts, rules });
         let parts = inner.finish(outer);
         Self { parts, ..self }
-    }
-
-    /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
-    /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
-    ///
-    /// The rule belongs to the items that the closure adds, and not to the name: a later edit that adds to the same namespace, or
-    /// replaces an item in it, brings its own rules. For a rule about a name, use [`Item::is_in`] in a rule of the server.
-    ///
-    /// ```
-    /// use treenail::Server;
-    /// use treenail::tool::ToolSet;
-    ///
-    /// let admin_tools = ToolSet::new();
-    /// let server = Server::builder("demo", "1.0.0")
-    ///     .namespace("admin", |admin| {
-    ///         admin.tools(admin_tools).visible(|_, caller| caller.has_scope("admin"))
-    ///     })
-    ///     .build()?;
-    /// # Ok::<(), treenail::Error>(())
-    /// ```
-    pub fn visible(
-        mut self,
-        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.rules.push(Rule::new(rule));
-        self
     }
 
     pub(crate) fn into_parts(self) -> Result<Parts, String> {
