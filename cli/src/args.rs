@@ -11,7 +11,7 @@ use crate::arguments::RawArgument;
 use crate::commands::Command;
 use crate::exit::AFTER_HELP;
 use crate::server::SignIn;
-pub(crate) use crate::server::trace::{TraceArgs, TraceTarget};
+pub(crate) use crate::server::trace::TraceArgs;
 
 /// Use Model Context Protocol servers from the command line
 #[derive(Debug, Parser)]

@@ -167,12 +167,15 @@ impl Connection {
     }
 }
 
+/// Opens a session with a URL and headers.
+type OpenHttp<'a> = dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure> + 'a;
+
 /// Configures the builder with the server to connect to.
 fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
     tail: &StderrTail,
-    open_http: &dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure>,
+    open_http: &OpenHttp<'_>,
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {

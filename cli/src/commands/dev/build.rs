@@ -101,7 +101,7 @@ impl Builder {
         };
         Ok(Self {
             plan,
-            watch: SourceWatch::start(watched, terminal)?,
+            watch: SourceWatch::start(&watched, terminal)?,
             terminal: terminal.clone(),
             built: None,
             process: None,
@@ -217,7 +217,7 @@ async fn run_command(
     };
     let (stdout, stderr) = process.take_output();
     let (mut output, mut errors) = (String::new(), String::new());
-    let (_, _, status) = tokio::join!(
+    let ((), (), status) = tokio::join!(
         pass_lines(stdout, &mut output, terminal),
         pass_lines(stderr, &mut errors, terminal),
         process.wait(),

@@ -18,7 +18,8 @@ use std::time::Duration;
 use treenail::auth::OAuth;
 use treenail::client::{HttpAuthorization, Session};
 
-pub(crate) use self::args::{TraceArgs, TraceTarget};
+pub(crate) use self::args::TraceArgs;
+use self::args::TraceTarget;
 use self::authorization::RedactedAuthorization;
 use self::file::FileSink;
 pub(crate) use self::redact::Redactor;

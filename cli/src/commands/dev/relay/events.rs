@@ -34,7 +34,7 @@ impl Relay {
                 if let ServerState::Running(_) = &self.server {
                     self.note("the build failed; the old server stays");
                 }
-                self.fail(format!("the build failed:\n{reason}"));
+                self.fail(&format!("the build failed:\n{reason}"));
             }
         }
     }
@@ -81,7 +81,7 @@ impl Relay {
                 let stays = if stays { "; the old server stays" } else { "" };
                 let reason = format!("the server does not start: {reason}");
                 self.note(&format!("{reason}{stays}"));
-                self.fail(reason);
+                self.fail(&reason);
             }
         }
     }
@@ -100,7 +100,9 @@ impl Relay {
         if let Some(old) = old {
             self.retire(old);
         }
-        subscriptions.into_iter().for_each(|it| self.send(it));
+        for request in subscriptions {
+            self.send(request);
+        }
         if !is_first {
             self.announce_changes();
         }
@@ -227,8 +229,8 @@ impl Relay {
     }
 
     /// Records a failed build or start. Without a server, requests fail with its reason.
-    fn fail(&mut self, reason: String) {
-        let reason = shorten(&reason);
+    fn fail(&mut self, reason: &str) {
+        let reason = shorten(reason);
         self.unreported = Some(reason.clone());
         self.report_failure(None);
         if self.launching.is_some() || matches!(self.server, ServerState::Running(_)) {

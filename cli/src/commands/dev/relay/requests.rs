@@ -22,9 +22,8 @@ impl Relay {
                 self.on_client_notification(method, params);
             }
             Ok(ClientMessage::Answer { id, result }) => self.server_requests.answer(&id, result),
-            Err(InvalidMessage { id, error }) => {
-                let id = id.as_deref().unwrap_or("null");
-                self.output.send(&message::answer(id, &Err(error)));
+            Err(InvalidMessage { error }) => {
+                self.output.send(&message::answer("null", &Err(*error)));
             }
         }
     }
