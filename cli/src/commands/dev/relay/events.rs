@@ -10,6 +10,7 @@ use super::server::RunningServer;
 use super::{Event, Relay, ServerState};
 use crate::commands::dev::build::BuildOutcome;
 use crate::commands::dev::message::{self, ClientRequest, member};
+use crate::server::StderrTail;
 
 /// Maximum length of a failure in a log message or an error, in characters.
 const MAX_FAILURE_CHARS: usize = 8_000;
@@ -73,6 +74,9 @@ impl Relay {
             }
             return;
         }
+        if let (Ok(server), true) = (&result, self.exited == generation) {
+            return self.explain_exit(server.tail(), generation);
+        }
         self.launching = None;
         match result {
             Ok(server) => self.replace_server(server),
@@ -84,6 +88,17 @@ impl Relay {
                 self.fail(&reason);
             }
         }
+    }
+
+    /// Reports a server that has exited before it was used.
+    fn explain_exit(&mut self, tail: StderrTail, generation: u64) {
+        let events = self.launcher.events.clone();
+        self.background.spawn(async move {
+            let lines = tail.last_lines().await.join("\n");
+            let result = Err(format!("it has exited\n{lines}"));
+            // The relay has ended.
+            let _ = events.send(Event::Launched { generation, result });
+        });
     }
 
     fn replace_server(&mut self, server: RunningServer) {
@@ -185,7 +200,7 @@ impl Relay {
         let result = match result {
             Ok(result) => Ok(self.memory.note_result(&call.request, result)),
             Err(ClientError::Refused(error)) => Err(error),
-            Err(ClientError::Closed(reason)) if self.exited == generation => {
+            Err(ClientError::Closed(reason)) if self.crashed == generation => {
                 return self.orphans.push((id.to_owned(), reason.to_string()));
             }
             Err(ClientError::Closed(_)) => Err(RpcError::internal(
@@ -197,6 +212,7 @@ impl Relay {
     }
 
     pub(super) fn on_exit(&mut self, generation: u64) {
+        self.exited = self.exited.max(generation);
         let is_running =
             matches!(&self.server, ServerState::Running(server) if server.generation == generation);
         if !is_running {
@@ -205,7 +221,7 @@ impl Relay {
         let Some(mut server) = self.take_server() else {
             return;
         };
-        self.exited = generation;
+        self.crashed = generation;
         let events = self.launcher.events.clone();
         self.background.spawn(async move {
             while server.calls.join_next().await.is_some() {}

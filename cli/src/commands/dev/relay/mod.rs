@@ -97,8 +97,10 @@ pub(super) struct Relay {
     pending: HashMap<String, PendingCall>,
     /// Requests that wait for a server.
     waiting: VecDeque<ClientRequest>,
-    /// Generation of the last server that exited by itself.
+    /// Generation of the last server that has exited, or was stopped.
     exited: u64,
+    /// Generation of the last server that exited while it was used.
+    crashed: u64,
     /// Calls of a server that has exited, with the reason, until it is explained.
     orphans: Vec<(String, String)>,
     memory: Memory,
@@ -150,6 +152,7 @@ impl Relay {
             pending: HashMap::new(),
             waiting: VecDeque::new(),
             exited: 0,
+            crashed: 0,
             orphans: Vec::new(),
             memory: Memory::default(),
             subscriptions: Subscriptions::default(),
@@ -215,8 +218,10 @@ impl Relay {
                 result,
             } => self.on_answer(generation, &id, result),
             Event::Unsent(request) => {
-                self.pending.remove(&request.id);
-                self.forward(request);
+                // The client may have cancelled it since.
+                if self.pending.remove(&request.id).is_some() {
+                    self.forward(request);
+                }
             }
             Event::Notified {
                 generation,
