@@ -68,6 +68,9 @@ pages! {
     authorization;
     /// Lists and tools that differ by caller.
     visibility;
+    /// Other servers, served as a part of one server.
+    #[cfg(feature = "proxy")]
+    proxies;
     /// Containers, systemd, health, shutdown, proxies and replicas.
     #[cfg(feature = "http-server")]
     deployment;

@@ -11,7 +11,7 @@ use crate::arguments::RawArgument;
 use crate::commands::Command;
 use crate::exit::AFTER_HELP;
 use crate::server::SignIn;
-pub(crate) use crate::server::trace::TraceArgs;
+pub(crate) use crate::server::trace::{TraceArgs, TraceTarget, parse_trace_target};
 
 /// Use Model Context Protocol servers from the command line
 #[derive(Debug, Parser)]
