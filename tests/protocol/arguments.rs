@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
+use super::weather::{MISSING_FIELD, WRONG_UNIT, server};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::weather::server;
 
 #[tokio::test]
 async fn good_arguments_reach_the_function() {
@@ -93,7 +93,7 @@ async fn errors_have_pointer_expected_value_and_suggestion() {
         (
             forecast,
             json!({"city": "Oslo", "unit": "kelvin"}),
-            &["- /unit: unknown variant `kelvin`, expected `metric` or `imperial`"],
+            &[WRONG_UNIT],
         ),
         (
             forecast,
@@ -103,7 +103,7 @@ async fn errors_have_pointer_expected_value_and_suggestion() {
         (
             forecast,
             json!({"city": "Oslo", "near": {"name": "x"}}),
-            &["- /near: missing field `latitude`"],
+            &[MISSING_FIELD],
         ),
         (
             "greet",
