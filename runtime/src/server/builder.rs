@@ -141,6 +141,10 @@ impl ServerBuilder {
     /// let server = Server::builder("demo", "1.0.0").add([now, plan]).build()?;
     /// # Ok::<(), treenail::Error>(())
     /// ```
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "a server is not a number, and the name is that of collections"
+    )]
     #[cfg(feature = "dynamic")]
     pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
         self.registry = self.registry.add(features);

@@ -325,6 +325,10 @@ fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError>
 
 impl Server {
     /// Returns `true` if a request runs a function, or passes through layers.
+    #[cfg_attr(
+        not(feature = "tower"),
+        allow(clippy::unused_self, reason = "layers decide")
+    )]
     pub(crate) fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
         #[cfg(feature = "tower")]
         if self.state.layers.is_some() {
