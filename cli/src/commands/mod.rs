@@ -4,11 +4,14 @@ mod auth;
 mod call;
 mod chat;
 mod check;
+mod completions;
 mod generate;
 mod info;
 mod install;
 mod list;
 mod lock;
+mod new;
+mod pack;
 mod prompt;
 mod read;
 
@@ -33,8 +36,12 @@ pub(crate) enum Command {
     Chat(Box<chat::Chat>),
     Generate(generate::Generate),
     Auth(auth::Auth),
+    New(new::New),
     Install(install::Install),
     Uninstall(install::Uninstall),
+    Pack(Box<pack::Pack>),
+    Completions(completions::Completions),
+    Man(completions::Man),
 }
 
 impl Command {
@@ -51,8 +58,12 @@ impl Command {
             Self::Chat(chat) => chat.output,
             Self::Generate(generate) => return generate.verbosity,
             Self::Auth(auth) => auth.output(),
+            Self::New(new) => return new.verbosity,
             Self::Install(install) => return install.verbosity,
             Self::Uninstall(uninstall) => return uninstall.verbosity,
+            Self::Pack(pack) => pack.server.output,
+            Self::Completions(completions) => return completions.verbosity,
+            Self::Man(man) => return man.verbosity,
         };
         output.verbosity
     }
@@ -71,8 +82,12 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Chat(chat) => chat.run(terminal).await,
         Command::Generate(generate) => generate.run(terminal),
         Command::Auth(auth) => auth.run(terminal).await,
+        Command::New(new) => new.run(terminal),
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Pack(pack) => pack.run(terminal).await,
+        Command::Completions(completions) => completions.run(terminal),
+        Command::Man(man) => man.run(terminal),
     }
 }
 

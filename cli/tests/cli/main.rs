@@ -17,6 +17,7 @@ mod http;
 mod install;
 mod list;
 mod lock;
+mod new;
 mod process;
 mod read;
 #[cfg(unix)]
