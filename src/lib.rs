@@ -422,6 +422,12 @@ pub mod http {
     };
 }
 
+/// Tools, prompts, resources and templates that are made at run time.
+///
+/// Guide: [features at run time](crate::guide::dynamic).
+#[cfg(feature = "dynamic")]
+#[doc(inline)]
+pub use treenail_runtime::dynamic;
 #[cfg(feature = "tower")]
 #[doc(inline)]
 pub use treenail_runtime::layer;
@@ -431,8 +437,14 @@ pub use treenail_runtime::layer;
 /// Guide: [limits](crate::guide::limits).
 pub mod limits {
     #[doc(inline)]
-    pub use treenail_runtime::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
+    pub use treenail_runtime::{
+        EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits, ValidationLimits,
+    };
 }
+
+/// Observers of the requests to a server, for telemetry.
+#[doc(inline)]
+pub use treenail_runtime::observe;
 
 /// Prompts: the definitions that `#[prompt]` generates, and the outputs that they accept.
 ///
@@ -464,7 +476,9 @@ pub mod scope {
 /// Servers: mounting, namespaces, and changes while they run.
 pub mod server {
     #[doc(inline)]
-    pub use treenail_runtime::{Component, Edit, Mount, Namespace, Server, ServerBuilder};
+    pub use treenail_runtime::{
+        Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
+    };
 }
 
 /// Tools: definitions, sets, outputs and streams.

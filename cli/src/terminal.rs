@@ -111,6 +111,11 @@ impl Terminal {
         self.write_stderr(&format!("{label} {}\n", sanitize_text(text)));
     }
 
+    /// Prints output of a build or of a server of the user to standard error, with its colours.
+    pub(crate) fn print_build_output(&self, text: &str) {
+        self.write_stderr(text);
+    }
+
     /// Prints a line of a trace, however long.
     pub(crate) fn print_trace(&self, arrow: &str, style: &Style, text: &str) {
         let arrow = style.clone().for_stderr().apply_to(arrow);

@@ -1,5 +1,6 @@
 //! Completion: suggested values for an argument that a user is typing.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -158,8 +159,17 @@ impl<S: Send + Sync + 'static> Completer<S> {
         Completer(self.0.shared())
     }
 
-    pub(crate) fn bind(self, argument: &'static str, state: &Arc<S>) -> Handler {
-        self.0.bind(Arc::clone(state), CompleterInfo { argument })
+    /// Returns the argument with its handler.
+    pub(crate) fn bind(
+        self,
+        argument: impl Into<Cow<'static, str>>,
+        state: &Arc<S>,
+    ) -> (Cow<'static, str>, Handler) {
+        let argument = argument.into();
+        let info = CompleterInfo {
+            argument: argument.clone(),
+        };
+        (argument, self.0.bind(Arc::clone(state), info))
     }
 }
 
@@ -203,7 +213,7 @@ impl ArgumentList for TypedArgument {
 /// Information about a completer that its requests need.
 #[derive(Debug)]
 pub struct CompleterInfo {
-    argument: &'static str,
+    pub(crate) argument: Cow<'static, str>,
 }
 
 impl FeatureKind for CompleterInfo {
@@ -218,6 +228,6 @@ impl FeatureKind for CompleterInfo {
     }
 
     fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        Err(panic_error("completion of", self.argument, message))
+        Err(panic_error("completion of", &self.argument, message))
     }
 }

@@ -84,13 +84,7 @@ impl Context {
     /// }
     /// ```
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        let own = self.extensions.get();
-        #[cfg(feature = "http-server")]
-        let own = own.or_else(|| {
-            let request = self.extensions.get::<http::request::Parts>()?;
-            request.extensions.get()
-        });
-        own
+        self.extensions.find()
     }
 
     /// Returns the principal of the caller, if a transport or a layer has authenticated it.

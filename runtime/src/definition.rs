@@ -10,7 +10,7 @@ use treenail_schema::{Icon, MetaObject};
 use crate::completion::Completer;
 use crate::function::{FeatureKind, Function};
 use crate::handler::Handler;
-use crate::naming::validate_name;
+use crate::naming::full_name;
 use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
@@ -186,15 +186,7 @@ impl<P: FeatureKind> Metadata<P> {
 
     /// Returns the name including `namespace`, if it is valid.
     pub(crate) fn full_name(&self, kind: &str, namespace: &str) -> Result<String, String> {
-        let name = if namespace.is_empty() {
-            self.name.clone().into_owned()
-        } else {
-            format!("{namespace}.{}", self.name)
-        };
-        match validate_name(&name) {
-            Err(problem) => Err(format!("the {kind} name `{name}` {problem}")),
-            Ok(()) => Ok(name),
-        }
+        full_name(kind, namespace, &self.name)
     }
 
     pub(crate) fn take_icons(&mut self) -> Option<Vec<Icon>> {
@@ -235,17 +227,14 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Definition<S, P> {
         info: impl FnOnce(&D) -> P + Send + Sync + 'static,
     ) -> Registered<D> {
         let (function, own) = (self.function, Arc::clone(state));
+        let completers = self.completers.into_iter();
+        let completers = completers.map(|(argument, completer)| completer.bind(argument, state));
         Registered {
-            descriptor,
-            detail: (),
-            handler: Box::new(move |descriptor| function.bind(own, info(descriptor))),
-            completers: self
-                .completers
-                .into_iter()
-                .map(|(argument, completer)| (argument, completer.bind(argument, state)))
-                .collect(),
-            policy: Policy::default(),
+            completers: completers.collect(),
             scopes: self.metadata.scopes,
+            ..Registered::new(descriptor, move |descriptor| {
+                function.bind(own, info(descriptor))
+            })
         }
     }
 }
@@ -262,10 +251,70 @@ pub(crate) struct Registered<D, X = ()> {
     scopes: Option<RequiredScopes>,
 }
 
-/// Handlers of completion requests, by argument.
-pub(crate) type Completers = Vec<(&'static str, Handler)>;
+/// Handlers of completion requests.
+#[derive(Default)]
+pub(crate) struct Completers {
+    by_argument: Vec<(Cow<'static, str>, Handler)>,
+    /// Handler for all other arguments, also those that the descriptor does not name.
+    any: Option<Handler>,
+}
+
+impl Completers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_argument.is_empty() && self.any.is_none()
+    }
+
+    /// Returns the handler for an argument.
+    pub(crate) fn find(&self, argument: &str) -> Option<&Handler> {
+        let mut found = self.by_argument.iter();
+        let found = found.find(|(name, _)| name == argument);
+        found.map(|(_, handler)| handler).or(self.any.as_ref())
+    }
+
+    /// Sets the handler for all arguments without their own.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn set_any(&mut self, handler: Handler) {
+        self.any = Some(handler);
+    }
+}
+
+impl FromIterator<(Cow<'static, str>, Handler)> for Completers {
+    fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, Handler)>>(handlers: I) -> Self {
+        Self {
+            by_argument: handlers.into_iter().collect(),
+            any: None,
+        }
+    }
+}
 
 impl<D> Registered<D> {
+    /// Creates an entry without completers, policy and scopes. `handler` makes its handler, given the final descriptor.
+    pub(crate) fn new(
+        descriptor: D,
+        handler: impl FnOnce(&D) -> Handler + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            descriptor,
+            detail: (),
+            handler: Box::new(handler),
+            completers: Completers::default(),
+            policy: Policy::default(),
+            scopes: None,
+        }
+    }
+
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn with_completers(mut self, completers: Completers) -> Self {
+        self.completers = completers;
+        self
+    }
+
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn with_scopes(mut self, scopes: Option<RequiredScopes>) -> Self {
+        self.scopes = scopes;
+        self
+    }
+
     /// Adds properties that only the server uses.
     pub(crate) fn with<X>(self, detail: X) -> Registered<D, X> {
         Registered {

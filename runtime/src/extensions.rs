@@ -64,6 +64,17 @@ impl Extensions {
         extension.value.downcast_ref()
     }
 
+    /// Returns the value of the type `T`, here or in the extensions of the HTTP request.
+    pub(crate) fn find<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        let own = self.get();
+        #[cfg(feature = "http-server")]
+        let own = own.or_else(|| {
+            let request = self.get::<http::request::Parts>()?;
+            request.extensions.get()
+        });
+        own
+    }
+
     /// Removes the value of the type `T`. Returns `true` if there was one.
     pub fn remove<T: Send + Sync + 'static>(&mut self) -> bool {
         let found = self.get::<T>().is_some();

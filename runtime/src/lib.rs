@@ -20,6 +20,8 @@ mod completion;
 mod context;
 mod deadline;
 mod definition;
+#[cfg(feature = "dynamic")]
+pub mod dynamic;
 mod error;
 mod extensions;
 mod form;
@@ -42,6 +44,8 @@ mod resource;
 mod result_writer;
 mod retry;
 mod revision;
+#[cfg(any(feature = "tower", feature = "dynamic"))]
+mod rewrite;
 mod scope;
 mod server;
 mod stream;
@@ -49,6 +53,7 @@ mod stream_close;
 mod tool;
 mod transport;
 mod typed_contract;
+mod visibility;
 
 mod wire;
 mod wrap;
@@ -94,6 +99,7 @@ pub use self::revision::WrapResults;
 pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};
 #[cfg(feature = "tower")]
 pub use self::server::layer;
+pub use self::server::observe;
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
 };
@@ -108,4 +114,6 @@ pub use self::transport::http::{
     IntoHttpAuthorizer, SsePaths, http_service,
 };
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
+pub use self::visibility::{Caller, Item, ItemDescriptor};
 pub use self::wire::RpcError;
+pub use treenail_schema::internal::ValidationLimits;

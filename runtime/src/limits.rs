@@ -21,6 +21,7 @@ limits! {
     /// | results of streaming tools | twice `streams.bytes` | running calls |
     /// | running calls | memory of the function, request id, and the text of `_meta` | `server_calls_in_flight` |
     /// | sessions | 5 KiB, `handshake_bytes`, and `http.session_bytes` or one larger event | `http.sessions` |
+    /// | lists of callers that see different items | their tools, prompts, resources and templates | `cached_views` |
     /// | subscriptions | `subscriptions.resources` of `subscriptions.bytes` | `http.listen_streams` and `http.sessions` |
     ///
     /// An idle session takes about 4 KiB, and a connection with an idle stream about 20 KiB. Sessions have the largest
@@ -97,8 +98,15 @@ limits! {
         shutdown_timeout: Duration = Duration::from_secs(30),
         /// Number of tools, prompts or resources in one page of a list. Default 1,000: many hosts read only the first page.
         page_size: usize = 1_000,
+        /// Maximum size of a raw result of a feature that is made at run time, in bytes (feature
+        /// `dynamic`). The caller of a larger one receives an error. Default 4 MiB.
+        raw_result_bytes: usize = 4 << 20,
         /// Limits of tools that return a stream.
         streams: StreamLimits = StreamLimits::default(),
+        /// Maximum number of sets of visible items whose lists are cached, if [`visible`](crate::ServerBuilder::visible) has
+        /// rules. Each takes the memory of its lists in the revisions that are requested. Callers with another set get theirs
+        /// made for each request.
+        cached_views: usize = 64,
         /// Limits of subscriptions.
         subscriptions: SubscriptionLimits = SubscriptionLimits::default(),
         /// Limits of events between replicas.

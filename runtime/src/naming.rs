@@ -21,6 +21,19 @@ pub(crate) fn validate_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
+/// Returns the name of a tool, a prompt or a resource including `namespace`, if it is valid.
+pub(crate) fn full_name(kind: &str, namespace: &str, name: &str) -> Result<String, String> {
+    let name = if namespace.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{namespace}.{name}")
+    };
+    match validate_name(&name) {
+        Err(problem) => Err(format!("the {kind} name `{name}` {problem}")),
+        Ok(()) => Ok(name),
+    }
+}
+
 /// Returns the name among `known` that is most similar to `asked`, if it is similar enough to suggest.
 pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if asked.len() > MAX_NAME_BYTES {

@@ -152,6 +152,11 @@ impl Access {
         }
     }
 
+    /// Returns true if `scope` is granted.
+    pub(crate) fn has_scope(&self, scope: &str) -> bool {
+        self.authority.has_scope(scope)
+    }
+
     /// Checks the scopes of an operation, and returns the access for its function.
     pub(crate) fn check(&self, required: &[&RequiredScopes]) -> Result<Self, RpcError> {
         let required = || required.iter().copied();
@@ -170,10 +175,10 @@ impl Access {
 
     /// Checks the scopes that every request of the caller needs, together with those of its functions.
     #[cfg(feature = "http-server")]
-    pub(crate) fn check_request(&self, functions: Vec<&RequiredScopes>) -> Result<(), RpcError> {
+    pub(crate) fn check_request(&self, functions: Vec<&RequiredScopes>) -> Result<Self, RpcError> {
         let mut required = functions;
         required.push(self.authority.base());
-        self.check(&required).map(drop)
+        self.check(&required)
     }
 
     /// Checks a scope that a function requires while it runs.

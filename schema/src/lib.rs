@@ -38,6 +38,7 @@ mod result;
 mod explicit;
 mod tagged;
 
+mod json_schema;
 mod limits;
 mod percent;
 mod text;
@@ -93,4 +94,9 @@ pub mod internal {
     pub use crate::percent::percent_decode;
     pub use crate::text::{quoted, shortened};
     pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};
+
+    /// JSON Pointers, and references within a JSON Schema.
+    pub mod json_schema {
+        pub use crate::json_schema::*;
+    }
 }

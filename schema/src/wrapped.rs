@@ -2,14 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::json_schema::DEFINITIONS;
+
 /// The member that holds the value.
 pub const WRAPPED_VALUE: &str = "result";
 
 /// The mark of a wrapped schema.
 const SCHEMA_MARK: &str = "x-fastmcp-wrap-result";
-
-/// Keywords that hold definitions, which stay at the root: references lead there.
-const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// What references to the wrapped schema begin with.
 const PLACE: &str = "#/properties/result";
@@ -32,6 +31,7 @@ pub fn wrap_schema(schema: &Map<String, Value>) -> Map<String, Value> {
     outer
 }
 
+/// Removes the definitions, which stay at the root: references lead there.
 fn take_definitions(schema: &mut Map<String, Value>) -> Vec<(String, Value)> {
     let taken = DEFINITIONS.into_iter();
     taken

@@ -30,7 +30,7 @@ pub(super) fn convert_argument(
     let texts: Vec<_> = texts.collect::<Result<_, _>>()?;
     let converter = ArgumentConverter { root, name };
     let types = types_of(schema, root);
-    let has = |kind: &str| types.iter().any(|it| it == kind);
+    let has = |kind: &str| types.contains(&kind);
     match texts.as_slice() {
         // A single value becomes a list of one, unless the schema allows a string, too.
         [_, _, ..] if !has("array") => Err(format!(
@@ -109,16 +109,17 @@ struct ArgumentConverter<'a> {
 
 impl ArgumentConverter<'_> {
     fn convert_list(&self, schema: &Value, texts: &[&str]) -> Result<Value, String> {
-        let items = resolve_reference(schema, self.root).get("items");
+        let items = resolve_reference(schema, self.root).and_then(|schema| schema.get("items"));
         let items = items.unwrap_or(&Value::Bool(true));
         let values = texts.iter().map(|text| self.convert_scalar(items, text));
         values.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
     fn convert_scalar(&self, schema: &Value, text: &str) -> Result<Value, String> {
-        let schema = resolve_reference(schema, self.root);
         let value = self.parse_text(schema, text)?;
-        let Some(choices) = schema.get("enum").and_then(Value::as_array) else {
+        let schema = resolve_reference(schema, self.root);
+        let choices = schema.and_then(|schema| schema.get("enum")?.as_array());
+        let Some(choices) = choices else {
             return Ok(value);
         };
         if choices.contains(&value) {
@@ -145,10 +146,8 @@ impl ArgumentConverter<'_> {
             return Ok(text.into());
         }
         // Text that looks like JSON stays text if the schema allows a string.
-        let has_text = types.iter().any(|kind| kind == "string");
-        let mut tried = ORDER
-            .iter()
-            .filter(|kind| types.iter().any(|it| it == *kind));
+        let has_text = types.contains(&"string");
+        let mut tried = ORDER.iter().filter(|kind| types.contains(kind));
         let read = tried.find_map(|kind| match *kind {
             "null" | "object" if has_text => None,
             kind => parse_as(kind, text),
@@ -156,7 +155,7 @@ impl ArgumentConverter<'_> {
         read.ok_or_else(|| {
             let expected = type_name(schema, self.root);
             let name = self.name;
-            let hint = if types.iter().any(|kind| kind == "object" || kind == "array") {
+            let hint = if types.contains(&"object") || types.contains(&"array") {
                 format!("; to pass JSON, use `{name}:=…`")
             } else {
                 String::new()

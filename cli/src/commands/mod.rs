@@ -5,6 +5,7 @@ mod call;
 mod chat;
 mod check;
 mod completions;
+mod dev;
 mod generate;
 mod info;
 mod install;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Chat(Box<chat::Chat>),
     Generate(generate::Generate),
+    Dev(dev::Dev),
     Auth(auth::Auth),
     New(new::New),
     Install(install::Install),
@@ -57,6 +59,7 @@ impl Command {
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
             Self::Generate(generate) => return generate.verbosity,
+            Self::Dev(dev) => return dev.verbosity,
             Self::Auth(auth) => auth.output(),
             Self::New(new) => return new.verbosity,
             Self::Install(install) => return install.verbosity,
@@ -81,6 +84,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Check(check) => check.run(terminal).await,
         Command::Chat(chat) => chat.run(terminal).await,
         Command::Generate(generate) => generate.run(terminal),
+        Command::Dev(dev) => Box::pin(dev.run(terminal)).await,
         Command::Auth(auth) => auth.run(terminal).await,
         Command::New(new) => new.run(terminal),
         Command::Install(install) => install.run(terminal),

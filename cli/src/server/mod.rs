@@ -21,7 +21,7 @@ use self::authorization::oauth_client;
 pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
 pub(crate) use self::request_timer::RequestTimer;
 pub(crate) use self::run::{terminated, until_interrupted};
-use self::stderr_tail::StderrTail;
+pub(crate) use self::stderr_tail::StderrTail;
 use self::target::Target;
 use self::trace::Trace;
 use crate::args::ServerArgs;

@@ -6,6 +6,8 @@
 mod authorization;
 mod call;
 mod chat;
+#[cfg(unix)]
+mod dev;
 mod elicitation;
 mod environment;
 mod exit_codes;

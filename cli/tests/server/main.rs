@@ -249,6 +249,9 @@ async fn main() -> treenail::Result<()> {
         _ => Server::builder("test \x1b[1mserver", "1").mount(Everything),
     };
     let server = server.build()?;
+    if let Some(address) = std::env::args().nth(2) {
+        return server.bind_http(&*address).await?.serve().await;
+    }
     match mode.as_deref() {
         Some("http") => serve_http(server).await,
         Some("closing") => {

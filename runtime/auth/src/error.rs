@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "client-errors")]
 use treenail_runtime::client::ClientError;
 
 /// Error of authorization. No variant contains a token, a secret, or the body of a fetched document.
@@ -56,6 +57,7 @@ impl AuthError {
     }
 }
 
+#[cfg(feature = "client-errors")]
 impl From<AuthError> for ClientError {
     fn from(error: AuthError) -> Self {
         Self::authorization(error)

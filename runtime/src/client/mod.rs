@@ -1,7 +1,7 @@
 //! Client, for programs that use MCP servers and for the tests of servers.
 //!
-//! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `http_client`
-//! (HTTP requests) and `http` (connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
+//! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `http`
+//! (connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
 //! change notifications), `typed` (typed tool calls).
 
 pub(crate) mod answers;
@@ -11,8 +11,6 @@ mod child;
 mod error;
 #[cfg(feature = "http-client")]
 mod http;
-#[cfg(feature = "http-client")]
-pub(crate) mod http_client;
 mod limits;
 pub(crate) mod line;
 mod mock;

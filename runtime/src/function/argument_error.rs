@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
+use treenail_schema::internal::json_schema::{push_token, schema_at};
 
-use crate::function::schema_hint::{describe_schema, list_arguments, schema_at};
+use crate::function::schema_hint::{describe_schema, list_arguments};
 use crate::naming::nearest;
 use crate::wire::shortened;
 
@@ -86,15 +87,7 @@ impl Problem {
         text: &str,
         error: &serde_path_to_error::Error<serde_json::Error>,
     ) -> Self {
-        let mut inner = String::new();
-        for segment in error.path() {
-            match segment {
-                Segment::Seq { index } => push_token(&mut inner, &index.to_string()),
-                Segment::Map { key } => push_token(&mut inner, key),
-                // An enum variant may or may not be a key, so the rest of the path is ambiguous.
-                Segment::Enum { .. } | Segment::Unknown => break,
-            }
-        }
+        let inner = pointer_of(error.path());
         // Parsed into a `Value`, JSON takes many times its length, so long arguments are not parsed again.
         let value = if text.len() <= MAX_REPARSED_BYTES {
             let value = serde_json::from_str::<Value>(text).ok();
@@ -102,12 +95,20 @@ impl Problem {
         } else {
             inner.is_empty().then(|| truncated_json(text))
         };
-        let reason = error.inner().to_string();
-        let reason = reason.split(" at line ").next().unwrap_or_default();
-        let reason = shortened(reason);
+        let reason = reason_of(error.inner());
         let mut problem = Self::new(name, Fault::Unreadable { value, reason });
         problem.pointer.push_str(&inner);
         problem
+    }
+
+    /// Creates the problem of an object that cannot be deserialized.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn located<E: std::fmt::Display>(error: &serde_path_to_error::Error<E>) -> Self {
+        let (value, reason) = (None, reason_of(error.inner()));
+        Self::at(
+            pointer_of(error.path()),
+            Fault::Unreadable { value, reason },
+        )
     }
 
     fn describe(&self, input_schema: &Map<String, Value>) -> String {
@@ -157,6 +158,26 @@ impl Problem {
     }
 }
 
+/// Returns the location of an error, as a JSON Pointer.
+fn pointer_of(path: &serde_path_to_error::Path) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => push_token(&mut pointer, &index.to_string()),
+            Segment::Map { key } => push_token(&mut pointer, key),
+            // An enum variant may or may not be a key, so the rest of the path is ambiguous.
+            Segment::Enum { .. } | Segment::Unknown => break,
+        }
+    }
+    pointer
+}
+
+/// Returns the message of a deserializer, without the position that `serde_json` appends.
+fn reason_of(error: &impl std::fmt::Display) -> String {
+    let reason = error.to_string();
+    shortened(reason.split(" at line ").next().unwrap_or_default())
+}
+
 /// Returns whether the description of the expected string completes the reason: that of serde for unknown variants has it.
 fn adds_to(expected: &str, value: &str, reason: &str) -> bool {
     value.starts_with("the string ") && expected != "a string" && !reason.starts_with("unknown ")
@@ -179,12 +200,6 @@ pub fn format_problems(
         );
     }
     text
-}
-
-/// Appends a token to a JSON Pointer, escaped.
-pub fn push_token(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    pointer.push_str(&token.replace('~', "~0").replace('/', "~1"));
 }
 
 /// Formats a value for a message, truncated if it is long.

@@ -10,6 +10,11 @@ pub enum Json {}
 #[derive(Debug)]
 pub enum Content {}
 
+/// The JSON text of a complete result.
+#[cfg(feature = "dynamic")]
+#[derive(Debug)]
+pub enum Raw {}
+
 /// A `Result` whose success value has the kind `K`.
 #[derive(Debug)]
 pub struct Fallible<K>(PhantomData<K>);

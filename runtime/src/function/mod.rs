@@ -10,6 +10,8 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod schema_hint;
 pub(crate) mod text;
+#[cfg(feature = "schema-validation")]
+pub(crate) mod violations;
 
 use std::fmt;
 use std::future::Future;

@@ -2,14 +2,10 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+use treenail_schema::internal::json_schema::{MAX_STEPS, Schema, follow};
 
 use crate::wire::quoted;
-
-/// Maximum number of schemas visited for one lookup or description; schemas can be recursive.
-const MAX_STEPS: u32 = 64;
-
-type Schema = Map<String, Value>;
 
 /// Lists the arguments of a schema, for an error message.
 pub(crate) fn list_arguments(schema: &Schema) -> String {
@@ -23,105 +19,6 @@ pub(crate) fn list_arguments(schema: &Schema) -> String {
     }
 }
 
-/// Returns the schema at a JSON Pointer into the value, following references within the schema and alternatives.
-pub fn schema_at<'a>(root: &'a Schema, pointer: &str) -> Option<&'a Schema> {
-    let mut found = root;
-    let mut steps = MAX_STEPS;
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        found = child_schema(found, &token, root, &mut steps)?;
-    }
-    Some(resolve_ref(found, root, &mut steps))
-}
-
-/// Returns the schema of a member or an item.
-fn child_schema<'a>(
-    schema: &'a Schema,
-    token: &str,
-    root: &'a Schema,
-    steps: &mut u32,
-) -> Option<&'a Schema> {
-    *steps = steps.checked_sub(1)?;
-    let schema = resolve_ref(schema, root, steps);
-    let property = || schema.get("properties")?.get(token)?.as_object();
-    let first = || {
-        schema
-            .get("prefixItems")?
-            .get(token.parse::<usize>().ok()?)?
-            .as_object()
-    };
-    let other = || {
-        let other = schema
-            .get("items")
-            .or_else(|| schema.get("additionalProperties"))?;
-        other.as_object()
-    };
-    property().or_else(first).or_else(other).or_else(|| {
-        let mut branches = branches(schema);
-        branches.find_map(|branch| child_schema(branch, token, root, steps))
-    })
-}
-
-/// Returns the subschemas of `allOf`, `anyOf` and `oneOf`.
-fn branches(schema: &Schema) -> impl Iterator<Item = &Schema> {
-    let lists = ["allOf", "anyOf", "oneOf"].into_iter();
-    let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
-    lists.flatten().filter_map(Value::as_object)
-}
-
-/// Follows references, unless the schema has constraints of its own.
-fn resolve_ref<'a>(mut schema: &'a Schema, root: &'a Schema, steps: &mut u32) -> &'a Schema {
-    while let Some(target) = ref_target(schema, root) {
-        let Some(left) = steps.checked_sub(1) else {
-            break;
-        };
-        *steps = left;
-        schema = target;
-    }
-    schema
-}
-
-fn ref_target<'a>(schema: &Schema, root: &'a Schema) -> Option<&'a Schema> {
-    let has_constraints =
-        |name: &String| matches!(&**name, "type" | "properties" | "items" | "enum");
-    if schema.keys().any(has_constraints) {
-        return None;
-    }
-    let pointer = schema.get("$ref")?.as_str()?.strip_prefix("#/")?;
-    let mut tokens = pointer
-        .split('/')
-        .map(|token| token.replace("~1", "/").replace("~0", "~"));
-    let first = root.get(&tokens.next()?)?;
-    tokens
-        .try_fold(first, |value, token| value.get(&token))?
-        .as_object()
-}
-
-/// Returns whether the schema allows integers and no other numbers.
-pub fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
-    let mut types = Vec::new();
-    collect_types(schema, root, &mut MAX_STEPS.clone(), &mut types);
-    types.contains(&"integer") && !types.contains(&"number")
-}
-
-fn collect_types<'a>(
-    schema: &'a Schema,
-    root: &'a Schema,
-    steps: &mut u32,
-    types: &mut Vec<&'a str>,
-) {
-    let Some(left) = steps.checked_sub(1) else {
-        return;
-    };
-    *steps = left;
-    let schema = resolve_ref(schema, root, steps);
-    match schema.get("type") {
-        Some(Value::String(only)) => types.push(only),
-        Some(Value::Array(several)) => types.extend(several.iter().filter_map(Value::as_str)),
-        _ => branches(schema).for_each(|branch| collect_types(branch, root, steps, types)),
-    }
-}
-
 /// Describes the values of a schema, or returns `None` if there is no short description.
 pub(crate) fn describe_schema(schema: &Schema, root: &Schema) -> Option<String> {
     describe_steps(schema, root, &mut MAX_STEPS.clone())
@@ -129,7 +26,7 @@ pub(crate) fn describe_schema(schema: &Schema, root: &Schema) -> Option<String> 
 
 fn describe_steps(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<String> {
     *steps = steps.checked_sub(1)?;
-    let schema = resolve_ref(schema, root, steps);
+    let schema = follow(schema, root, steps);
     if let Some(Value::Array(values)) = schema.get("enum") {
         let values: Vec<_> = values.iter().map(Value::to_string).collect();
         return Some(format!("one of {}", values.join(", ")));
@@ -225,6 +122,7 @@ fn with_conditions(mut text: String, schema: &Schema) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use treenail_schema::internal::json_schema::schema_at;
 
     use super::*;
 

@@ -47,7 +47,15 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
 }
 
 /// A deserializer of a string.
-struct Text<'a>(&'a str);
+pub(crate) struct Text<'a>(pub(crate) &'a str);
+
+impl<'de> IntoDeserializer<'de> for Text<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
 
 macro_rules! parsed {
     ($($method:ident: $type:ident => $visit:ident,)*) => {$(

@@ -9,14 +9,6 @@ pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
 
-/// HTTP client for one origin.
-#[cfg(feature = "http-client")]
-pub mod http_client {
-    pub use crate::client::http_client::guard::{DialGuard, ResolveFuture};
-    pub use crate::client::http_client::pool::Pool;
-    pub use crate::client::http_client::{body, response, sse, url};
-}
-
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
 pub fn start(
     command: &ServerCommand,

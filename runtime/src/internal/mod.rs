@@ -7,10 +7,9 @@ mod client;
 pub use self::client::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
-pub use crate::function::argument_error::{
-    Fault, MAX_REPORTED, Problem, format_problems, push_token,
-};
-pub use crate::function::schema_hint::{schema_at, takes_only_integers};
+pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
+#[cfg(feature = "schema-validation")]
+pub use crate::function::violations::to_problems;
 pub use crate::naming::nearest;
 pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};

@@ -40,10 +40,8 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
         descriptor.icons = metadata.take_icons();
         descriptor.meta = metadata.meta.take();
         descriptor.arguments = arguments(&input_schema);
-        Ok(self.bind_to(state, descriptor, |descriptor| PromptInfo {
-            name: descriptor.name.clone(),
-            description: descriptor.description.clone(),
-            input_schema,
+        Ok(self.bind_to(state, descriptor, |descriptor| {
+            PromptInfo::new(descriptor, input_schema)
         }))
     }
 }
@@ -66,9 +64,20 @@ fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
 /// Information about a prompt that its requests need.
 #[derive(Debug)]
 pub struct PromptInfo {
-    name: String,
-    description: Option<String>,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
     input_schema: Map<String, Value>,
+}
+
+impl PromptInfo {
+    /// Creates the information about a prompt. The schema is for error messages.
+    pub(crate) fn new(descriptor: &Prompt, input_schema: Map<String, Value>) -> Self {
+        Self {
+            name: descriptor.name.clone(),
+            description: descriptor.description.clone(),
+            input_schema,
+        }
+    }
 }
 
 impl FeatureKind for PromptInfo {

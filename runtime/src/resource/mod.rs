@@ -4,6 +4,7 @@ mod bytes;
 pub(crate) mod output;
 pub(crate) mod pattern;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use iri_string::template::UriTemplateStr;
@@ -123,7 +124,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         let info = ResourceInfo {
             name: name.clone(),
             kind,
-            mime_type: details.mime_type,
+            mime_type: details.mime_type.map(Cow::Borrowed),
             input_schema: self.function.take_input_schema().map_err(with_name)?,
         };
         let subscribe = details.subscribe;
@@ -186,19 +187,38 @@ fn check_uri(details: &ResourceDetails) -> Result<(), String> {
 /// Information about a resource that its requests need.
 #[derive(Debug)]
 pub struct ResourceInfo {
-    name: String,
+    pub(crate) name: String,
     kind: ContentKind,
-    mime_type: Option<&'static str>,
+    mime_type: Option<Cow<'static, str>>,
     input_schema: Map<String, Value>,
+}
+
+impl ResourceInfo {
+    /// Creates the information about a resource. The schema is for error messages.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn new(
+        name: String,
+        kind: ContentKind,
+        mime_type: Option<String>,
+        input_schema: Map<String, Value>,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            mime_type: mime_type.map(Cow::Owned),
+            input_schema,
+        }
+    }
 }
 
 impl FeatureKind for ResourceInfo {
     type Details = ResourceDetails;
-    /// The requested URI, and true if the caller is authorized by a token.
+    /// The requested URI, and true if other callers may not read it.
     type WriteContext = (Box<str>, bool);
 
     fn write_context(call: &Call<'_>) -> (Box<str>, bool) {
-        let is_authorized = call.extensions.get::<Access>().is_some();
+        let is_authorized =
+            call.extensions.get::<Access>().is_some() || call.server.has_private_items();
         (call.target.name.into(), is_authorized)
     }
 

@@ -186,9 +186,9 @@ impl ResourceReply<'_, '_> {
     fn value<T: Serialize>(&mut self, value: &T) -> Result<(), RpcError> {
         self.result.push(br#"{"contents":[{"uri":"#);
         self.result.value(self.uri);
-        if let Some(mime_type) = self.info.mime_type {
+        if let Some(mime_type) = &self.info.mime_type {
             self.result.push(br#","mimeType":"#);
-            self.result.value(mime_type);
+            self.result.value(&**mime_type);
         }
         let written = match self.info.kind {
             ContentKind::Text => self.text(value),

@@ -4,39 +4,79 @@
 //! is enough: literal text separates any two variables, and a variable that can contain slashes is the last one.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use treenail_schema::internal::percent_decode;
 
-/// A part of a template.
+/// A part of a template. The macros write literals; templates that are made at run time own their texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Part<S = &'static str> {
     /// Literal text.
-    Text(&'static str),
+    Text(S),
     /// A variable `{name}`: letters, digits, `-`, `.`, `_`, `~` and percent-encoded bytes.
-    Segment(&'static str),
+    Segment(S),
     /// A variable `{+name}`: the characters of [`Part::Segment`], and reserved characters such as `/`.
-    Rest(&'static str),
+    Rest(S),
+}
+
+impl<S> Part<S> {
+    fn map<T>(self, convert: impl FnOnce(S) -> T) -> Part<T> {
+        match self {
+            Self::Text(text) => Part::Text(convert(text)),
+            Self::Segment(name) => Part::Segment(convert(name)),
+            Self::Rest(name) => Part::Rest(convert(name)),
+        }
+    }
 }
 
 /// A parsed template.
-#[derive(Clone, Debug)]
 pub(crate) struct Pattern {
-    parts: Vec<Part>,
+    parts: Vec<Part<Cow<'static, str>>>,
+    /// Decides about URIs instead of the parts.
+    #[cfg(feature = "dynamic")]
+    accepts: Option<Accepts>,
+}
+
+/// Function that decides whether a template matches a URI.
+#[cfg(feature = "dynamic")]
+pub(crate) type Accepts = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Pattern")
+            .field("parts", &self.parts)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The variables of a template with their decoded values.
-pub(crate) type Variables<'a> = Vec<(&'static str, Cow<'a, str>)>;
+pub(crate) type Variables<'p, 'u> = Vec<(&'p str, Cow<'u, str>)>;
 
 impl Pattern {
-    pub(crate) fn new(parts: Vec<Part>) -> Self {
-        Self { parts }
+    pub(crate) fn new<S: Into<Cow<'static, str>>>(parts: Vec<Part<S>>) -> Self {
+        let parts = parts.into_iter().map(|part| part.map(Into::into));
+        Self {
+            parts: parts.collect(),
+            #[cfg(feature = "dynamic")]
+            accepts: None,
+        }
+    }
+
+    /// Creates a pattern that matches the URIs which `accepts` accepts, and has no variables.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn custom(accepts: Accepts) -> Self {
+        Self {
+            parts: Vec::new(),
+            accepts: Some(accepts),
+        }
     }
 
     /// Returns the names of the variables.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
-            Part::Segment(name) | Part::Rest(name) => Some(*name),
+            Part::Segment(name) | Part::Rest(name) => Some(&**name),
         })
     }
 
@@ -45,21 +85,25 @@ impl Pattern {
     /// A value has at least one character, and is as short as the following text allows. No value, however it is
     /// encoded, can escape the path to which a function joins it, see [`escapes_folder`]. There is one exception: a variable
     /// directly after `file://` starts with one slash, because it is an absolute path.
-    pub(crate) fn matches<'a>(&self, uri: &'a str) -> Option<Variables<'a>> {
+    pub(crate) fn matches<'p, 'u>(&'p self, uri: &'u str) -> Option<Variables<'p, 'u>> {
+        #[cfg(feature = "dynamic")]
+        if let Some(accepts) = &self.accepts {
+            return accepts(uri).then(Vec::new);
+        }
         let mut variables = Vec::new();
         let mut rest = uri;
         let mut parts = self.parts.iter().peekable();
         while let Some(part) = parts.next() {
-            let (name, reserved) = match *part {
+            let (name, reserved) = match part {
                 Part::Text(text) => {
-                    rest = rest.strip_prefix(text)?;
+                    rest = rest.strip_prefix(&**text)?;
                     continue;
                 }
                 Part::Segment(name) => (name, false),
                 Part::Rest(name) => (name, true),
             };
             let next = match parts.peek() {
-                Some(Part::Text(text)) => text,
+                Some(Part::Text(text)) => &**text,
                 _ => "",
             };
             let is_last = parts.len() <= 1;
@@ -74,7 +118,7 @@ impl Pattern {
             if escapes_folder(&value, may_start_with_slash) {
                 return None;
             }
-            variables.push((name, value));
+            variables.push((&**name, value));
             rest = &rest[length..];
         }
         rest.is_empty().then_some(variables)
@@ -144,7 +188,8 @@ mod tests {
 
     #[track_caller]
     fn check(parts: &[Part], uri: &str, expected: Option<&[(&str, &str)]>) {
-        let found = pattern(parts).matches(uri);
+        let pattern = pattern(parts);
+        let found = pattern.matches(uri);
         let found: Option<Vec<(&str, &str)>> = found.as_ref().map(|found| {
             found
                 .iter()

@@ -1,6 +1,7 @@
 //! Builder of servers.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -9,6 +10,8 @@ use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, Supervised};
 use crate::definition::Mount;
+#[cfg(feature = "dynamic")]
+use crate::dynamic::Feature;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
@@ -17,10 +20,12 @@ use crate::server::config::{Caching, ServerConfig};
 #[cfg(feature = "tower")]
 use crate::server::layer::{BoxError, LayerList, Request, RequestService, Response};
 use crate::server::namespace::Namespace;
+use crate::server::observe::ServerObserver;
 use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
 use crate::server::{Server, ServerState};
 use crate::tool::ToolSet;
+use crate::visibility::{Caller, Item, Rule};
 use crate::wrap::CallStack;
 
 /// Builder of a [`Server`], made by [`Server::builder`].
@@ -41,9 +46,11 @@ pub struct ServerBuilder {
     separator: Option<String>,
     wrap_results: WrapResults,
     caching: Caching,
+    rules: Vec<Rule>,
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
     event_bus: Option<Arc<dyn EventBus>>,
+    observer: Option<Arc<dyn ServerObserver>>,
     #[cfg(feature = "tower")]
     layers: LayerList,
 }
@@ -70,9 +77,11 @@ impl ServerBuilder {
                 ttl: Duration::ZERO,
                 scope: CacheScope::Private,
             },
+            rules: Vec::new(),
             limits: Limits::default(),
             request_state_key: None,
             event_bus: None,
+            observer: None,
             #[cfg(feature = "tower")]
             layers: LayerList::default(),
         }
@@ -118,6 +127,23 @@ impl ServerBuilder {
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(mut self, tools: ToolSet) -> Self {
         self.registry = self.registry.tools(tools);
+        self
+    }
+
+    /// Adds features that are made at run time: one, or a collection of them. Needs the feature `dynamic`.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::dynamic::{Prompt, Tool};
+    ///
+    /// let now = Tool::new("now").handler(|_, _| async { "12:00" });
+    /// let plan = Prompt::new("plan").handler(|_, _| async { "Plan my day." });
+    /// let server = Server::builder("demo", "1.0.0").add([now, plan]).build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.registry = self.registry.add(features);
         self
     }
 
@@ -195,6 +221,41 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a rule that decides which tools, prompts, resources and templates a caller sees and may use. It applies to all of
+    /// the server, also to additions of [`Server::edit`]; [`Namespace::visible`] adds one to a namespace. An item exists only
+    /// for callers for which all of its rules return true.
+    ///
+    /// ```
+    /// use treenail::Server;
+    ///
+    /// struct Tenant { plan: &'static str } // which a `tower` layer puts into the extensions of the HTTP request
+    ///
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .visible(|item, caller| {
+    ///         let plan = caller.extension::<Tenant>().map_or("free", |tenant| tenant.plan);
+    ///         !item.is_in("reports") || plan == "enterprise"
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    ///
+    /// - A hidden item is answered as one that does not exist: lists, calls, suggestions, completions, subscriptions, and the
+    ///   instructions of mounted types without a visible item. Capabilities are those of the whole server.
+    /// - Lists become [private](CacheScope::Private), whatever [`ServerBuilder::cache_lists`] sets, and so do resources.
+    /// - Scopes do not hide items by themselves: a client learns from the challenge that it may ask its user for a scope. The
+    ///   rule `|item, caller| caller.has_scopes(item.scopes())` hides what the caller's token does not grant.
+    /// - An edit notifies a subscriber only if the items that it sees have changed. When the rule has other results for a
+    ///   reason of its own, such as a new role, call [`Server::visibility_changed`].
+    /// - The rule runs for each item of a list request and for the item of a call, without a lock. It must be fast, and must
+    ///   not depend on the connection or on earlier requests. If it panics, the item is hidden.
+    pub fn visible(
+        mut self,
+        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Rule::new(rule));
+        self
+    }
+
     /// Sets the bounds of the server.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -213,6 +274,12 @@ impl ServerBuilder {
     /// connection.
     pub fn event_bus(mut self, bus: impl EventBus) -> Self {
         self.event_bus = Some(Arc::new(bus));
+        self
+    }
+
+    /// Sets the observer of all requests and sessions, for telemetry. A second one replaces the first.
+    pub fn observe(mut self, observer: impl ServerObserver) -> Self {
+        self.observer = Some(Arc::new(observer));
         self
     }
 
@@ -291,6 +358,9 @@ impl ServerBuilder {
             caching: self.caching,
             page_size: limits.page_size,
             dynamic: self.dynamic,
+            filtered: AtomicBool::new(!self.rules.is_empty()),
+            rules: self.rules,
+            cached_views: limits.cached_views,
         };
         let parts = self.registry.into_parts();
         let registry = parts
@@ -309,6 +379,7 @@ impl ServerBuilder {
                 config,
                 limits,
                 elicit_config: Arc::new(elicit_config),
+                observer: self.observer,
                 #[cfg(feature = "tower")]
                 layers: self.layers.build(),
             }),

@@ -1,11 +1,13 @@
 //! Settings of a server that do not change after it is built.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail_schema::{CacheScope, Revision};
 
 use crate::revision::{ResultFormat, supported_versions};
+use crate::visibility::Rule;
 
 /// Settings of a server, and the styles of its results.
 #[derive(Debug)]
@@ -20,11 +22,31 @@ pub(crate) struct ServerConfig {
     pub(crate) page_size: usize,
     /// Set if the registry may change after the server is built.
     pub(crate) dynamic: bool,
+    /// Rules for all items, also for those of later edits.
+    pub(crate) rules: Vec<Rule>,
+    /// Set once the server has rules, of its own or of a namespace.
+    pub(crate) filtered: AtomicBool,
+    /// The number of sets of visible items whose lists are cached.
+    pub(crate) cached_views: usize,
     /// The style of results for each revision.
     pub(crate) styles: [ResultFormat; Revision::ALL.len()],
 }
 
 impl ServerConfig {
+    /// Returns true if callers may see different items.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.filtered.load(Ordering::Relaxed)
+    }
+
+    /// Returns the permission for clients to cache lists. Those of one caller are private.
+    pub(crate) fn caching(&self) -> Caching {
+        let mut caching = self.caching;
+        if self.is_filtered() {
+            caching.scope = CacheScope::Private;
+        }
+        caching
+    }
+
     /// Returns the result of `initialize`, or of `server/discover` in the modern era.
     pub(crate) fn handshake_result(
         &self,
@@ -41,8 +63,8 @@ impl ServerConfig {
         if revision.is_modern() {
             result["supportedVersions"] = supported_versions().into();
             result["resultType"] = "complete".into();
-            result["ttlMs"] = self.caching.ttl_ms().into();
-            result["cacheScope"] = json!(self.caching.scope);
+            result["ttlMs"] = self.caching().ttl_ms().into();
+            result["cacheScope"] = json!(self.caching().scope);
             result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": self.info });
         } else {
             result["protocolVersion"] = revision.as_str().into();

@@ -4,6 +4,8 @@ use std::any::TypeId;
 use std::fmt;
 
 use crate::definition::Mount;
+#[cfg(feature = "dynamic")]
+use crate::dynamic::Feature;
 use crate::server::namespace::{Namespace, Parts};
 use crate::tool::ToolSet;
 
@@ -18,6 +20,8 @@ pub struct Edit {
 #[derive(Debug)]
 pub(crate) enum Step {
     Add(Result<Parts, String>),
+    /// Adds, and removes the entries that have the same names or URIs.
+    Replace(Result<Parts, String>),
     Change(Component, Change),
 }
 
@@ -32,12 +36,12 @@ pub(crate) enum Change {
 impl Edit {
     /// Adds the tools, prompts and resources of a type, as [`ServerBuilder::mount`](crate::ServerBuilder::mount) does.
     pub fn mount<T: Mount>(self, state: T) -> Self {
-        self.add(Namespace::root().mount(state))
+        self.push(Namespace::root().mount(state))
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
     pub fn tools(self, tools: ToolSet) -> Self {
-        self.add(Namespace::root().tools(tools))
+        self.push(Namespace::root().tools(tools))
     }
 
     /// Adds the content that `fill` puts into a namespace. The namespace may exist already.
@@ -46,7 +50,32 @@ impl Edit {
         name: impl AsRef<str>,
         fill: impl FnOnce(Namespace) -> Namespace,
     ) -> Self {
-        self.add(Namespace::root().namespace(name, fill))
+        self.push(Namespace::root().namespace(name, fill))
+    }
+
+    /// Adds features that are made at run time: one, or a collection of them.
+    #[cfg(feature = "dynamic")]
+    pub fn add(self, features: impl IntoIterator<Item = Feature>) -> Self {
+        self.push(Namespace::root().add(features))
+    }
+
+    /// Adds the content that `fill` puts into the server, and replaces what has the same name (tools and prompts) or URI. A
+    /// replacement takes the place of the old one in the list, and is enabled. Calls in flight continue with the old one.
+    ///
+    /// Macro-made features and those that are made at run time can replace each other.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::tool::ToolSet;
+    ///
+    /// # fn migrate(server: &Server, tools: ToolSet) -> treenail::Result<()> {
+    /// server.edit(|edit| edit.replace(|all| all.namespace("weather", |weather| weather.tools(tools))))
+    /// # }
+    /// ```
+    pub fn replace(mut self, fill: impl FnOnce(Namespace) -> Namespace) -> Self {
+        let parts = fill(Namespace::root()).into_parts();
+        self.steps.push(Step::Replace(parts));
+        self
     }
 
     /// Removes `item` permanently. Its calls in flight continue.
@@ -66,7 +95,7 @@ impl Edit {
         self.change(item, Change::Enable)
     }
 
-    fn add(mut self, namespace: Namespace) -> Self {
+    fn push(mut self, namespace: Namespace) -> Self {
         self.steps.push(Step::Add(namespace.into_parts()));
         self
     }

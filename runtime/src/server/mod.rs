@@ -8,6 +8,7 @@ mod edit;
 #[cfg(feature = "tower")]
 pub mod layer;
 mod namespace;
+pub mod observe;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
@@ -21,6 +22,8 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
+#[cfg(feature = "http-server")]
+pub(crate) use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
@@ -53,6 +56,8 @@ struct ServerState {
     calls: CallBudget,
     /// Settings for questions to clients.
     elicit_config: Arc<ElicitConfig>,
+    /// The observer of requests, if there is one.
+    observer: Option<Arc<dyn observe::ServerObserver>>,
     /// The layers around requests, if there are any.
     #[cfg(feature = "tower")]
     layers: Option<layer::RequestService>,
@@ -68,6 +73,11 @@ impl Server {
     /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
         &self.state.limits
+    }
+
+    /// Returns true if callers may see different items.
+    pub(crate) fn has_private_items(&self) -> bool {
+        self.state.config.is_filtered()
     }
 
     /// Returns the permits of functions that block.

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use treenail_schema::{Prompt, Tool};
 
 use crate::definition::{Mount, Registered};
+#[cfg(feature = "dynamic")]
+use crate::dynamic::{Bound, Feature};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
 use crate::tool::ToolSet;
+use crate::visibility::{Caller, Item, Rule};
 
 /// Mounted types, functions and nested namespaces under one name.
 ///
@@ -24,6 +27,7 @@ pub struct Namespace {
     /// Empty for the root.
     path: String,
     parts: Result<Parts, String>,
+    rules: Vec<Rule>,
 }
 
 impl Namespace {
@@ -32,6 +36,7 @@ impl Namespace {
         Self {
             path: String::new(),
             parts: Ok(Parts::default()),
+            rules: Vec::new(),
         }
     }
 
@@ -52,6 +57,16 @@ impl Namespace {
         self
     }
 
+    /// Adds features that are made at run time: one, or a collection of them. Their names get the prefix of the namespace.
+    #[cfg(feature = "dynamic")]
+    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+        let path = &self.path;
+        self.parts = self
+            .parts
+            .and_then(|parts| parts.add_features(path, features));
+        self
+    }
+
     /// Adds a nested namespace with the content that `fill` puts into it.
     pub fn namespace(
         self,
@@ -67,12 +82,50 @@ impl Namespace {
             Err(problem) => Err(format!("the namespace `{path}` {problem}")),
             Ok(()) => Ok(parts),
         });
-        let parts = fill(Self { path, parts }).parts;
+        let outer = parts.as_ref().map_or(0, |parts| parts.groups.len());
+        let rules = Vec::new();
+        let inner = fill(Self { path, parts, rules });
+        let parts = inner.finish(outer);
         Self { parts, ..self }
     }
 
+    /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
+    /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
+    ///
+    /// The rule belongs to the items that the closure adds, and not to the name: a later edit that adds to the same namespace, or
+    /// replaces an item in it, brings its own rules. For a rule about a name, use [`Item::is_in`] in a rule of the server.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::tool::ToolSet;
+    ///
+    /// let admin_tools = ToolSet::new();
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .namespace("admin", |admin| {
+    ///         admin.tools(admin_tools).visible(|_, caller| caller.has_scope("admin"))
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    pub fn visible(
+        mut self,
+        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Rule::new(rule));
+        self
+    }
+
     pub(crate) fn into_parts(self) -> Result<Parts, String> {
-        self.parts
+        self.finish(0)
+    }
+
+    /// Returns the parts, with the rules of this namespace for all groups but the first `outer` ones.
+    fn finish(self, outer: usize) -> Result<Parts, String> {
+        let mut parts = self.parts?;
+        for group in parts.groups.iter_mut().skip(outer) {
+            group.rules.extend(self.rules.iter().cloned());
+        }
+        Ok(parts)
     }
 }
 
@@ -99,6 +152,8 @@ pub(crate) struct Group {
     pub(crate) instructions: &'static str,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
+    /// The rules of the namespaces around it.
+    pub(crate) rules: Vec<Rule>,
     pub(crate) tools: Vec<Registered<Tool>>,
     pub(crate) prompts: Vec<Registered<Prompt>>,
     pub(crate) resources: Vec<RegisteredResource>,
@@ -112,10 +167,37 @@ impl Parts {
             mounted: Some(T::identity().0),
             instructions: T::INSTRUCTIONS,
             scopes: T::default_scopes(),
+            rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: bind_all(prompts, |prompt| prompt.bind(namespace, &state))?,
             resources: bind_all(resources, |resource| resource.bind(namespace, &state))?,
         });
+        Ok(self)
+    }
+
+    #[cfg(feature = "dynamic")]
+    fn add_features(
+        mut self,
+        namespace: &str,
+        features: impl IntoIterator<Item = Feature>,
+    ) -> Result<Self, String> {
+        let mut group = Group {
+            mounted: None,
+            instructions: "",
+            scopes: RequiredScopes::default(),
+            rules: Vec::new(),
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+        };
+        for feature in features {
+            match feature.bind(namespace)? {
+                Bound::Tool(tool) => group.tools.push(tool),
+                Bound::Prompt(prompt) => group.prompts.push(prompt),
+                Bound::Resource(resource) => group.resources.push(resource),
+            }
+        }
+        self.groups.push(group);
         Ok(self)
     }
 
@@ -126,6 +208,7 @@ impl Parts {
             mounted: None,
             instructions: "",
             scopes: RequiredScopes::default(),
+            rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
             prompts: Vec::new(),
             resources: Vec::new(),

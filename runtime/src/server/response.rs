@@ -14,6 +14,7 @@ use crate::request_id::IdKey;
 use crate::result_writer::ResultWriter;
 use crate::revision::ResultFormat;
 use crate::server::Server;
+use crate::server::observe::{Observation, Outcome};
 use crate::wire::{RpcError, write_error, write_result};
 
 /// Writes the response to a request around the result that `write` writes. If `write` returns a value or an error, its output is
@@ -51,6 +52,7 @@ pub(crate) struct PendingRequest {
     result: PendingResult,
     /// Its place in the call budget of the server.
     place: Option<OwnedSemaphorePermit>,
+    observation: Option<Box<dyn Observation>>,
 }
 
 impl PendingRequest {
@@ -66,7 +68,14 @@ impl PendingRequest {
             id,
             result,
             place: None,
+            observation: None,
         }
+    }
+
+    /// Attaches the observation of the request, which surrounds all of its polls.
+    pub(crate) fn with_observation(mut self, observation: Box<dyn Observation>) -> Self {
+        self.observation = Some(observation);
+        self
     }
 
     /// Attaches a place in the call budget of the server, which is released when the request is answered or dropped.
@@ -81,6 +90,19 @@ impl PendingRequest {
         context: &mut task::Context<'_>,
         out: &mut Vec<u8>,
     ) -> Poll<()> {
+        let Some(observation) = self.observation.take() else {
+            return self.poll_unobserved(context, out);
+        };
+        let (start, mut polled) = (out.len(), Poll::Pending);
+        observation.in_scope(&mut || polled = self.poll_unobserved(context, out));
+        match polled {
+            Poll::Ready(()) => observation.end(&Outcome::of_response(&out[start..])),
+            Poll::Pending => self.observation = Some(observation),
+        }
+        polled
+    }
+
+    fn poll_unobserved(&mut self, context: &mut task::Context<'_>, out: &mut Vec<u8>) -> Poll<()> {
         let Self {
             server,
             revision,

@@ -154,10 +154,8 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         state: &Arc<S>,
     ) -> Result<Registered<Descriptor>, String> {
         let (descriptor, policy, shape) = self.take_description(namespace)?;
-        let bound = self.bind_to(state, descriptor, move |descriptor| ToolInfo {
-            name: descriptor.name.clone(),
-            input_schema: descriptor.input_schema.clone(),
-            shape,
+        let bound = self.bind_to(state, descriptor, move |descriptor| {
+            ToolInfo::new(descriptor, shape)
         });
         Ok(bound.with_policy(policy))
     }
@@ -240,7 +238,15 @@ impl FeatureKind for ToolInfo {
 }
 
 impl ToolInfo {
-    fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
+    pub(crate) fn new(descriptor: &Descriptor, shape: Shape) -> Self {
+        Self {
+            name: descriptor.name.clone(),
+            input_schema: descriptor.input_schema.clone(),
+            shape,
+        }
+    }
+
+    pub(crate) fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
         ToolResultWriter::new(result, self.shape).failure(ToolError::new(message));
     }
 }

@@ -6,6 +6,7 @@ use std::error::Error;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use treenail_schema::internal::json_schema::resolve;
 use treenail_schema::{
     AudioContent, CallToolResult, ContentBlock, EmbeddedResource, ImageContent, ResourceLink,
     TextContent,
@@ -105,11 +106,10 @@ fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, steps: &Cel
     let listed = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
     let alternatives = ["oneOf", "anyOf"].into_iter().filter_map(listed);
     let target = schema.get("$ref").and_then(Value::as_str);
-    let target = target.and_then(|target| target.strip_prefix("#/$defs/"));
-    let target = target.and_then(|name| root.get("$defs")?.get(name));
+    let target = target.and_then(|target| resolve(root, target));
     let parts = listed("allOf").into_iter().flatten();
     let values = listed("enum").map_or(&[][..], Vec::as_slice);
-    target.is_some_and(inner)
+    target.is_some_and(|target| is_object(target, root, steps))
         || parts.into_iter().any(inner)
         || alternatives
             .into_iter()

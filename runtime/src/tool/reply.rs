@@ -40,6 +40,12 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
         Self { result, shape }
     }
 
+    /// Returns the writer of the result, and the shape of the output.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn parts(&mut self) -> (&mut ResultWriter<'o>, Shape) {
+        (self.result, self.shape)
+    }
+
     /// Writes a value as text, or as structured content with a text copy.
     pub(crate) fn json<T: Serialize>(&mut self, value: &T) {
         let start = self.result.mark();

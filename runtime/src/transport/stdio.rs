@@ -60,7 +60,8 @@ impl Server {
         let mut output = Output::open(stdout.file())?;
         #[cfg(not(unix))]
         let mut output = Output::Threads(tokio::io::stdout());
-        let ended = self.serve(&mut input, &mut output).await;
+        let connection = self.connect().over_stdio();
+        let ended = connection.serve(&mut input, &mut output).await;
         input.close();
         output.close();
         ended

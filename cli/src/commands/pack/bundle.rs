@@ -49,8 +49,11 @@ fn archive(files: &[(&str, &[u8], u32)]) -> io::Result<Vec<u8>> {
 /// Returns the SHA-256 digest as lower-case hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     let digest = digest::digest(&digest::SHA256, bytes);
-    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
-        let _infallible = write!(text, "{byte:02x}");
-        text
-    })
+    digest
+        .as_ref()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            let _infallible = write!(text, "{byte:02x}");
+            text
+        })
 }

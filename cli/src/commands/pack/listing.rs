@@ -29,7 +29,9 @@ pub(super) fn server_json(
     check_name(&name)?;
     let url = fields.download_url.clone().or_else(|| {
         let (owner, project) = github?;
-        Some(format!("https://github.com/{owner}/{project}/releases/download/v{version}/{file}"))
+        Some(format!(
+            "https://github.com/{owner}/{project}/releases/download/v{version}/{file}"
+        ))
     });
     let url = url.ok_or_else(|| unknown("the URL of the bundle", "--download-url"))?;
     if !url.starts_with("https://") || !url.contains("mcp") {
@@ -49,7 +51,9 @@ pub(super) fn server_json(
     insert("version", json!(version));
     if let Some(url) = repository {
         let sources = ["github", "gitlab"];
-        let source = sources.into_iter().find(|name| url.contains(&format!("//{name}.com/")));
+        let source = sources
+            .into_iter()
+            .find(|name| url.contains(&format!("//{name}.com/")));
         if let Some(source) = source {
             insert("repository", json!({"url": url, "source": source}));
         }
@@ -65,7 +69,8 @@ pub(super) fn server_json(
     });
     if !metadata.settings.is_empty() {
         let settings = metadata.settings.iter();
-        let settings = settings.map(|name| json!({"name": name, "isRequired": true, "isSecret": true}));
+        let settings =
+            settings.map(|name| json!({"name": name, "isRequired": true, "isSecret": true}));
         package["environmentVariables"] = Value::Array(settings.collect());
     }
     insert("packages", json!([package]));
@@ -81,8 +86,9 @@ fn github_owner(url: &str) -> Option<(&str, &str)> {
 }
 
 fn unknown(field: &str, option: &str) -> Failure {
-    Failure::usage(format!("{field} is unknown"))
-        .note(format!("give it with {option}, or `repository` in the `Cargo.toml` of the server"))
+    Failure::usage(format!("{field} is unknown")).note(format!(
+        "give it with {option}, or `repository` in the `Cargo.toml` of the server"
+    ))
 }
 
 /// Checks a name with a namespace in reverse order, such as `io.github.me/calculator`.
@@ -92,7 +98,9 @@ fn check_name(name: &str) -> Result<(), Failure> {
         !part.is_empty() && part.chars().all(valid)
     };
     let parts = name.split_once('/');
-    if parts.is_some_and(|(space, name)| valid(space, ".-") && valid(name, "._-")) && name.len() <= 200 {
+    if parts.is_some_and(|(space, name)| valid(space, ".-") && valid(name, "._-"))
+        && name.len() <= 200
+    {
         return Ok(());
     }
     Err(Failure::usage(format!(

@@ -73,7 +73,10 @@ pub(super) fn manifest(metadata: &Metadata, offer: &Offer, binary: &Binary) -> S
         insert("repository", json!({"type": "git", "url": url}));
     }
     insert("homepage", json!(web(package.homepage.as_deref())));
-    insert("documentation", json!(web(package.documentation.as_deref())));
+    insert(
+        "documentation",
+        json!(web(package.documentation.as_deref())),
+    );
     insert("server", server(metadata, binary));
     insert("tools", tools(offer));
     insert("tools_generated", offer.changes_tools.into());
@@ -121,11 +124,14 @@ fn server(metadata: &Metadata, binary: &Binary) -> Value {
 }
 
 fn tools(offer: &Offer) -> Value {
-    let tools = offer.tools.iter().map(|(name, description)| match description {
-        // Hosts display the text.
-        Some(text) => json!({"name": name, "description": sanitize_text(text)}),
-        None => json!({"name": name}),
-    });
+    let tools = offer
+        .tools
+        .iter()
+        .map(|(name, description)| match description {
+            // Hosts display the text.
+            Some(text) => json!({"name": name, "description": sanitize_text(text)}),
+            None => json!({"name": name}),
+        });
     Value::Array(tools.collect())
 }
 

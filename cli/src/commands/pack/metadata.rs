@@ -62,11 +62,18 @@ impl Metadata {
         for setting in &fields.settings {
             check_variable(setting)?;
         }
-        let description = [&fields.description, &package.description, &offer.description];
+        let description = [
+            &fields.description,
+            &package.description,
+            &offer.description,
+        ];
         let description = description.into_iter().flatten().map(|text| text.trim());
         let description = description.into_iter().find(|text| !text.is_empty());
         let description = description.ok_or_else(|| missing("a description", "--description"))?;
-        let author = fields.author.clone().or_else(|| package.authors.first().cloned());
+        let author = fields
+            .author
+            .clone()
+            .or_else(|| package.authors.first().cloned());
         let author = author.or_else(git_author);
         let author = author.ok_or_else(|| missing("an author", "--author"))?;
         // `Name <address>`, as Cargo and Git write it.
@@ -88,8 +95,9 @@ impl Metadata {
 }
 
 fn missing(field: &str, option: &str) -> Failure {
-    Failure::usage(format!("the bundle needs {field}"))
-        .note(format!("give it with {option}, or in the `Cargo.toml` of the server"))
+    Failure::usage(format!("the bundle needs {field}")).note(format!(
+        "give it with {option}, or in the `Cargo.toml` of the server"
+    ))
 }
 
 /// Checks a name that becomes part of file names and URLs.
@@ -117,12 +125,25 @@ fn check_variable(name: &str) -> Result<(), Failure> {
 /// Returns the package in the current directory that has this program.
 fn find_package(program: &str) -> Option<Package> {
     let stem = Path::new(program).file_stem()?.to_str()?;
-    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let arguments = [
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version",
+        "1",
+    ];
     let workspace: Workspace = serde_json::from_str(&output("cargo", &arguments)?).ok()?;
     let builds = |target: &Target| {
-        target.name == stem && target.kind.iter().any(|kind| kind == "bin" || kind == "example")
+        target.name == stem
+            && target
+                .kind
+                .iter()
+                .any(|kind| kind == "bin" || kind == "example")
     };
-    workspace.packages.into_iter().find(|package| package.targets.iter().any(builds))
+    workspace
+        .packages
+        .into_iter()
+        .find(|package| package.targets.iter().any(builds))
 }
 
 fn git_author() -> Option<String> {
@@ -133,7 +154,13 @@ fn git_author() -> Option<String> {
 /// Returns the output of a program, unless it fails or does not exist.
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok().filter(|output| output.status.success())?;
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    let output = command
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     String::from_utf8(output.stdout).ok()
 }

@@ -27,8 +27,9 @@ impl Binary {
     /// Reads the program of a command line.
     pub(super) fn read(target: &TargetArgs) -> Result<Self, Failure> {
         let Some((program, args)) = target.program.split_first() else {
-            return Err(Failure::usage("a bundle contains a program")
-                .note("give it after `--`, for example `treenail pack -- target/release/my-server`"));
+            return Err(Failure::usage("a bundle contains a program").note(
+                "give it after `--`, for example `treenail pack -- target/release/my-server`",
+            ));
         };
         let path = Path::new(program);
         let failure = |reason: &str| Failure::usage(format!("`{}`: {reason}", path.display()));
@@ -40,7 +41,9 @@ impl Binary {
         }
         let mut bytes = Vec::new();
         let file = File::open(path).map_err(io)?;
-        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(io)?;
+        file.take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(io)?;
         if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {
             return Err(failure("the program has more than 1 GiB"));
         }
@@ -49,7 +52,9 @@ impl Binary {
                 .note("pack servers in other languages with the tool `mcpb` of npm")
         })?;
         let args = args.iter().map(|arg| {
-            arg.to_str().map(str::to_owned).ok_or_else(|| failure("an argument is not UTF-8"))
+            arg.to_str()
+                .map(str::to_owned)
+                .ok_or_else(|| failure("an argument is not UTF-8"))
         });
         Ok(Self {
             name: name.to_owned(),

@@ -22,7 +22,7 @@ use self::file::FileSink;
 pub(crate) use self::redact::Redactor;
 pub(crate) use self::session::TracedSession;
 use self::text::TextSink;
-use crate::args::{ServerArgs, TraceTarget};
+use crate::args::{ServerArgs, TraceArgs, TraceTarget};
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 
@@ -103,18 +103,34 @@ impl Trace {
         args: &ServerArgs,
         terminal: &Terminal,
     ) -> Result<Option<Self>, Failure> {
-        let label = args.trace.label.clone().unwrap_or_default();
-        let sink: Arc<dyn TraceSink> = match &args.trace.target {
+        Self::new(&args.trace, terminal, || Redactor::of_args(args))
+    }
+
+    /// Returns the trace that the options request, for a server without secrets on the command line.
+    pub(crate) fn of_unknown_server(
+        args: &TraceArgs,
+        terminal: &Terminal,
+    ) -> Result<Option<Self>, Failure> {
+        Self::new(args, terminal, Redactor::default)
+    }
+
+    fn new(
+        args: &TraceArgs,
+        terminal: &Terminal,
+        redactor: impl FnOnce() -> Redactor,
+    ) -> Result<Option<Self>, Failure> {
+        let label = args.label.clone().unwrap_or_default();
+        let sink: Arc<dyn TraceSink> = match &args.target {
             None => return Ok(None),
             Some(TraceTarget::Stderr { full }) => Arc::new(TextSink::new(terminal, label, *full)),
             Some(TraceTarget::File(file)) => Arc::new(FileSink::open(file, label, terminal)?),
         };
-        let redactor = Arc::new(Redactor::of_args(args));
+        let redactor = Arc::new(redactor());
         Ok(Some(Self { sink, redactor }))
     }
 
     /// Returns a session that passes messages to the sink.
-    pub(super) fn wrap(&self, session: Arc<dyn Session>) -> Arc<dyn Session> {
+    pub(crate) fn wrap(&self, session: Arc<dyn Session>) -> Arc<dyn Session> {
         let (sink, redactor) = (Arc::clone(&self.sink), Arc::clone(&self.redactor));
         Arc::new(TracedSession::new(session, sink, redactor))
     }

@@ -1,8 +1,7 @@
 //! Candidate edits that turn an invalid value into the probably intended one.
 
 use serde_json::{Map, Value};
-use treenail_runtime::internal::push_token;
-use treenail_runtime::internal::schema_at;
+use treenail_schema::internal::json_schema::{push_token, schema_at, tokens};
 use treenail_validation::{ExpectedType, Violation, ViolationKind};
 
 use super::number::{number_text, parse_number, to_integer};
@@ -133,9 +132,10 @@ fn type_edits(pointer: &str, found: &Value, wanted: &[ExpectedType]) -> Vec<Edit
     let converted = |wanted: &ExpectedType| converted(found, *wanted);
     let mut edits: Vec<Edit> = wanted.iter().filter_map(converted).map(put).collect();
     if found.is_null() {
-        edits.extend(pointer.rsplit_once('/').map(|(object, name)| {
-            let name = name.replace("~1", "/").replace("~0", "~");
-            Edit::new(Change::Remove(object.to_owned(), name))
+        edits.extend(pointer.rfind('/').and_then(|end| {
+            let (object, name) = pointer.split_at(end);
+            let name = tokens(name).next()?.into_owned();
+            Some(Edit::new(Change::Remove(object.to_owned(), name)))
         }));
     }
     if wanted.contains(&ExpectedType::Array) && !found.is_null() && !found.is_array() {

@@ -1,8 +1,7 @@
 //! Lossless conversion between numbers and text.
 
 use serde_json::{Map, Number, Value};
-use treenail_runtime::internal::push_token;
-use treenail_runtime::internal::{schema_at, takes_only_integers};
+use treenail_schema::internal::json_schema::{push_token, schema_at, takes_only_integers};
 
 /// Bound below which floating-point numbers represent each integer exactly.
 const EXACT_INTEGER_LIMIT: f64 = 9_007_199_254_740_992.0;

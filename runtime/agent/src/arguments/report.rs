@@ -1,11 +1,9 @@
 //! Messages to the model about invalid arguments.
 
 use serde_json::{Map, Value};
-use treenail_runtime::internal::nearest;
-use treenail_runtime::internal::schema_at;
-use treenail_runtime::internal::{self, Fault, MAX_REPORTED, Problem, push_token};
+use treenail_runtime::internal::{self, to_problems};
 use treenail_schema::internal::quoted;
-use treenail_validation::{Violation, ViolationKind};
+use treenail_validation::Violation;
 
 /// Describes all mistakes, in the words that a Treenail server uses.
 pub(super) fn report(
@@ -14,21 +12,10 @@ pub(super) fn report(
     mistakes: &[Violation],
     root: &Map<String, Value>,
 ) -> String {
-    let mut problems = Problems {
-        value,
-        root,
-        reported: Vec::new(),
-        has_more: false,
-    };
-    problems.all(mistakes);
+    let (reported, has_more) = to_problems(value, mistakes, root);
     let heading = format!("Wrong arguments for the tool {}:", quoted(tool));
-    let reported: Vec<_> = problems
-        .reported
-        .into_iter()
-        .map(|(_, problem)| problem)
-        .collect();
     let mut text = internal::format_problems(heading, &reported, root);
-    if problems.has_more {
+    if has_more {
         text.push_str("\n- and more");
     }
     text + "\nCorrect them and call the tool again."
@@ -41,92 +28,4 @@ pub(super) fn too_large(tool: &str) -> String {
         Send less at once, and call the tool again.",
         quoted(tool)
     )
-}
-
-struct Problems<'a> {
-    value: &'a Value,
-    root: &'a Map<String, Value>,
-    /// Problems by pointer; only the first one of each value is reported.
-    reported: Vec<(String, Problem)>,
-    /// True if there are more problems than are reported.
-    has_more: bool,
-}
-
-impl Problems<'_> {
-    fn all(&mut self, mistakes: &[Violation]) {
-        for mistake in mistakes {
-            self.mistake(mistake);
-        }
-    }
-
-    fn mistake(&mut self, mistake: &Violation) {
-        let pointer = &mistake.pointer;
-        match &mistake.kind {
-            ViolationKind::Missing(name) => self.add(member_pointer(pointer, name), Fault::Missing),
-            ViolationKind::Unknown(name) => {
-                let nearest = self.nearest(pointer, name);
-                self.add(member_pointer(pointer, name), Fault::Unknown { nearest });
-            }
-            ViolationKind::Choice(branches) => match closest_branch(pointer, branches) {
-                Some(branch) => self.all(branch),
-                None => self.wrong(pointer),
-            },
-            ViolationKind::Type(_) | ViolationKind::Option(_) | ViolationKind::Bounds => {
-                self.wrong(pointer);
-            }
-            ViolationKind::Other(reason) => {
-                let (value, reason) = (None, reason.clone());
-                self.add(pointer.clone(), Fault::Unreadable { value, reason });
-            }
-        }
-    }
-
-    fn wrong(&mut self, pointer: &str) {
-        let value = self.value.pointer(pointer).unwrap_or(&Value::Null);
-        self.add(pointer.to_owned(), Fault::wrong(&value.to_string()));
-    }
-
-    fn nearest(&self, pointer: &str, name: &str) -> Option<String> {
-        let schema = schema_at(self.root, pointer)?;
-        let known = schema.get("properties")?.as_object()?;
-        nearest(name, known.keys().map(String::as_str)).map(str::to_owned)
-    }
-
-    fn add(&mut self, pointer: String, fault: Fault) {
-        // Several keywords can fail for one value; one report covers them all.
-        if self
-            .reported
-            .iter()
-            .any(|(reported, _)| *reported == pointer)
-        {
-            return;
-        }
-        if self.reported.len() == MAX_REPORTED {
-            self.has_more = true;
-            return;
-        }
-        self.reported
-            .push((pointer.clone(), Problem::at(pointer, fault)));
-    }
-}
-
-fn member_pointer(pointer: &str, name: &str) -> String {
-    let mut member_pointer = pointer.to_owned();
-    push_token(&mut member_pointer, name);
-    member_pointer
-}
-
-/// Returns the branch of a choice that was probably intended: of the matching type, with the fewest mistakes.
-fn closest_branch<'a>(pointer: &str, branches: &'a [Vec<Violation>]) -> Option<&'a Vec<Violation>> {
-    let is_mismatch = |mistake: &Violation| {
-        mistake.pointer == pointer
-            && !matches!(
-                mistake.kind,
-                ViolationKind::Missing(_) | ViolationKind::Unknown(_)
-            )
-    };
-    let candidates = branches
-        .iter()
-        .filter(|branch| !branch.iter().any(is_mismatch));
-    candidates.min_by_key(|branch| branch.len())
 }

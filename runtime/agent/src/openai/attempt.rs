@@ -6,13 +6,11 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout, timeout_at};
-use treenail_runtime::client::ClientError;
+use treenail_http_client::HttpError;
+use treenail_http_client::body::{self, End};
+use treenail_http_client::response::{describe_redirect, is_compressed, media_type};
+use treenail_http_client::sse::{Parser, Position};
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::http_client::body::{self, End};
-use treenail_runtime::internal::http_client::response::{
-    describe_redirect, is_compressed, media_type,
-};
-use treenail_runtime::internal::http_client::sse::{Parser, Position};
 use treenail_schema::internal::quoted;
 
 use super::Endpoint;
@@ -81,7 +79,7 @@ async fn send(
     request.headers_mut().clone_from(&endpoint.headers);
     match timeout_at(deadline, endpoint.pool.send(request)).await {
         Ok(Ok(response)) => Ok(response),
-        Ok(Err(ClientError::Closed(why))) => Err(Failure::transient(&*why)),
+        Ok(Err(HttpError::Closed(why))) => Err(Failure::transient(&*why)),
         Ok(Err(other)) => Err(Failure::transient(other.to_string())),
         Err(_) => Err(first_byte_failure(endpoint)),
     }

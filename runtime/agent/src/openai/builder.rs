@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use http::Uri;
 use serde_json::Value;
-use treenail_runtime::client::ClientError;
-use treenail_runtime::internal::http_client::Pool;
-use treenail_runtime::internal::http_client::url;
+use treenail_http_client::{HttpError, Pool, url};
 use treenail_schema::JsonObject;
 
 use super::headers::headers;
@@ -156,7 +154,7 @@ impl OpenAiModelBuilder {
             return Err(ModelError::misconfigured(why));
         }
         let headers = headers(&self.headers, self.key.as_ref())?;
-        let pool = Pool::new(&url, &self.limits.client_limits()).map_err(misconfigured)?;
+        let pool = Pool::new(&url, &self.limits.http()).map_err(misconfigured)?;
         let default_field = || MaxTokensField::for_host(url.host().unwrap_or_default());
         Ok(OpenAiModel(Arc::new(Endpoint {
             max_tokens_field: self.max_tokens_field.unwrap_or_else(default_field),
@@ -195,10 +193,11 @@ pub(super) fn from_env(model: String) -> Result<OpenAiModelBuilder, ModelError> 
     Ok(builder)
 }
 
-fn misconfigured(error: ClientError) -> ModelError {
+fn misconfigured(error: HttpError) -> ModelError {
     match error {
-        ClientError::Invalid(why) | ClientError::Closed(why) => ModelError::Misconfigured(why),
-        other => ModelError::misconfigured(other),
+        HttpError::Invalid(why) | HttpError::Closed(why) | HttpError::Protocol(why) => {
+            ModelError::Misconfigured(why)
+        }
     }
 }
 

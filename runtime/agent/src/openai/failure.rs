@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
-use treenail_runtime::internal::http_client::response::is_transient;
+use treenail_http_client::response::is_transient;
 use treenail_runtime::internal::jitter;
 
 use super::Endpoint;

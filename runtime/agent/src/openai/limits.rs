@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use treenail_runtime::client::{ClientLimits, HttpClientLimits};
+use treenail_http_client::HttpClientLimits;
 use treenail_schema::internal::limits;
 
 limits! {
@@ -45,11 +45,9 @@ limits! {
 
 impl OpenAiLimits {
     /// Converts the limits for the HTTP client.
-    pub(super) fn client_limits(&self) -> ClientLimits {
-        ClientLimits::default().http(
-            HttpClientLimits::default()
-                .connect_timeout(self.connect_timeout)
-                .header_bytes(self.header_bytes),
-        )
+    pub(super) fn http(&self) -> HttpClientLimits {
+        HttpClientLimits::default()
+            .connect_timeout(self.connect_timeout)
+            .header_bytes(self.header_bytes)
     }
 }

@@ -28,7 +28,7 @@ pub use self::request::MaxTokensField;
 use self::request::Outgoing;
 use self::response::Assembler;
 use crate::{Model, ModelCapabilities, ModelError, ModelFuture, ModelReply, TextSink};
-use treenail_runtime::internal::http_client::Pool;
+use treenail_http_client::Pool;
 
 /// Language model behind an OpenAI-compatible endpoint: streamed chat completions, with tools.
 ///

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri};
 use tokio::time::timeout_at;
-use treenail_runtime::internal::http_client::response::location;
-use treenail_runtime::internal::http_client::url::same_origin;
+use treenail_http_client::response::location;
+use treenail_http_client::url::same_origin;
 use treenail_schema::internal::quoted;
 
 use super::budget::Budget;

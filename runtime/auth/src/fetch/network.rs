@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Uri};
-use treenail_runtime::client::{ClientError, ClientLimits};
-use treenail_runtime::internal::http_client::body::{self, End};
-use treenail_runtime::internal::http_client::response::is_compressed;
-use treenail_runtime::internal::http_client::{DialGuard, Pool, ResolveFuture};
+use treenail_http_client::body::{self, End};
+use treenail_http_client::response::is_compressed;
+use treenail_http_client::{DialGuard, HttpClientLimits, HttpError, Pool, ResolveFuture};
 use treenail_schema::internal::quoted;
 
 use super::fetcher::{Transport, TransportFuture};
@@ -49,7 +48,7 @@ impl Resolver for SystemResolver {
 /// Transport over sockets.
 pub(super) struct Network {
     guard: Arc<Guard>,
-    limits: ClientLimits,
+    limits: HttpClientLimits,
     /// Pools of connections by origin, the most recent one at the end.
     pools: Mutex<Vec<(String, Arc<Pool>)>>,
 }
@@ -76,9 +75,9 @@ impl Network {
     }
 
     pub(super) fn with_resolver(policy: FetchPolicy, resolver: Arc<dyn Resolver>) -> Self {
-        let mut limits = ClientLimits::default();
-        limits.http.header_bytes = MAX_HEADER_BYTES;
-        limits.http.connect_timeout = CONNECT_TIMEOUT;
+        let limits = HttpClientLimits::default()
+            .header_bytes(MAX_HEADER_BYTES)
+            .connect_timeout(CONNECT_TIMEOUT);
         Self {
             guard: Arc::new(Guard { policy, resolver }),
             limits,
@@ -113,7 +112,7 @@ impl Network {
             |reason: &dyn fmt::Display| AuthError::Unavailable(format!("{host}: {reason}").into());
         let response = pool.send(request).await.map_err(|error| match error {
             // The guard has refused the address.
-            ClientError::Invalid(reason) => AuthError::Forbidden(reason),
+            HttpError::Invalid(reason) => AuthError::Forbidden(reason),
             other => unavailable(&other),
         })?;
         let (head, mut body) = response.into_parts();

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use http::Uri;
 use http::uri::Scheme;
-use treenail_runtime::internal::http_client::url;
+use treenail_http_client::url;
 use treenail_schema::internal::quoted;
 
 use super::address::AddressClass;

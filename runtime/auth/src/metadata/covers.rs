@@ -1,7 +1,7 @@
 //! Comparison of the URL of a resource with that of a server.
 
 use http::Uri;
-use treenail_runtime::internal::http_client::url;
+use treenail_http_client::url;
 
 /// Returns the URL of a server in the form of a resource: scheme and host in lower case, no fragment, no bare slash.
 pub(crate) fn canonical(server: &Uri) -> String {

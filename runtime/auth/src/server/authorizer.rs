@@ -190,7 +190,8 @@ impl Authorizer {
     fn wanted_scopes(&self, parts: &Parts) -> String {
         let header = |name| parts.headers.get(name)?.to_str().ok();
         let operation = header("mcp-method").zip(header("mcp-name"));
-        let operation = operation.map(|(method, name)| self.server.scopes_of(method, name));
+        let operation =
+            operation.map(|(method, name)| self.server.advertised_scopes_of(method, name));
         let operation = operation.unwrap_or_default();
         let operation = operation.names().collect::<Vec<_>>().join(" ");
         let operation = operation.parse().unwrap_or_default();

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming as Body;
+use treenail_http_client::body::release;
 use treenail_schema::Revision;
 
 use crate::client::http::authorization::{HttpAttempt, HttpAuthorization, Refusal};
 use crate::client::http::headers::name_in;
 use crate::client::http::sender::{ResponseBound, Sender};
-use crate::client::http_client::body::release;
 use crate::client::timeout::paused;
 use crate::client::{ClientError, SessionNotification, SessionRequest};
 use crate::wire::{Members, as_string};

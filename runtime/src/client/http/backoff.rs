@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::client::http_client::sse::Position;
+use treenail_http_client::sse::Position;
+
 use crate::retry;
 
 /// Delay if the server has not set one with `retry`.

@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use treenail_http_client::{HttpError, Pool, url};
 
 use crate::client::http::headers::is_reserved;
 use crate::client::http::inner::Inner;
 use crate::client::http::{HttpAuthorization, HttpSession};
-use crate::client::http_client::pool::Pool;
-use crate::client::http_client::url;
 use crate::client::{ClientError, ClientLimits};
 
 /// Builder of an [`HttpSession`], returned by [`HttpSession::builder`].
@@ -83,11 +82,20 @@ impl HttpSessionBuilder {
     ///   cannot be sent; or if the environment configures an unsupported proxy.
     /// - [`ClientError::Closed`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
-        let url = url::parse(&self.url)?;
+        let url = url::parse(&self.url).map_err(client_error)?;
         let headers = headers(&self.headers)?;
-        let pool = Pool::new(&url, &self.limits)?;
+        let pool = Pool::new(&url, &self.limits.http).map_err(client_error)?;
         let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
         Ok(HttpSession(inner))
+    }
+}
+
+/// Converts an error of the HTTP client.
+pub(super) fn client_error(error: HttpError) -> ClientError {
+    match error {
+        HttpError::Invalid(reason) => ClientError::Invalid(reason),
+        HttpError::Closed(reason) => ClientError::Closed(reason),
+        HttpError::Protocol(reason) => ClientError::Protocol(reason),
     }
 }
 

@@ -2,9 +2,8 @@
 
 use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
-
-use crate::client::http_client::body;
-use crate::client::http_client::sse::{Event, Parser, Position};
+use treenail_http_client::body;
+use treenail_http_client::sse::{Event, Parser, Position};
 
 /// Event stream of one response. Dropping it closes the stream.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ use std::task::Poll;
 use hyper::body::Incoming as Body;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
+use treenail_http_client::response::is_transient;
+use treenail_http_client::sse::{Event, Position};
 use treenail_schema::Revision;
 
 use crate::client::http::events::Events;
@@ -18,8 +20,6 @@ use crate::client::http::sender::Parts;
 use crate::client::http::session_state::SessionState;
 use crate::client::http::sse_2024_11_05::{self, may_be_http_sse};
 use crate::client::http::{Answer, backoff, headers, message};
-use crate::client::http_client::response::is_transient;
-use crate::client::http_client::sse::{Event, Position};
 use crate::client::{ClientError, SessionRequest};
 
 /// Sends a modern request. The future owns the whole exchange, so dropping it closes the stream.

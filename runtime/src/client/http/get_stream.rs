@@ -6,6 +6,8 @@ use std::time::Duration;
 use http::StatusCode;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
+use treenail_http_client::response::is_transient;
+use treenail_http_client::sse::{Event, Position};
 
 use crate::client::ClientError;
 use crate::client::http::backoff::Backoff;
@@ -14,8 +16,6 @@ use crate::client::http::incoming::Source;
 use crate::client::http::inner::Inner;
 use crate::client::http::response::HttpResponse;
 use crate::client::http::session_state::SessionState;
-use crate::client::http_client::response::is_transient;
-use crate::client::http_client::sse::{Event, Position};
 
 /// Longest wait of the first request for the stream. Servers open it at once, but some send the response head only with
 /// the first message.

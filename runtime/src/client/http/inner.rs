@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::{HeaderMap, Uri};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use treenail_http_client::Pool;
 
 use crate::client::http::authorization::HttpAuthorization;
 use crate::client::http::authorized::Subject;
@@ -14,7 +15,6 @@ use crate::client::http::message;
 use crate::client::http::response::HttpResponse;
 use crate::client::http::sender::Sender;
 use crate::client::http::session_state::{SessionState, StateStore};
-use crate::client::http_client::pool::Pool;
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientLimits};
 

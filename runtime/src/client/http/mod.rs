@@ -1,6 +1,6 @@
 //! Session over Streamable HTTP, for servers of all eras.
 //!
-//! - Outgoing: `message` and `headers` compose a request, `sender` sends it through the connection pool of `http_client`.
+//! - Outgoing: `message` and `headers` compose a request, `sender` sends it through the connection pool of the crate `treenail-http-client`.
 //! - Incoming: `response` classifies a response by status and type, `events` reads it if it is a stream, and `incoming`
 //!   dispatches each message to the request (`pending`) or the handler that it belongs to.
 //! - `authorization` is the interface of credentials that change, and `authorized` the way of requests with them.

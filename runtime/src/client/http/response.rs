@@ -6,9 +6,9 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Response, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
+use treenail_http_client::body::{self, End};
+use treenail_http_client::response::{describe_redirect, is_compressed, media_type};
 
-use crate::client::http_client::body::{self, End};
-use crate::client::http_client::response::{describe_redirect, is_compressed, media_type};
 use crate::client::{Challenges, ClientError, ClientLimits, Unauthorized};
 use crate::wire::{Members, RpcError, quoted};
 

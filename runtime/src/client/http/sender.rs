@@ -8,16 +8,17 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming as Body;
 use tokio::time::timeout;
+use treenail_http_client::Pool;
+use treenail_http_client::response::location;
+use treenail_http_client::url::same_origin;
 use treenail_schema::JsonObject;
 
 use crate::client::http::authorization::HttpAuthorization;
 use crate::client::http::authorized::Subject;
+use crate::client::http::builder::client_error;
 use crate::client::http::headers::LAST_EVENT;
 use crate::client::http::response::HttpResponse;
 use crate::client::http::session_state::SessionState;
-use crate::client::http_client::pool::Pool;
-use crate::client::http_client::response::location;
-use crate::client::http_client::url::same_origin;
 use crate::client::{ClientError, ClientLimits};
 
 const JSON_OR_EVENTS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -180,12 +181,13 @@ impl Sender {
         request: Request<Bytes>,
         bound: ResponseBound,
     ) -> Result<Response<Body>, ClientError> {
-        match bound {
+        let sent = match bound {
             ResponseBound::CallerTimeout => self.pool.send(request).await,
             ResponseBound::InformationalResponses(limit) => {
                 Box::pin(self.pool.send_without_timeout(request, limit)).await
             }
-        }
+        };
+        sent.map_err(client_error)
     }
 
     /// Returns the target of a redirect that preserves the method and the origin. Other redirects are not followed.

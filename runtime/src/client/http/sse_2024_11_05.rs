@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use http::{StatusCode, Uri};
+use treenail_http_client::sse::{Event, Position};
+use treenail_http_client::url::same_origin;
 
 use crate::client::ClientError;
 use crate::client::http::events::Events;
@@ -10,8 +12,6 @@ use crate::client::http::get_stream;
 use crate::client::http::inner::Inner;
 use crate::client::http::response::{ErrorResponse, HttpResponse};
 use crate::client::http::session_state::{LegacyTransport, SessionState};
-use crate::client::http_client::sse::{Event, Position};
-use crate::client::http_client::url::same_origin;
 
 /// Returns true if the response to `initialize` may be that of a server of 2024-11-05, which accepts no POST at this URL.
 pub(super) fn may_be_http_sse(error: &ErrorResponse) -> bool {

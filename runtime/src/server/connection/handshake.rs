@@ -7,6 +7,7 @@ use treenail_schema::{ClientCapabilities, InitializeRequestParams, Method, Revis
 use super::Connection;
 use crate::revision::{CachedPeer, Peer, negotiate};
 use crate::server::subscriptions::Subscriber;
+use crate::visibility::Caller;
 use crate::wire::{Params, RpcError, shortened, write_result};
 
 /// State of the handshake of the legacy era.
@@ -65,12 +66,17 @@ impl Connection {
         })?;
         let revision = negotiate(&params.protocol_version);
         let peer = Peer::legacy(revision, params.capabilities, Some(params.client_info));
+        let peer = Arc::new(peer);
         if again {
             self.restart();
         }
-        self.handshake = Handshake::Answered(Arc::new(peer));
+        self.handshake = Handshake::Answered(Arc::clone(&peer));
+        self.observe_session(revision);
         self.registry.refresh(&mut self.snapshot);
-        let result = self.snapshot.handshake_result(revision);
+        let caller = Caller::new(&self.extensions, &peer);
+        let view = self.snapshot.view(&caller, None, &self.server.state.config);
+        let snapshot = view.as_ref().unwrap_or(&self.snapshot);
+        let result = snapshot.handshake_result(revision);
         write_result(out, id, |out| out.extend_from_slice(result));
         Ok(())
     }

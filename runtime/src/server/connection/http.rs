@@ -7,9 +7,11 @@ use treenail_schema::Revision;
 use super::Connection;
 use crate::extensions::Extensions;
 use crate::revision::{CachedPeer, Peer};
+use crate::scope::Access;
+use crate::server::observe::SessionObservation;
 use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
-use crate::wire::RpcError;
+use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
 
 impl Connection {
     /// Returns the peer of the modern era that the `_meta` of a request describes, if it describes one.
@@ -32,6 +34,7 @@ impl Connection {
             modern: CachedPeer::default(),
             registry: Arc::clone(&self.registry),
             snapshot: Arc::clone(&self.snapshot),
+            prepared: None,
             subscriber: Subscriber::default(),
             extensions: Extensions::new(),
             outbox,
@@ -43,6 +46,8 @@ impl Connection {
             calls_first: true,
             restarts: false,
             session: self.session,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 
@@ -56,9 +61,57 @@ impl Connection {
         self.legacy_peer().map(|peer| peer.revision())
     }
 
-    /// Returns the arguments of a tool that clients repeat in HTTP headers.
-    pub(crate) fn mirrors(&mut self, tool: &str) -> &[HeaderParam] {
+    /// Returns the arguments of a tool that clients repeat in HTTP headers, unless it is hidden from the caller. The extensions
+    /// of the request have been attached.
+    pub(crate) fn mirrors(&mut self, envelope: &Envelope<'_>, peer: &Peer) -> &[HeaderParam] {
+        let Some(tool) = envelope.params.name.and_then(as_string) else {
+            return &[];
+        };
         self.registry.refresh(&mut self.snapshot);
-        self.snapshot.mirrors(tool)
+        self.prepared = self.view(peer, envelope);
+        let snapshot = self.prepared.as_ref().unwrap_or(&self.snapshot);
+        snapshot.mirrors(&tool)
+    }
+
+    /// Makes the view of the caller of a request, for owners that handle the request under a lock.
+    pub(crate) fn prepare(&mut self, envelope: &Envelope<'_>) {
+        let peer = match self.legacy_peer() {
+            Some(peer) => Arc::clone(peer),
+            None => return,
+        };
+        self.registry.refresh(&mut self.snapshot);
+        self.prepared = self.view(&peer, envelope);
+    }
+
+    /// Replaces the caller of the subscriptions by that of a branch.
+    pub(crate) fn renew_caller(&mut self, branch: &Self) {
+        self.subscriber.renew_caller(&branch.extensions);
+    }
+
+    /// Takes over the caller and the prepared view of a branch.
+    pub(crate) fn adopt_caller(&mut self, branch: &mut Self) {
+        self.extensions = branch.extensions.clone();
+        self.prepared = branch.prepared.take();
+    }
+
+    /// Checks the scopes of all messages of a batch, before any of its functions runs. Items that the caller does not see have
+    /// none.
+    pub(crate) fn check_batch_scopes(&mut self, messages: &[&str]) -> Result<(), RpcError> {
+        let Some(access) = self.extensions.get::<Access>().cloned() else {
+            return Ok(());
+        };
+        let limits = self.server.limits().clone();
+        let mut required = Vec::new();
+        for message in messages.iter().take(limits.batch_messages) {
+            let Ok(Message::Request(_, envelope)) = parse_element(message, &limits) else {
+                continue;
+            };
+            self.prepare(&envelope);
+            let view = self.prepared.take();
+            let snapshot = view.as_ref().unwrap_or(&self.snapshot);
+            let scopes = snapshot.required_scopes(&envelope).into_iter();
+            required.extend(scopes.cloned());
+        }
+        access.check_request(required.iter().collect()).map(drop)
     }
 }

@@ -4,23 +4,27 @@ mod batch;
 mod handshake;
 #[cfg(feature = "http-server")]
 mod http;
+mod observed;
 mod places;
 mod request;
 
 use std::sync::Arc;
-use std::task::{self, Poll};
+use std::task::{self, Poll, ready};
 
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{Method, RequestId};
 
+#[cfg(feature = "http-server")]
+pub(crate) use self::batch::ParsedMessage;
 use self::handshake::Handshake;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
 use crate::server::Server;
+use crate::server::observe::SessionObservation;
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
-use crate::server::subscriptions::Subscriber;
+use crate::server::subscriptions::{Audience, Decision, Subscriber, Unreviewed};
 use crate::wire::{
     Body, Envelope, Invalid, Message, RpcError, parse, parse_with_known_meta, quoted, write_error,
 };
@@ -37,6 +41,8 @@ pub struct Connection {
     registry: Arc<Registry>,
     /// The last snapshot of the registry that was used.
     snapshot: Arc<Snapshot>,
+    /// The view of the caller for the next request, if it has been made already.
+    prepared: Option<Arc<Snapshot>>,
     subscriber: Subscriber,
     extensions: Extensions,
     outbox: Outbox,
@@ -55,6 +61,10 @@ pub struct Connection {
     restarts: bool,
     /// The number of restarts.
     session: u64,
+    /// Set for a connection over the standard streams of the process.
+    is_stdio: bool,
+    /// Observation of the session of the legacy era.
+    observation: SessionObservation,
 }
 
 /// Outcome of [`Connection::handle_message`].
@@ -91,6 +101,7 @@ impl Connection {
         Self {
             snapshot: registry.snapshot(),
             registry,
+            prepared: None,
             subscriber: Subscriber::default(),
             server,
             handshake,
@@ -105,6 +116,8 @@ impl Connection {
             calls_first: true,
             restarts: true,
             session: 0,
+            is_stdio: false,
+            observation: SessionObservation::default(),
         }
     }
 
@@ -155,6 +168,21 @@ impl Connection {
     /// When the server closes, the responses to subscription requests are returned here: first the result, then a cancellation
     /// notification. The latter is only for transports on which many requests share a stream.
     pub fn poll_outgoing(&mut self, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
+        loop {
+            match ready!(self.poll_unreviewed(context)) {
+                Unreviewed::Message(message) => return Poll::Ready(message),
+                Unreviewed::Change(review) => {
+                    if let Some(message) = self.settle(review.decide()) {
+                        return Poll::Ready(message);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Polls as [`Connection::poll_outgoing`] does, for owners with a lock: the caller runs a review, which may run the user's
+    /// code, without it.
+    pub(crate) fn poll_unreviewed(&mut self, context: &mut task::Context<'_>) -> Poll<Unreviewed> {
         let (server, subscriber) = (&self.server, &mut self.subscriber);
         if !self.calls_first {
             if let Poll::Ready(message) = subscriber.poll_next(server, context) {
@@ -164,12 +192,17 @@ impl Connection {
         }
         if let Poll::Ready(message) = self.outgoing.poll_next(context) {
             self.calls_first = false;
-            return Poll::Ready(message);
+            return Poll::Ready(Unreviewed::Message(message));
         }
         if self.calls_first {
             return subscriber.poll_next(server, context);
         }
         Poll::Pending
+    }
+
+    /// Applies the decision of a review. Returns the message that it has allowed.
+    pub(crate) fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
+        self.subscriber.settle(decision)
     }
 
     /// Returns the next message of a call in flight, if there is one now.
@@ -259,8 +292,9 @@ impl Connection {
     fn on_notification(&mut self, envelope: &Envelope<'_>) -> Handled {
         match (envelope.known, &self.handshake) {
             (Some(Method::Initialized), Handshake::Answered(peer)) => {
+                let audience = Audience::new(&self.extensions, peer, &self.snapshot);
                 self.handshake = Handshake::Finished(Arc::clone(peer));
-                self.subscriber.start_legacy(&self.server);
+                self.subscriber.start_legacy(&self.server, audience);
             }
             (Some(Method::Cancelled), _) => {
                 let Some(id) = envelope.params.request_id else {

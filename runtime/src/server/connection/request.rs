@@ -21,6 +21,8 @@ use crate::server::Server;
 use crate::server::layer::{LayeredRequest, RequestService, is_layered};
 use crate::server::registry::{Route, Snapshot};
 use crate::server::response::{PendingRequest, write_response};
+use crate::server::subscriptions::Audience;
+use crate::visibility::Caller;
 #[cfg(feature = "tower")]
 use crate::wire::Params;
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
@@ -35,6 +37,20 @@ type Start<'s> =
 impl Connection {
     /// Handles one request.
     pub(super) fn on_request(
+        &mut self,
+        id: &str,
+        envelope: &Envelope<'_>,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        let observer = self.server.state.observer.as_ref();
+        if let Some(observer) = observer.filter(|observer| observer.is_enabled()) {
+            let observer = Arc::clone(observer);
+            return self.observed_request(&*observer, id, envelope, out);
+        }
+        self.handle_request(id, envelope, out)
+    }
+
+    pub(super) fn handle_request(
         &mut self,
         id: &str,
         envelope: &Envelope<'_>,
@@ -72,15 +88,19 @@ impl Connection {
             .known
             .filter(|method| method.exists(Direction::ClientToServer, revision))
             .ok_or_else(|| RpcError::method_not_found(&envelope.method, revision))?;
+        self.registry.refresh(&mut self.snapshot);
+        let view = match &self.snapshot.views {
+            None => None,
+            Some(_) => self.prepared.take().or_else(|| self.view(&peer, envelope)),
+        };
         let Self {
             server,
-            registry,
-            snapshot,
+            snapshot: base,
             subscriber,
             extensions,
             ..
         } = self;
-        registry.refresh(snapshot);
+        let snapshot = view.as_ref().unwrap_or(base);
         if snapshot.requires_scopes {
             check_scopes(extensions, snapshot, envelope)?;
         }
@@ -92,21 +112,38 @@ impl Connection {
                     .ok_or_else(|| RpcError::invalid_params("`params.level` is missing"))?;
                 peer.set_log_level(read_log_level(level)?);
             }
-            Method::Subscribe if snapshot.resources.are_subscribable() => {
+            Method::Subscribe if snapshot.has_subscriptions() => {
                 subscriber.subscribe(server, snapshot, params, revision)?;
+                subscriber.attend(server, Audience::new(extensions, &peer, base));
             }
             // Also if the resource has been removed since.
-            Method::Unsubscribe if snapshot.dynamic || snapshot.resources.are_subscribable() => {
+            Method::Unsubscribe if snapshot.dynamic || snapshot.has_subscriptions() => {
                 subscriber.unsubscribe(server, params)?;
             }
             Method::SubscriptionsListen => {
                 subscriber.listen(server, snapshot, id, params)?;
+                subscriber.attend(server, Audience::new(extensions, &peer, base));
                 return Ok(None);
             }
-            _ => return self.dispatch_feature(id, (method, envelope), &peer, out),
+            _ => {
+                let request = (method, envelope);
+                return self.dispatch_feature(id, request, (&peer, view.as_ref()), out);
+            }
         }
         write_result(out, id, |out| out.extend_from_slice(b"{}"));
         Ok(None)
+    }
+
+    /// Returns the view of the caller of a request, unless all callers see the same items.
+    pub(super) fn view(&self, peer: &Peer, envelope: &Envelope<'_>) -> Option<Arc<Snapshot>> {
+        let caller = Caller::new(&self.extensions, peer);
+        let state = &self.server.state;
+        // A layer may look up other items in the view.
+        #[cfg(feature = "tower")]
+        let envelope = state.layers.is_none().then_some(envelope);
+        #[cfg(not(feature = "tower"))]
+        let envelope = Some(envelope);
+        self.snapshot.view(&caller, envelope, &state.config)
     }
 
     /// Handles a request for a tool, a prompt, a resource, a completion, a list or the description of the server.
@@ -114,20 +151,18 @@ impl Connection {
         &self,
         id: &str,
         (method, envelope): (Method, &Envelope<'_>),
-        peer: &Arc<Peer>,
+        (peer, view): (&Arc<Peer>, Option<&Arc<Snapshot>>),
         out: &mut Vec<u8>,
     ) -> Result<Outcome, RpcError> {
+        let snapshot = view.unwrap_or(&self.snapshot);
         let params = &envelope.params;
         check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
         let (state, revision) = (&self.server.state, peer.revision());
         #[cfg(feature = "tower")]
         if let Some(layers) = state.layers.as_ref().filter(|_| is_layered(method)) {
-            return self.layered(layers, id, (method, params), peer, out);
+            return self.layered((layers, snapshot), id, (method, params), peer, out);
         }
-        match self
-            .snapshot
-            .route(method, params, revision, &state.config)?
-        {
+        match snapshot.route(method, params, revision, &state.config)? {
             Some(Route::Page(page)) => {
                 write_result(out, id, |out| out.extend_from_slice(&page));
                 Ok(None)
@@ -163,14 +198,14 @@ impl Connection {
     #[cfg(feature = "tower")]
     fn layered(
         &self,
-        layers: &RequestService,
+        (layers, snapshot): (&RequestService, &Arc<Snapshot>),
         id: &str,
         (method, params): (Method, &Params<'_>),
         peer: &Arc<Peer>,
         out: &mut Vec<u8>,
     ) -> Result<Outcome, RpcError> {
         let (state, revision) = (&self.server.state, peer.revision());
-        let route = self.snapshot.route(method, params, revision, &state.config);
+        let route = snapshot.route(method, params, revision, &state.config);
         // If there is no such target, the innermost service finds that out again: layers see the request too.
         let (name, arguments, exists) = match route {
             Ok(Some(Route::Function {
@@ -201,12 +236,7 @@ impl Connection {
         };
         let params = params.text.unwrap_or("{}");
         let start = |call: &Call<'_>, _: &mut ResultWriter<'_>| {
-            Ok(Some(LayeredRequest::start(
-                layers,
-                &self.snapshot,
-                params,
-                call,
-            )))
+            Ok(Some(LayeredRequest::start(layers, snapshot, params, call)))
         };
         Ok(self.poll_once(&start, &call, out))
     }
@@ -261,10 +291,23 @@ fn check_scopes(
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
     if let Some(access) = extensions.get::<Access>() {
-        let access = access.check(&snapshot.required_scopes(envelope))?;
+        let required = snapshot.required_scopes(envelope);
+        #[cfg(feature = "http-server")]
+        if is_http(extensions) {
+            let access = access.check_request(required)?;
+            extensions.insert(access);
+            return Ok(());
+        }
+        let access = access.check(&required)?;
         extensions.insert(access);
     }
     Ok(())
+}
+
+/// Returns true if the request has arrived over HTTP, where each one needs further scopes.
+#[cfg(feature = "http-server")]
+fn is_http(extensions: &Extensions) -> bool {
+    extensions.get::<http::request::Parts>().is_some()
 }
 
 /// Rejects a token that is too long, because each progress message of the call repeats it.

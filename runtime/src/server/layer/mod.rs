@@ -21,7 +21,6 @@ mod layered_request;
 mod only;
 mod request;
 mod response;
-mod rewrite;
 mod service;
 
 use std::error::Error;

@@ -11,7 +11,7 @@ use treenail_schema::{
 };
 
 use crate::result_writer::ResultWriter;
-use crate::server::layer::rewrite::{is_complete, member, rewrite};
+use crate::rewrite::{is_complete, member, rewrite};
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
@@ -114,12 +114,18 @@ impl Response {
         }
         let start = result.mark();
         let placement = result.style().placement(shape);
-        rewrite(&self.text, placement, result).map_err(|error| {
-            let method = method.as_str();
-            tracing::error!(%error, method, "a result cannot be read");
-            result.rewind(start);
-            RpcError::internal("the result could not be written")
-        })
+        match rewrite(&self.text, placement, result, |_, _| false) {
+            Ok(rewritten) => {
+                rewritten.end(result);
+                Ok(())
+            }
+            Err(error) => {
+                let method = method.as_str();
+                tracing::error!(%error, method, "a result cannot be read");
+                result.rewind(start);
+                Err(RpcError::internal("the result could not be written"))
+            }
+        }
     }
 }
 

@@ -46,6 +46,17 @@ impl Catalog {
         self.check()
     }
 
+    /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    pub(crate) fn replace(&mut self, other: Self) -> Result<(), String> {
+        self.tools.replace(other.tools);
+        self.prompts.replace(other.prompts);
+        self.resources.replace(other.resources);
+        self.templates.replace(other.templates);
+        self.sources.extend(other.sources);
+        self.drop_unused_sources();
+        self.check()
+    }
+
     /// Rejects duplicate keys.
     fn check(&self) -> Result<(), String> {
         self.tools.check()?;
@@ -65,6 +76,7 @@ impl Catalog {
             mounted: group.mounted,
             instructions: group.instructions,
             scopes: group.scopes,
+            rules: group.rules,
             bare,
         });
         for tool in group.tools {
@@ -94,6 +106,12 @@ impl Catalog {
         if found == 0 {
             return Err(self.unknown(item));
         }
+        self.drop_unused_sources();
+        Ok(())
+    }
+
+    /// Removes the sources whose entries have all been removed.
+    fn drop_unused_sources(&mut self) {
         let Self {
             tools,
             prompts,
@@ -108,7 +126,33 @@ impl Catalog {
                 || resources.has_entry_of(source)
                 || templates.has_entry_of(source)
         });
-        Ok(())
+    }
+
+    /// Returns true if a mounted type or a set of functions has rules.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.sources.iter().any(|source| !source.rules.is_empty())
+    }
+
+    /// Returns a catalog of the enabled entries.
+    pub(crate) fn enabled(&self) -> Self {
+        let mut catalog = self.clone();
+        catalog.retain(|enabled| enabled);
+        catalog
+    }
+
+    /// Returns a catalog of the entries whose element in `visible` is true, given all of tools, prompts, resources and templates.
+    pub(crate) fn filtered(&self, visible: impl IntoIterator<Item = bool>) -> Self {
+        let mut catalog = self.clone();
+        let mut visible = visible.into_iter();
+        catalog.retain(|_| visible.next() == Some(true));
+        catalog
+    }
+
+    fn retain(&mut self, mut keep: impl FnMut(bool) -> bool) {
+        self.tools.retain(&mut keep);
+        self.prompts.retain(&mut keep);
+        self.resources.retain(&mut keep);
+        self.templates.retain(&mut keep);
     }
 
     /// Returns the distinct instructions of mounted types that have an enabled entry.

@@ -8,6 +8,7 @@ use crate::definition::{Entry, Registered};
 use crate::scope::RequiredScopes;
 use crate::server::edit::{Change, Component, Which};
 use crate::server::registry::index::{Descriptor, separate};
+use crate::visibility::Rule;
 
 /// Entries of one kind, in the order in which they were added.
 #[derive(Debug)]
@@ -74,6 +75,18 @@ impl<D: Descriptor, X> EntryList<D, X> {
         self.slots.extend(other.slots);
     }
 
+    /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    pub(crate) fn replace(&mut self, other: Self) {
+        for slot in other.slots {
+            let key = slot.entry.descriptor.key();
+            let mut old = self.slots.iter_mut();
+            match old.find(|old| old.entry.descriptor.key() == key) {
+                Some(old) => *old = slot,
+                None => self.slots.push(slot),
+            }
+        }
+    }
+
     /// Rejects duplicate keys, also of disabled entries.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());
@@ -107,6 +120,21 @@ impl<D: Descriptor, X> EntryList<D, X> {
         enabled.map(|slot| &slot.entry)
     }
 
+    /// Retains the entries for which `keep` returns true, given if they are enabled.
+    pub(crate) fn retain(&mut self, keep: &mut impl FnMut(bool) -> bool) {
+        self.slots.retain(|slot| keep(slot.enabled));
+    }
+
+    /// Iterates over all entries: their names with dots, and the rules of their mounted type or set of functions.
+    pub(crate) fn ruled(&self) -> impl Iterator<Item = Ruled<'_, D, X>> {
+        self.slots.iter().map(Slot::ruled)
+    }
+
+    /// Returns the entry at `position`.
+    pub(crate) fn ruled_at(&self, position: usize) -> Option<Ruled<'_, D, X>> {
+        self.slots.get(position).map(Slot::ruled)
+    }
+
     pub(crate) fn has_entry_of(&self, source: &Arc<Source>) -> bool {
         self.slots
             .iter()
@@ -128,7 +156,22 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 }
 
+/// Entry with its name and the rules of its source.
+pub(crate) struct Ruled<'a, D, X> {
+    pub(crate) name: &'a str,
+    pub(crate) entry: &'a Entry<D, X>,
+    pub(crate) rules: &'a [Rule],
+}
+
 impl<D: Descriptor, X> Slot<D, X> {
+    fn ruled(&self) -> Ruled<'_, D, X> {
+        Ruled {
+            name: &self.name,
+            entry: &self.entry,
+            rules: &self.source.rules,
+        }
+    }
+
     fn is_selected_by(&self, item: &Component) -> bool {
         match &item.which {
             Which::Tool(name) => D::KIND == "tool" && *self.name == **name,
@@ -150,6 +193,8 @@ pub(crate) struct Source {
     pub(crate) instructions: &'static str,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
+    /// The rules of its namespaces.
+    pub(crate) rules: Vec<Rule>,
     /// Set if it has instructions but no entries.
     pub(crate) bare: bool,
 }

@@ -1,10 +1,10 @@
 //! List of the enabled entries of one kind, with its pages written once for each revision.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
-use treenail_schema::Revision;
+use treenail_schema::{CacheScope, Revision};
 
 use crate::definition::Entry;
 use crate::revision::ResultFormat;
@@ -17,8 +17,9 @@ use crate::wire::{Params, RpcError, quoted, string};
 #[derive(Debug)]
 pub(crate) struct List<D, X = ()> {
     pub(crate) index: Index<D, X>,
-    /// The pages of each revision in order, at least one.
-    pages: [Vec<Vec<u8>>; Revision::ALL.len()],
+    /// The pages of each revision in order, at least one. If callers see different items, they are written when requested.
+    pages: [Vec<OnceLock<Vec<u8>>>; Revision::ALL.len()],
+    scope: CacheScope,
 }
 
 impl<D: Descriptor, X> List<D, X> {
@@ -29,21 +30,37 @@ impl<D: Descriptor, X> List<D, X> {
         config: &ServerConfig,
     ) -> Arc<Self> {
         let entries: Vec<_> = entries.enabled().map(Arc::clone).collect();
-        if let Some(old) = old {
-            let before = old.index.entries();
-            let pairs = before.iter().zip(&entries);
-            if before.len() == entries.len() && pairs.into_iter().all(|(a, b)| Arc::ptr_eq(a, b)) {
-                return Arc::clone(old);
-            }
+        let scope = config.caching().scope;
+        if let Some(old) = old.filter(|old| old.scope == scope && old.lists(&entries)) {
+            return Arc::clone(old);
         }
         let index = Index::new(entries, config.separator.as_deref());
         let starts = || (0..index.entries().len().max(1)).step_by(page_size(config));
         let pages = std::array::from_fn(|revision| {
             let style = &config.styles[revision];
-            let page = |start| write_page(index.entries(), start, style, config);
+            let page = |start| match config.is_filtered() {
+                true => OnceLock::new(),
+                false => write_page(index.entries(), start, style, config).into(),
+            };
             starts().map(page).collect()
         });
-        Arc::new(Self { index, pages })
+        Arc::new(Self {
+            index,
+            pages,
+            scope,
+        })
+    }
+
+    /// Returns true if it lists exactly these entries.
+    fn lists(&self, entries: &[Arc<Entry<D, X>>]) -> bool {
+        let own = self.index.entries();
+        let mut pairs = own.iter().zip(entries);
+        own.len() == entries.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+    }
+
+    /// Returns true if `other` lists the same entries.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.lists(other.index.entries())
     }
 
     /// Returns the page at a cursor.
@@ -68,7 +85,9 @@ impl<D: Descriptor, X> List<D, X> {
         let (size, style) = (page_size(config), &config.styles[revision.index()]);
         let written = self.pages[revision.index()].get(start / size);
         Ok(match written.filter(|_| start % size == 0) {
-            Some(page) => Cow::Borrowed(page),
+            Some(page) => Cow::Borrowed(
+                page.get_or_init(|| write_page(self.index.entries(), start, style, config)),
+            ),
             None => Cow::Owned(write_page(self.index.entries(), start, style, config)),
         })
     }
@@ -96,7 +115,7 @@ fn write_page<D: Descriptor, X>(
         page.extend_from_slice(format!(",\"nextCursor\":{}", json!(cursor)).as_bytes());
     }
     if style.revision().is_modern() {
-        let (ttl, scope) = (config.caching.ttl_ms(), json!(config.caching.scope));
+        let (ttl, scope) = (config.caching().ttl_ms(), json!(config.caching().scope));
         page.extend_from_slice(format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}").as_bytes());
     }
     page.extend_from_slice(style.result_end());

@@ -7,6 +7,7 @@ mod list;
 mod resources;
 mod scopes;
 mod snapshot;
+mod view;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,8 +78,12 @@ impl Server {
         }
         let edit = change(Edit { steps: Vec::new() });
         let changes = Registry::of(self).apply(edit, &self.state.config);
+        let filtered = self.state.config.is_filtered();
         for kind in changes.map_err(Error::Build)? {
-            self.state.hub.publish(&kind.into());
+            match filtered {
+                true => self.state.hub.publish_edit(kind),
+                false => self.state.hub.publish(&kind.into()),
+            }
         }
         Ok(())
     }
@@ -114,6 +119,30 @@ impl Server {
         scopes.cloned().unwrap_or_default()
     }
 
+    /// Returns the scopes that a caller without a token may learn: those of [`Server::scopes_of`], and none if callers see
+    /// different items.
+    #[doc(hidden)]
+    pub fn advertised_scopes_of(&self, method: &str, name: &str) -> RequiredScopes {
+        if self.state.config.is_filtered() {
+            return RequiredScopes::default();
+        }
+        self.scopes_of(method, name)
+    }
+
+    /// Notifies all subscribers that their lists may have changed, because the [rules](crate::ServerBuilder::visible) have
+    /// other results now, for example after a user has got a role. The server must be [dynamic](crate::ServerBuilder::dynamic):
+    /// otherwise clients do not expect changes, and this has no effect.
+    ///
+    /// After [`Server::edit`] it is not necessary. With an [event bus](crate::ServerBuilder::event_bus), the subscribers at
+    /// other replicas are notified too.
+    pub fn visibility_changed(&self) {
+        if self.state.config.dynamic {
+            for kind in Kind::ALL {
+                self.state.hub.publish(&kind.into());
+            }
+        }
+    }
+
     /// Returns the current snapshot of the registry.
     #[cfg(feature = "http-server")]
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
@@ -123,7 +152,7 @@ impl Server {
     /// Returns true if users may share cached lists.
     #[cfg(feature = "http-server")]
     pub(crate) fn shares_lists(&self) -> bool {
-        self.state.config.caching.scope != CacheScope::Private
+        self.state.config.caching().scope != CacheScope::Private
     }
 }
 
@@ -192,6 +221,10 @@ impl Registry {
                 let separator = config.separator.as_deref();
                 Prepared::Add(Catalog::new(parts?, separator, &self.stack)?)
             }
+            Step::Replace(parts) => {
+                let separator = config.separator.as_deref();
+                Prepared::Replace(Catalog::new(parts?, separator, &self.stack)?)
+            }
             Step::Change(item, change) => Prepared::Change(item, change),
         })
     }
@@ -204,6 +237,7 @@ impl Registry {
 /// Prepared step of an edit.
 enum Prepared {
     Add(Catalog),
+    Replace(Catalog),
     Change(Component, Change),
 }
 
@@ -211,6 +245,7 @@ impl Prepared {
     fn apply(&self, catalog: &mut Catalog) -> Result<(), String> {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
+            Self::Replace(more) => catalog.replace(more.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }

@@ -133,14 +133,14 @@ impl Resources {
     fn family<'a, 'u>(
         &'a self,
         uri: &'u str,
-    ) -> Option<(&'a Entry<ResourceTemplate, Template>, Variables<'u>)> {
+    ) -> Option<(&'a Entry<ResourceTemplate, Template>, Variables<'a, 'u>)> {
         let mut families = self.families.index.entries().iter();
         families.find_map(|family| Some((&**family, family.detail.pattern.matches(uri)?)))
     }
 }
 
 /// Returns the variables as a JSON object, the form that all functions take their arguments in.
-fn object(variables: Variables<'_>) -> String {
+fn object(variables: Variables<'_, '_>) -> String {
     let member = |(name, value): (&str, Cow<'_, str>)| (name.to_owned(), value.into_owned().into());
     let object: Map<String, Value> = variables.into_iter().map(member).collect();
     Value::Object(object).to_string()

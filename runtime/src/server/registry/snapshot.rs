@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
 use treenail_schema::{
@@ -18,6 +19,7 @@ use crate::server::registry::catalog::Catalog;
 use crate::server::registry::index::{Descriptor, Index};
 use crate::server::registry::list::List;
 use crate::server::registry::resources::Resources;
+use crate::server::registry::view::Views;
 use crate::server::subscriptions::Kind;
 use crate::wire::{Params, RpcError, object, quoted, shortened, string};
 
@@ -31,11 +33,15 @@ pub(crate) struct Snapshot {
     pub(super) tools: Arc<List<Tool>>,
     /// Arguments that clients repeat in HTTP headers, by tool.
     #[cfg(feature = "http-server")]
-    mirrors: std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>,
+    mirrors: Arc<Mirrors>,
     pub(super) prompts: Arc<List<Prompt>>,
     pub(crate) resources: Resources,
     /// The result of `initialize` or `server/discover`, for each revision.
     handshake_results: [Vec<u8>; Revision::ALL.len()],
+    /// The capabilities that depend on the entries.
+    offered: Offered,
+    /// The views of callers; `None` if all see the same items, and in a view.
+    pub(crate) views: Option<Views>,
     /// Completer of arguments without one of their own.
     no_completions: Handler,
 }
@@ -68,6 +74,38 @@ pub(crate) enum Route<'a> {
 impl Snapshot {
     /// Collects the enabled entries of `catalog`, and shares the lists that have not changed with `old`.
     pub(crate) fn new(catalog: &Catalog, old: Option<&Self>, config: &ServerConfig) -> Self {
+        if catalog.has_rules() {
+            config.filtered.store(true, Ordering::Relaxed);
+        }
+        let mut snapshot = Self::list(catalog, old, config);
+        snapshot.version = old.map_or(0, |old| old.version + 1);
+        snapshot.offered = snapshot.offered();
+        #[cfg(feature = "http-server")]
+        {
+            snapshot.mirrors = Arc::new(mirrors(&snapshot.tools.index));
+        }
+        let requires_scopes = snapshot.scopes().any(|(_, scopes)| !scopes.is_empty());
+        snapshot.requires_scopes = requires_scopes;
+        snapshot.views = config.is_filtered().then(|| Views::new(catalog));
+        snapshot.with_handshake_results(catalog, config)
+    }
+
+    /// Creates the view of callers that see only the entries of `catalog`. It has the capabilities of `base`, because the results
+    /// of rules may change during a session.
+    pub(super) fn view_of(base: &Self, catalog: &Catalog, config: &ServerConfig) -> Self {
+        let mut view = Self::list(catalog, Some(base), config);
+        view.version = base.version;
+        view.offered = base.offered;
+        #[cfg(feature = "http-server")]
+        {
+            view.mirrors = Arc::clone(&base.mirrors);
+        }
+        view.requires_scopes = base.requires_scopes;
+        view.with_handshake_results(catalog, config)
+    }
+
+    /// Lists the enabled entries of `catalog`.
+    fn list(catalog: &Catalog, old: Option<&Self>, config: &ServerConfig) -> Self {
         let (tools, prompts) = (&catalog.tools, &catalog.prompts);
         let (single, families) = (&catalog.resources, &catalog.templates);
         let resources = Resources {
@@ -75,34 +113,49 @@ impl Snapshot {
             families: List::new(families, old.map(|old| &old.resources.families), config),
         };
         let tools = List::new(tools, old.map(|old| &old.tools), config);
-        let mut snapshot = Self {
-            version: old.map_or(0, |old| old.version + 1),
+        Self {
+            version: 0,
             dynamic: config.dynamic,
             requires_scopes: false,
             #[cfg(feature = "http-server")]
-            mirrors: mirrors(&tools.index),
+            mirrors: Arc::default(),
             tools,
             prompts: List::new(prompts, old.map(|old| &old.prompts), config),
             resources,
             handshake_results: Default::default(),
+            offered: Offered::default(),
+            views: None,
             no_completions: empty_handler(),
-        };
-        let requires_scopes = snapshot.scopes().any(|(_, scopes)| !scopes.is_empty());
-        snapshot.requires_scopes = requires_scopes;
+        }
+    }
+
+    fn with_handshake_results(mut self, catalog: &Catalog, config: &ServerConfig) -> Self {
         let instructions = catalog.instructions();
-        snapshot.handshake_results = Revision::ALL.map(|revision| {
-            config.handshake_result(revision, &snapshot.capabilities(revision), &instructions)
+        self.handshake_results = Revision::ALL.map(|revision| {
+            config.handshake_result(revision, &self.capabilities(revision), &instructions)
         });
-        snapshot
+        self
+    }
+
+    /// Returns the capabilities of a server with these entries.
+    fn offered(&self) -> Offered {
+        let (prompts, families) = (&self.prompts.index, &self.resources.families.index);
+        Offered {
+            tools: self.dynamic || !self.tools.index.is_empty(),
+            prompts: self.dynamic || !prompts.is_empty(),
+            resources: self.dynamic || !self.resources.is_empty(),
+            completions: prompts.has_completers() || families.has_completers(),
+            subscriptions: self.resources.are_subscribable(),
+        }
     }
 
     /// Returns the kinds of lists that differ from those of `old`.
     pub(crate) fn changes_since(&self, old: &Self) -> Vec<Kind> {
-        let resources = Arc::ptr_eq(&self.resources.single, &old.resources.single)
-            && Arc::ptr_eq(&self.resources.families, &old.resources.families);
+        let resources = self.resources.single.is_same(&old.resources.single)
+            && self.resources.families.is_same(&old.resources.families);
         let same = [
-            (Kind::Tools, Arc::ptr_eq(&self.tools, &old.tools)),
-            (Kind::Prompts, Arc::ptr_eq(&self.prompts, &old.prompts)),
+            (Kind::Tools, self.tools.is_same(&old.tools)),
+            (Kind::Prompts, self.prompts.is_same(&old.prompts)),
             (Kind::Resources, resources),
         ];
         let changed = same.into_iter().filter(|(_, same)| !same);
@@ -121,6 +174,16 @@ impl Snapshot {
             Err(_) => return &[],
         };
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns `true` if there is a tool with this name.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.index.get(name).is_some()
+    }
+
+    /// Returns `true` if there is a prompt with this name.
+    pub(crate) fn has_prompt(&self, name: &str) -> bool {
+        self.prompts.index.get(name).is_some()
     }
 
     /// Returns the tool with this name.
@@ -148,21 +211,26 @@ impl Snapshot {
         self.has_tools() || self.has_prompts() || self.has_resources()
     }
 
+    /// Returns `true` if some resource can be subscribed to.
+    pub(crate) fn has_subscriptions(&self) -> bool {
+        self.offered.subscriptions
+    }
+
     /// Returns `true` if there are tools, now or after an edit.
     fn has_tools(&self) -> bool {
-        self.dynamic || !self.tools.index.is_empty()
+        self.offered.tools
     }
 
     fn has_prompts(&self) -> bool {
-        self.dynamic || !self.prompts.index.is_empty()
+        self.offered.prompts
     }
 
     fn has_resources(&self) -> bool {
-        self.dynamic || !self.resources.is_empty()
+        self.offered.resources
     }
 
     fn has_completers(&self) -> bool {
-        self.prompts.index.has_completers() || self.resources.families.index.has_completers()
+        self.offered.completions
     }
 
     /// Returns the capabilities that the server declares to peers of a revision.
@@ -177,7 +245,7 @@ impl Snapshot {
             json!({})
         };
         let mut resources = list.clone();
-        if self.resources.are_subscribable() {
+        if self.has_subscriptions() {
             resources["subscribe"] = true.into();
         }
         let all = [
@@ -255,7 +323,7 @@ impl Snapshot {
         })?;
         let (arguments, completers) = self.completers(&read.ref_)?;
         let name = &*read.argument.name;
-        let completer = completers.iter().find(|(argument, _)| *argument == name);
+        let completer = completers.find(name);
         if completer.is_none() && !arguments.contains(&name) {
             let hint = match nearest(name, arguments.into_iter()) {
                 Some(known) => format!("; did you mean `{known}`?"),
@@ -265,7 +333,7 @@ impl Snapshot {
             return Err(RpcError::invalid_params(message));
         }
         Ok(Route::Function {
-            handler: completer.map_or(&self.no_completions, |(_, handler)| handler),
+            handler: completer.unwrap_or(&self.no_completions),
             name: read.argument.name.into(),
             arguments: Some(text.into()),
         })
@@ -294,11 +362,24 @@ impl Snapshot {
     }
 }
 
+/// Capabilities that depend on the entries, now or after an edit.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent capabilities")]
+struct Offered {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    completions: bool,
+    subscriptions: bool,
+}
+
+/// Arguments that clients repeat in HTTP headers, by tool.
+#[cfg(feature = "http-server")]
+type Mirrors = std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>;
+
 /// Returns the arguments that are repeated in headers, of the tools that have any.
 #[cfg(feature = "http-server")]
-fn mirrors(
-    tools: &Index<Tool>,
-) -> std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>> {
+fn mirrors(tools: &Index<Tool>) -> Mirrors {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
         let tool = &entry.descriptor;

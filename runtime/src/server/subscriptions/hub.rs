@@ -9,8 +9,8 @@ use std::task::Waker;
 use tokio::sync::watch;
 
 use crate::bus::EventQueue;
-use crate::server::subscriptions::Event;
 use crate::server::subscriptions::listener::Listener;
+use crate::server::subscriptions::{Event, Kind};
 
 /// Listeners of a server.
 #[derive(Default)]
@@ -73,6 +73,17 @@ impl Hub {
         // Also after closing: calls in flight may still change something.
         if let Some(queue) = &self.queue {
             queue.push(event);
+        }
+    }
+
+    /// Publishes an edit of a list. A subscriber at this replica is notified if its caller sees another list than before; other
+    /// replicas cannot know that, and notify all of theirs.
+    pub(crate) fn publish_edit(&self, kind: Kind) {
+        if !self.is_closed() {
+            self.wake(|listener| listener.suspect(kind));
+        }
+        if let Some(queue) = &self.queue {
+            queue.push(&kind.into());
         }
     }
 

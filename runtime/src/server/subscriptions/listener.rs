@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::subscription::Subscription;
-use crate::server::subscriptions::{Event, Kinds};
+use crate::server::subscriptions::{Event, Kind, Kinds};
 
 /// Subscriptions of one connection, shared by the hub and the connection.
 #[derive(Debug, Default)]
@@ -24,6 +24,21 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Returns the lists that may have changed for the caller of some subscription.
+    fn start_review(&mut self) -> Kinds {
+        let each = self.subscriptions.iter_mut();
+        each.fold(Kinds::default(), |kinds, one| {
+            kinds.union(one.start_review())
+        })
+    }
+
+    /// Ends a review: marks the lists in `changed`.
+    pub(crate) fn settle(&mut self, changed: Kinds) {
+        for subscription in &mut self.subscriptions {
+            subscription.settle(changed);
+        }
+    }
+
     /// Returns the subscription of a legacy peer. A new one includes `kinds`.
     pub(crate) fn legacy(&mut self, kinds: Kinds) -> &mut Subscription {
         let place = self.subscriptions.iter().position(|one| one.id().is_none());
@@ -50,6 +65,16 @@ impl Listener {
         state.waker.take_if(|_| new)
     }
 
+    /// Marks a list that may have changed for the caller. Returns the waker as [`Listener::mark`] does.
+    pub(crate) fn suspect(&self, kind: Kind) -> Option<Waker> {
+        let mut state = self.lock();
+        let mut new = false;
+        for subscription in &mut state.subscriptions {
+            new |= subscription.suspect(kind);
+        }
+        state.waker.take_if(|_| new)
+    }
+
     /// Ends all subscriptions. Returns the waker of the connection.
     pub(crate) fn close(&self) -> Option<Waker> {
         let mut state = self.lock();
@@ -57,13 +82,18 @@ impl Listener {
         state.waker.take()
     }
 
-    /// Polls the next message of a subscription. `write` makes the result of it and of the subscription's id.
+    /// Polls the next message of a subscription. `write` makes the result of it and of the subscription's id. The error is a set
+    /// of lists that may have changed, which [`State::settle`] expects to be compared first.
     pub(crate) fn poll_next<T>(
         &self,
         context: &mut Context<'_>,
         write: impl FnOnce(SubscriptionMessage, Option<&str>) -> T,
-    ) -> Poll<T> {
+    ) -> Poll<Result<T, Kinds>> {
         let mut state = self.lock();
+        let suspected = state.start_review();
+        if suspected != Kinds::default() {
+            return Poll::Ready(Err(suspected));
+        }
         let count = state.subscriptions.len();
         for step in 0..count {
             let index = (state.next + step) % count;
@@ -74,7 +104,7 @@ impl Listener {
             };
             let written = write(message, subscription.id().map(|id| &*id.text));
             state.next = index + 1;
-            return Poll::Ready(written);
+            return Poll::Ready(Ok(written));
         }
         state.waker = Some(context.waker().clone());
         Poll::Pending

@@ -7,12 +7,14 @@
 mod hub;
 mod listener;
 mod message;
+mod review;
 mod subscriber;
 mod subscription;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::hub::Hub;
+pub(crate) use self::review::{Audience, Decision, Unreviewed};
 pub(crate) use self::subscriber::Subscriber;
 
 /// Kind of a list.
@@ -59,6 +61,14 @@ impl Kinds {
 
     pub(crate) fn contains(self, kind: Kind) -> bool {
         self.0 & Self::bit(kind) != 0
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 
     /// Removes and returns the first kind.

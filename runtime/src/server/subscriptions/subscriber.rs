@@ -1,17 +1,21 @@
 //! A connection's end of its subscriptions: the requests of its peer, and the messages to it.
 
 use std::collections::HashSet;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use serde_json::json;
 use treenail_schema::{Revision, SubscriptionFilter};
 
+#[cfg(feature = "http-server")]
+use crate::extensions::Extensions;
 use crate::limits::Limits;
 use crate::server::Server;
 use crate::server::registry::Snapshot;
 use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
 use crate::server::subscriptions::message::SubscriptionMessage;
+use crate::server::subscriptions::review::{Audience, Decision, Review, Unreviewed};
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
 use crate::server::subscriptions::{Kind, Kinds};
 use crate::wire::{Params, RpcError, object, shortened, string};
@@ -21,15 +25,37 @@ use crate::wire::{Params, RpcError, object, shortened, string};
 pub(crate) struct Subscriber {
     /// `None` while there is no subscription.
     registration: Option<Registration>,
+    /// Its caller, if lists may change.
+    audience: Option<Audience>,
 }
 
 impl Subscriber {
     /// Starts the notifications of a legacy peer, which needs no subscription for changed lists.
-    pub(crate) fn start_legacy(&mut self, server: &Server) {
+    pub(crate) fn start_legacy(&mut self, server: &Server, audience: Audience) {
         if server.state.config.dynamic {
             self.change(server, |state| {
                 state.legacy(Kinds::all());
             });
+            self.attend(server, audience);
+        }
+    }
+
+    /// Sets the caller of the subscriptions. Its lists are compared with those that it had at the last notification.
+    pub(crate) fn attend(&mut self, server: &Server, audience: Audience) {
+        let config = &server.state.config;
+        if config.dynamic || config.is_filtered() {
+            self.audience = Some(match self.audience.take() {
+                Some(old) => audience.after(old),
+                None => audience,
+            });
+        }
+    }
+
+    /// Replaces the values that identify the caller, such as its token.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn renew_caller(&mut self, extensions: &Extensions) {
+        if let Some(audience) = &mut self.audience {
+            audience.renew(extensions);
         }
     }
 
@@ -113,17 +139,40 @@ impl Subscriber {
         &mut self,
         server: &Server,
         context: &mut Context<'_>,
-    ) -> Poll<Vec<u8>> {
+    ) -> Poll<Unreviewed> {
         let Some(registration) = &self.registration else {
             return Poll::Pending;
         };
-        let info = &server.state.config.info;
-        let write = |message: SubscriptionMessage, id: Option<&str>| message.write(id, info);
-        let message = registration.listener.poll_next(context, write);
-        if message.is_ready() {
-            self.drop_idle();
+        let config = &server.state.config;
+        let write = |message: SubscriptionMessage, id: Option<&str>| {
+            let uri = match &message {
+                SubscriptionMessage::Updated(uri) if config.is_filtered() => Some(Arc::clone(uri)),
+                _ => None,
+            };
+            (message.write(id, &config.info), uri)
+        };
+        let polled = ready!(registration.listener.poll_next(context, write));
+        let review = |kinds, update| {
+            Unreviewed::Change(Review::new(self.audience.as_ref(), server, kinds, update))
+        };
+        let polled = match polled {
+            Ok((message, None)) => Unreviewed::Message(message),
+            Ok((message, Some(uri))) => review(Kinds::default(), Some((uri, message))),
+            Err(kinds) => review(kinds, None),
+        };
+        self.drop_idle();
+        Poll::Ready(polled)
+    }
+
+    /// Applies the decision of a review. Returns the message that it has allowed.
+    pub(crate) fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
+        if let Some(registration) = &self.registration {
+            registration.listener.lock().settle(decision.changed);
         }
-        message
+        if let (Some(audience), Some(seen)) = (&mut self.audience, decision.seen) {
+            audience.has_seen(seen);
+        }
+        decision.message
     }
 
     /// Returns `true` while a request for a subscription has no result.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use treenail_schema::RequestId;
 
 use crate::server::subscriptions::message::SubscriptionMessage;
-use crate::server::subscriptions::{Event, Kinds};
+use crate::server::subscriptions::{Event, Kind, Kinds};
 
 /// Subscription of a peer. A peer of the legacy era has a single one for all its lists and resources.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ pub(crate) struct Subscription {
     uris: HashMap<Arc<str>, bool>,
     stage: Stage,
     pending_kinds: Kinds,
+    /// Lists that may have changed for the caller.
+    suspected: Kinds,
+    /// Suspected lists that are being compared.
+    reviewed: Kinds,
     /// The URIs with pending updates, in order.
     pending_uris: VecDeque<Arc<str>>,
 }
@@ -69,6 +73,8 @@ impl Subscription {
             uris: uris.into_iter().map(|uri| (uri.into(), false)).collect(),
             stage: Stage::Started(accepted.into()),
             pending_kinds: Kinds::default(),
+            suspected: Kinds::default(),
+            reviewed: Kinds::default(),
             pending_uris: VecDeque::new(),
         }
     }
@@ -81,6 +87,8 @@ impl Subscription {
             uris: HashMap::new(),
             stage: Stage::Open,
             pending_kinds: Kinds::default(),
+            suspected: Kinds::default(),
+            reviewed: Kinds::default(),
             pending_uris: VecDeque::new(),
         }
     }
@@ -134,6 +142,28 @@ impl Subscription {
             }
             Event::Resync => self.mark_all(),
         }
+    }
+
+    /// Marks a list that may have changed for the caller. Returns `true` if that is a new mark.
+    pub(crate) fn suspect(&mut self, kind: Kind) -> bool {
+        let is_pending = self.pending_kinds.contains(kind) || self.suspected.contains(kind);
+        let new = self.kinds.contains(kind) && !is_pending;
+        if new {
+            self.suspected = self.suspected.with(kind);
+        }
+        new
+    }
+
+    /// Returns the suspected lists, which [`Subscription::settle`] decides.
+    pub(crate) fn start_review(&mut self) -> Kinds {
+        self.reviewed = self.reviewed.union(std::mem::take(&mut self.suspected));
+        self.reviewed
+    }
+
+    /// Marks the reviewed lists that are in `changed`.
+    pub(crate) fn settle(&mut self, changed: Kinds) {
+        let reviewed = std::mem::take(&mut self.reviewed);
+        self.pending_kinds = self.pending_kinds.union(reviewed.intersection(changed));
     }
 
     /// Marks all its lists and URIs.

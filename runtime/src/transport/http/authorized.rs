@@ -75,9 +75,11 @@ impl HttpService {
             return Ok(());
         };
         let snapshot = self.server().snapshot();
+        // Scopes of hidden items must not be named; the connection checks those of items that the caller sees.
+        let is_filtered = self.server().has_private_items();
         let required = |message: &Message<'_>| match message {
-            Message::Request(_, envelope) => snapshot.required_scopes(envelope),
-            Message::Notification(_) | Message::Response(..) => Vec::new(),
+            Message::Request(_, envelope) if !is_filtered => snapshot.required_scopes(envelope),
+            _ => Vec::new(),
         };
         let required = match body {
             Some(wire::Body::One(Ok(message))) => required(message),
@@ -92,7 +94,7 @@ impl HttpService {
             None => Vec::new(),
         };
         let checked = caller.access.check_request(required);
-        checked.map_err(|error| {
+        checked.map(drop).map_err(|error| {
             let (principal, operation) = (&caller.principal, body.map(operation));
             tracing::info!(%principal, operation, scopes = %error.message, "refused a request");
             Rejection::with_error(StatusCode::FORBIDDEN, None, error)

@@ -19,7 +19,7 @@ use crate::transport::http::legacy::Sessions;
 use crate::transport::http::response::{HttpBody, Rejection, json_response};
 use crate::transport::http::stream_permits::StreamPermits;
 use crate::transport::http::{attach_extensions, http_status};
-use crate::wire::{Body, Envelope, Message, RpcError, as_string, error_code, object};
+use crate::wire::{Body, Envelope, Message, RpcError, error_code, object};
 
 /// Returns true if a message belongs to the modern era according to its `_meta` or its headers.
 pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
@@ -100,6 +100,10 @@ impl Modern<'_> {
         envelope: Envelope<'_>,
     ) -> Result<Response<HttpBody>, Rejection> {
         let mut connection = self.server.connect();
+        if self.server.has_private_items() {
+            // The check of headers depends on the caller.
+            attach_extensions(&mut connection, parts.clone());
+        }
         let headers = &parts.headers;
         let checked = self
             .peer_cache
@@ -153,16 +157,9 @@ fn check_request(
         Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
     };
     standard_headers.check(&version, envelope)?;
-    peer?;
-    if envelope.known != Some(Method::CallTool) {
-        return Ok(());
-    }
-    let Some(tool) = envelope.params.name.and_then(as_string) else {
+    let Some(peer) = peer?.filter(|_| envelope.known == Some(Method::CallTool)) else {
         return Ok(());
     };
-    check_header_params(
-        headers,
-        connection.mirrors(&tool),
-        envelope.params.arguments,
-    )
+    let mirrors = connection.mirrors(envelope, &peer);
+    check_header_params(headers, mirrors, envelope.params.arguments)
 }

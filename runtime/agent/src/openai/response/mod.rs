@@ -5,7 +5,7 @@ mod chunk;
 
 use std::borrow::Cow;
 
-use treenail_runtime::internal::http_client::sse::Event;
+use treenail_http_client::sse::Event;
 use treenail_schema::{CreateMessageResult, Role, SamplingMessageContentBlock as Block};
 
 use self::calls::CallAssembler;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use http::{HeaderMap, Uri};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use treenail_runtime::internal::http_client::ResolveFuture;
+use treenail_http_client::ResolveFuture;
 
 use super::network::{Network, Resolver};
 use super::{Budget, FetchPolicy, FetchResponse, Fetcher};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use treenail_http_client::url;
 use treenail_runtime::client::Challenge;
-use treenail_runtime::internal::http_client::url;
 use treenail_schema::Revision;
 
 use super::{Asked, Cached, Discovery, Place};

@@ -1,12 +1,11 @@
 //! Normalization of schemas: references and trivial choices are resolved, so that equivalent forms compare equal.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 use treenail_schema::JsonObject;
-use treenail_schema::internal::percent_decode;
+use treenail_schema::internal::json_schema::{Fragment, local_fragment, value_at};
 
 use crate::compare::schema::types::Types;
 use crate::keyword::{KeywordRole, keyword_role};
@@ -244,17 +243,13 @@ fn is_type_specific(keyword: &str) -> bool {
 
 /// Resolves a reference within the schema. Returns its pointer and the target. Anchors (`$anchor`) are not supported.
 pub(super) fn resolve<'a>(root: &'a JsonObject, reference: &str) -> Option<(String, Node<'a>)> {
-    let fragment = reference.strip_prefix('#')?;
-    let pointer: Cow<'_, str> = percent_decode(fragment)?;
-    if pointer.is_empty() {
-        return Some((String::new(), Node::Object(root)));
-    }
-    let steps = pointer.strip_prefix('/')?;
-    let (first, rest) = match steps.find('/') {
-        Some(end) => steps.split_at(end),
-        None => (steps, ""),
+    let Fragment::Pointer(pointer) = local_fragment(reference)? else {
+        return None;
     };
-    let first = first.replace("~1", "/").replace("~0", "~");
-    let node = root.get(&first)?.pointer(rest)?;
-    Some((pointer.into_owned(), Node::of(node)))
+    let node = if pointer.is_empty() {
+        Node::Object(root)
+    } else {
+        Node::of(value_at(root, &pointer)?)
+    };
+    Some((pointer.into_owned(), node))
 }

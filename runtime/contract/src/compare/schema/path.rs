@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use treenail_schema::internal::json_schema::push_token;
+
 use crate::compare::schema::Direction;
 
 /// Position in both schemas.
@@ -87,21 +89,14 @@ impl<'p> Path<'p> {
                 Step::Index(index) => {
                     write!(rendered, "/{index}").expect("writing to a string does not fail");
                 }
-                Step::Key(name) => push_key(&mut rendered, name, max),
+                Step::Key(name) => {
+                    let end = name.char_indices().nth(max);
+                    let end = end.map_or(name.len(), |(end, _)| end);
+                    push_token(&mut rendered, &name[..end]);
+                }
             }
         }
         rendered
-    }
-}
-
-fn push_key(rendered: &mut String, name: &str, max: usize) {
-    rendered.push('/');
-    for character in name.chars().take(max) {
-        match character {
-            '~' => rendered.push_str("~0"),
-            '/' => rendered.push_str("~1"),
-            other => rendered.push(other),
-        }
     }
 }
 

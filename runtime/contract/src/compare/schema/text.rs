@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 use treenail_schema::JsonObject;
+use treenail_schema::internal::json_schema::{DEFINITIONS, tokens};
 use treenail_schema::internal::quoted;
 
 use crate::Severity;
@@ -148,15 +149,12 @@ fn find_definition<'a>(
     reference: &str,
 ) -> Option<(&'a str, &'a str, &'a Value)> {
     let (pointer, _) = resolve(root, reference)?;
-    let mut steps = pointer.strip_prefix('/')?.split('/');
-    let keyword = steps.next()?;
-    let name = steps.next()?.replace("~1", "/").replace("~0", "~");
+    let mut tokens = tokens(&pointer);
+    let (keyword, name) = (tokens.next()?, tokens.next()?);
     let keyword = DEFINITIONS.into_iter().find(|other| *other == keyword)?;
-    let (name, schema) = members(root.get(keyword))?.get_key_value(&name)?;
+    let (name, schema) = members(root.get(keyword))?.get_key_value(&*name)?;
     Some((keyword, name, schema))
 }
-
-const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 
 /// Returns the members of an object.
 pub(super) fn members(value: Option<&Value>) -> Option<&JsonObject> {

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::server::{Connection, Handled, Server};
+use crate::server::{Connection, Handled, ParsedMessage, Server};
 use crate::transport::http::attach_extensions;
 use crate::transport::http::call_permits::{over_capacity, reclaim_call_permits};
+use crate::transport::http::legacy::filtered::{handle_filtered, handle_filtered_on};
 use crate::transport::http::legacy::reader::Reader;
 use crate::transport::http::legacy::replay::Replay;
 use crate::transport::http::legacy::session::{Session, SessionKind, StreamHandle};
 use crate::transport::http::legacy::store::Event;
 use crate::transport::http::legacy::{HttpResult, Legacy, no_session};
-use crate::transport::http::response::{HttpBody, json_response, replay_stream};
-use crate::wire::{Body, Message};
+use crate::transport::http::response::{HttpBody, Rejection, json_response, replay_stream};
+use crate::wire::{Body, Message, RpcError};
 
 /// Handles a body posted to a session.
 pub(super) async fn dispatch_body(
@@ -40,12 +41,17 @@ pub(super) async fn dispatch_body(
             let handled = branch.handle_body(message, &mut out);
             respond(session, branch, stream, (handled, out), Some(id)).await
         }
+        Body::One(message) if server.has_private_items() => {
+            let id = request_id(&message);
+            let mut out = Vec::new();
+            let handled = handle_filtered(session, parts, message, &mut out);
+            if let Handled::Cancelled(id) = handled {
+                session.cancel(&id);
+            }
+            Ok(immediate_response(session, out, id).await)
+        }
         Body::One(message) => {
-            let id = match &message {
-                Ok(Message::Request(id, _)) => Some(*id),
-                Err(invalid) => invalid.id,
-                Ok(_) => None,
-            };
+            let id = request_id(&message);
             let mut out = Vec::new();
             let handled = session
                 .with_connection(|connection| connection.handle_body(Body::One(message), &mut out));
@@ -58,6 +64,10 @@ pub(super) async fn dispatch_body(
             let (mut branch, stream) = session.open_request_stream();
             attach_extensions(&mut branch, parts);
             set_call_capacity(&mut branch, session, server);
+            if server.has_private_items() {
+                let checked = branch.check_batch_scopes(&messages);
+                checked.map_err(|error| refuse(session, stream.stream, error))?;
+            }
             let mut out = Vec::new();
             let mut handled = handle_batch(session, &mut branch, &messages, &mut out);
             if let Handled::Deferred(_) = handled {
@@ -77,6 +87,9 @@ fn handle_batch(
     out: &mut Vec<u8>,
 ) -> Handled {
     branch.batch(messages, out, |branch, message, out| {
+        if branch.server().has_private_items() {
+            return handle_filtered_on(session, branch, message, out);
+        }
         session.with_connection(|connection| {
             // Subscriptions belong to the session, not to the branch.
             connection.swap_subscriptions(branch);
@@ -85,6 +98,22 @@ fn handle_batch(
             handled
         })
     })
+}
+
+/// Returns the id of a request.
+fn request_id<'a>(message: &ParsedMessage<'a>) -> Option<&'a str> {
+    match message {
+        Ok(Message::Request(id, _)) => Some(id),
+        Err(invalid) => invalid.id,
+        Ok(_) => None,
+    }
+}
+
+/// Refuses a batch whose caller lacks scopes.
+fn refuse(session: &Session, stream: u64, error: RpcError) -> Rejection {
+    session.remove_stream(stream);
+    tracing::info!(scopes = %error.message, "refused a batch");
+    Rejection::with_error(StatusCode::FORBIDDEN, None, error)
 }
 
 /// Sets the number of calls that a session may start now.

@@ -9,6 +9,7 @@
 mod calls;
 mod dispatch;
 mod events;
+mod filtered;
 mod reader;
 mod replay;
 mod session;
@@ -32,6 +33,7 @@ use self::store::EventId;
 use crate::ask::random_id;
 use crate::extensions::Principal;
 use crate::server::{Connection, Server};
+use crate::transport::http::attach_extensions;
 use crate::transport::http::authorize::expiry;
 use crate::transport::http::headers::{PROTOCOL_VERSION, single_header};
 use crate::transport::http::response::{HttpBody, Rejection, json_response, replay_stream};
@@ -91,11 +93,13 @@ impl Legacy<'_> {
     }
 
     /// Creates the connection of a session. It does not get the headers of the request, which would stay in memory as long as
-    /// the session. Each call gets the headers of its own request.
+    /// the session, unless the items that the caller sees may depend on them. Each call gets the headers of its own request.
     fn connect(&self) -> (Connection, Option<Principal>) {
         let mut connection = self.server.connect().for_one_session();
         let principal = self.parts.extensions.get::<Principal>().cloned();
-        if let Some(principal) = &principal {
+        if self.server.has_private_items() {
+            attach_extensions(&mut connection, self.parts.clone());
+        } else if let Some(principal) = &principal {
             connection.extensions_mut().insert(principal.clone());
         }
         (connection, principal)

@@ -10,6 +10,7 @@ use treenail_schema::{RequestId, Revision};
 
 use crate::deadline;
 use crate::extensions::Principal;
+use crate::server::subscriptions::Unreviewed;
 use crate::server::{Connection, PendingResponse};
 use crate::stream_close::StreamCloser;
 use crate::transport::http::exchange::Exchange;
@@ -128,15 +129,23 @@ impl Session {
     /// Moves outgoing messages of the session's connection to the shared stream.
     pub(super) fn poll_shared_stream(&self, context: &mut Context<'_>) {
         *lock(&self.stream_waker) = Some(context.waker().clone());
-        let mut connection = lock(&self.connection);
-        while self
-            .events
-            .poll_room(self.shared_stream, context)
-            .is_ready()
-        {
-            match connection.poll_outgoing(context) {
-                Poll::Ready(message) => self.events.push(self.shared_stream, message, false),
+        let has_room = |context: &mut Context<'_>| {
+            let room = self.events.poll_room(self.shared_stream, context);
+            room.is_ready()
+        };
+        while has_room(context) {
+            let polled = lock(&self.connection).poll_unreviewed(context);
+            let message = match polled {
+                Poll::Ready(Unreviewed::Message(message)) => Some(message),
+                // Without the lock, because it may run the user's code.
+                Poll::Ready(Unreviewed::Change(review)) => {
+                    let decision = review.decide();
+                    lock(&self.connection).settle(decision)
+                }
                 Poll::Pending => return,
+            };
+            if let Some(message) = message {
+                self.events.push(self.shared_stream, message, false);
             }
         }
     }

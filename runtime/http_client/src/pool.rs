@@ -19,11 +19,12 @@ use hyper_util::client::legacy::connect::HttpInfo;
 use hyper_util::client::legacy::{Builder, Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Notify;
+use treenail_schema::internal::HttpClientLimits;
 
-use crate::client::http_client::body::FullBody;
-use crate::client::http_client::guard::{DialGuard, NotAllowed};
-use crate::client::http_client::proxy::{Connector, Route};
-use crate::client::{ClientError, ClientLimits};
+use crate::body::FullBody;
+use crate::error::HttpError;
+use crate::guard::{DialGuard, NotAllowed};
+use crate::proxy::{Connector, Route};
 
 /// Maximum number of idle connections.
 const MAX_IDLE_CONNECTIONS: usize = 32;
@@ -53,29 +54,29 @@ impl fmt::Debug for Pool {
 
 impl Pool {
     /// Creates a pool for the origin of `url`. No connection is opened yet.
-    pub fn new(url: &Uri, limits: &ClientLimits) -> Result<Self, ClientError> {
+    pub fn new(url: &Uri, limits: &HttpClientLimits) -> Result<Self, HttpError> {
         Self::with_guard(url, limits, None)
     }
 
     /// As [`new`](Self::new), for a URL that a peer has named: only addresses that `guard` allows are dialled. Requests to
-    /// others fail with [`ClientError::Invalid`].
+    /// others fail with [`HttpError::Invalid`].
     pub fn guarded(
         url: &Uri,
-        limits: &ClientLimits,
+        limits: &HttpClientLimits,
         guard: Arc<dyn DialGuard>,
-    ) -> Result<Self, ClientError> {
+    ) -> Result<Self, HttpError> {
         Self::with_guard(url, limits, Some(guard))
     }
 
     fn with_guard(
         url: &Uri,
-        limits: &ClientLimits,
+        limits: &HttpClientLimits,
         guard: Option<Arc<dyn DialGuard>>,
-    ) -> Result<Self, ClientError> {
+    ) -> Result<Self, HttpError> {
         let route = Route::to(url)?;
         let is_direct = matches!(route, Route::Direct);
         let proxy_authorization = route.request_authorization();
-        let connector = Connector::new(route, limits.http.connect_timeout).guarded(guard);
+        let connector = Connector::new(route, limits.connect_timeout).guarded(guard);
         let builder = client_builder(limits);
         let client = if url.scheme_str() == Some("https") {
             let provider = rustls::crypto::ring::default_provider();
@@ -83,7 +84,7 @@ impl Pool {
                 .with_provider_and_native_roots(provider)
                 .map_err(|error| {
                     let error = format!("could not read the certificates of this system: {error}");
-                    ClientError::closed(error)
+                    HttpError::closed(error)
                 })?;
             let tls = tls.https_only().enable_all_versions();
             HyperClient::Tls(builder.build(tls.wrap_connector(connector)))
@@ -98,17 +99,14 @@ impl Pool {
     }
 
     /// Returns the address of the server that sent a response; `None` behind a proxy.
-    pub(crate) fn peer_address<B>(&self, response: &Response<B>) -> Option<IpAddr> {
+    pub fn peer_address<B>(&self, response: &Response<B>) -> Option<IpAddr> {
         let info = response.extensions().get::<HttpInfo>();
         let info = info.filter(|_| self.is_direct)?;
         Some(info.remote_addr().ip())
     }
 
     /// Sends a request and waits for the head of its response.
-    pub async fn send(
-        &self,
-        mut request: Request<Bytes>,
-    ) -> Result<Response<Incoming>, ClientError> {
+    pub async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Incoming>, HttpError> {
         if let Some(value) = &self.proxy_authorization {
             let headers = request.headers_mut();
             headers.insert(PROXY_AUTHORIZATION, value.clone());
@@ -125,11 +123,11 @@ impl Pool {
 
     /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
     /// responses (1xx), which a server could otherwise send without end.
-    pub(crate) async fn send_without_timeout(
+    pub async fn send_without_timeout(
         &self,
         mut request: Request<Bytes>,
         max_informational: u32,
-    ) -> Result<Response<Incoming>, ClientError> {
+    ) -> Result<Response<Incoming>, HttpError> {
         let exceeded = Arc::new(Notify::new());
         let (seen, signal) = (AtomicU32::new(0), Arc::clone(&exceeded));
         hyper::ext::on_informational(&mut request, move |_| {
@@ -143,7 +141,7 @@ impl Pool {
                 let reason = format!(
                     "the server sent more than {max_informational} informational responses"
                 );
-                return Poll::Ready(Err(ClientError::protocol(reason)));
+                return Poll::Ready(Err(HttpError::protocol(reason)));
             }
             sent.as_mut().poll(context)
         })
@@ -151,8 +149,8 @@ impl Pool {
     }
 }
 
-fn client_builder(limits: &ClientLimits) -> Builder {
-    let header_bytes = limits.http.header_bytes.max(MIN_HEADER_BYTES);
+fn client_builder(limits: &HttpClientLimits) -> Builder {
+    let header_bytes = limits.header_bytes.max(MIN_HEADER_BYTES);
     let mut builder = Client::builder(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
@@ -164,7 +162,7 @@ fn client_builder(limits: &ClientLimits) -> Builder {
 }
 
 /// Converts an error of hyper with all its sources. None of them contains text from the server.
-fn connection_error(error: &Error, authority: Option<&Authority>) -> ClientError {
+fn connection_error(error: &Error, authority: Option<&Authority>) -> HttpError {
     // The port, but no user name and no password.
     let address = authority.map_or("", |authority| {
         let text = authority.as_str();
@@ -178,10 +176,10 @@ fn connection_error(error: &Error, authority: Option<&Authority>) -> ClientError
     let mut source = error.source();
     while let Some(cause) = source {
         if let Some(NotAllowed(reason)) = cause.downcast_ref() {
-            return ClientError::invalid(&**reason);
+            return HttpError::invalid(&**reason);
         }
         reason = format!("{reason}: {cause}");
         source = cause.source();
     }
-    ClientError::closed(reason)
+    HttpError::closed(reason)
 }

@@ -17,17 +17,15 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use crate::client::ClientError;
-use crate::client::http_client::guard::{
-    DialGuard, allowed_addresses, check_literal, with_address,
-};
-use crate::client::http_client::url::is_loopback;
+use crate::error::HttpError;
+use crate::guard::{DialGuard, allowed_addresses, check_literal, with_address};
+use crate::url::is_loopback;
 
-pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Route to the origin of a session.
 #[derive(Clone)]
-pub(super) enum Route {
+pub(crate) enum Route {
     Direct,
     /// A proxy that tunnels bytes, for `https`.
     Tunnel(Uri, Option<HeaderValue>),
@@ -37,18 +35,18 @@ pub(super) enum Route {
 
 impl Route {
     /// Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`. Loopback addresses never use a proxy.
-    pub(super) fn to(url: &Uri) -> Result<Self, ClientError> {
+    pub(crate) fn to(url: &Uri) -> Result<Self, HttpError> {
         Self::with_proxies(&Matcher::from_env(), url)
     }
 
-    fn with_proxies(proxies: &Matcher, url: &Uri) -> Result<Self, ClientError> {
+    fn with_proxies(proxies: &Matcher, url: &Uri) -> Result<Self, HttpError> {
         let proxy = proxies.intercept(url);
         let Some(proxy) = proxy.filter(|_| !is_loopback(url.host().unwrap_or_default())) else {
             return Ok(Self::Direct);
         };
         if proxy.uri().scheme_str() != Some("http") {
             let reason = "the environment configures an unsupported proxy; use one with `http://`";
-            return Err(ClientError::invalid(reason));
+            return Err(HttpError::invalid(reason));
         }
         let authorization = proxy.basic_auth().cloned();
         Ok(match url.scheme_str() {
@@ -58,7 +56,7 @@ impl Route {
     }
 
     /// Value of `Proxy-Authorization` in each request, if the proxy forwards requests.
-    pub(super) fn request_authorization(&self) -> Option<HeaderValue> {
+    pub(crate) fn request_authorization(&self) -> Option<HeaderValue> {
         match self {
             Self::Forward(_, authorization) => authorization.clone().map(sensitive),
             Self::Direct | Self::Tunnel(..) => None,
@@ -73,14 +71,14 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
 
 /// Opens sockets along a route.
 #[derive(Clone)]
-pub(super) struct Connector {
+pub(crate) struct Connector {
     tcp: HttpConnector,
     route: Route,
     guard: Option<Arc<dyn DialGuard>>,
 }
 
 impl Connector {
-    pub(super) fn new(route: Route, timeout: Duration) -> Self {
+    pub(crate) fn new(route: Route, timeout: Duration) -> Self {
         let mut tcp = HttpConnector::new();
         // The TLS connector around this one handles `https`.
         tcp.enforce_http(false);
@@ -95,7 +93,7 @@ impl Connector {
     }
 
     /// Dials only the addresses that `guard` allows.
-    pub(super) fn guarded(mut self, guard: Option<Arc<dyn DialGuard>>) -> Self {
+    pub(crate) fn guarded(mut self, guard: Option<Arc<dyn DialGuard>>) -> Self {
         self.guard = guard;
         self
     }
@@ -150,7 +148,7 @@ impl Service<Uri> for Connector {
 }
 
 /// A socket. For a forwarding proxy, requests must contain the absolute URL.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     stream: TokioIo<TcpStream>,
     forwards: bool,
 }
@@ -238,6 +236,6 @@ mod tests {
         }
         let socks = Matcher::builder().all("socks5://proxy:1").build();
         let refused = Route::with_proxies(&socks, &Uri::from_static("http://example.com/"));
-        assert!(matches!(refused, Err(ClientError::Invalid(_))));
+        assert!(matches!(refused, Err(HttpError::Invalid(_))));
     }
 }

@@ -4,31 +4,31 @@ use http::Uri;
 use http::uri::Authority;
 use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 
-use crate::client::ClientError;
-use crate::wire::quoted;
+use crate::error::HttpError;
+use treenail_schema::internal::quoted;
 
 /// Parses the URL of a server. It must have the scheme `http` or `https` and a host, and no user name.
-pub fn parse(text: &str) -> Result<Uri, ClientError> {
+pub fn parse(text: &str) -> Result<Uri, HttpError> {
     // The fragment is not sent.
     let text = text.split('#').next().unwrap_or_default();
     let url: Uri = text
         .parse()
-        .map_err(|_| ClientError::invalid("the text is not a URL"))?;
+        .map_err(|_| HttpError::invalid("the text is not a URL"))?;
     let known = matches!(url.scheme_str(), Some("http" | "https"));
     let Some(authority) = url.authority().filter(|_| known) else {
         let reason = "the URL of a server must start with `https://` or `http://`";
-        return Err(ClientError::invalid(reason));
+        return Err(HttpError::invalid(reason));
     };
     if authority.as_str().contains('@') {
         let reason = "the URL contains a user name; set the header `Authorization` instead";
-        return Err(ClientError::invalid(reason));
+        return Err(HttpError::invalid(reason));
     }
     if authority.host().is_empty() {
-        return Err(ClientError::invalid("the URL has no host"));
+        return Err(HttpError::invalid("the URL has no host"));
     }
     if port(authority, 0).is_none() {
         let reason = "the port of the URL is not a number up to 65535";
-        return Err(ClientError::invalid(reason));
+        return Err(HttpError::invalid(reason));
     }
     Ok(url)
 }

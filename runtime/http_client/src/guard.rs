@@ -10,7 +10,7 @@ use std::sync::Arc;
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
 
-use crate::client::http_client::proxy::BoxError;
+use crate::proxy::BoxError;
 
 /// Future of the addresses of a host.
 pub type ResolveFuture<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
@@ -31,7 +31,7 @@ pub trait DialGuard: fmt::Debug + Send + Sync + 'static {
 
 /// Error of a connection that a [`DialGuard`] has not allowed. Nothing was sent.
 #[derive(Debug)]
-pub(super) struct NotAllowed(pub(super) String);
+pub(crate) struct NotAllowed(pub(crate) String);
 
 impl fmt::Display for NotAllowed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,7 +42,7 @@ impl fmt::Display for NotAllowed {
 impl std::error::Error for NotAllowed {}
 
 /// Returns the addresses of the host of `url` that may be dialled, at least one.
-pub(super) async fn allowed_addresses(
+pub(crate) async fn allowed_addresses(
     guard: &Arc<dyn DialGuard>,
     url: &Uri,
 ) -> Result<Vec<IpAddr>, BoxError> {
@@ -65,7 +65,7 @@ pub(super) async fn allowed_addresses(
 }
 
 /// Checks the address in a URL that a proxy will dial.
-pub(super) fn check_literal(guard: &Arc<dyn DialGuard>, url: &Uri) -> Result<(), NotAllowed> {
+pub(crate) fn check_literal(guard: &Arc<dyn DialGuard>, url: &Uri) -> Result<(), NotAllowed> {
     literal(url).map_or(Ok(()), |address| {
         guard.check(url, address).map_err(NotAllowed)
     })
@@ -81,7 +81,7 @@ fn literal(url: &Uri) -> Option<IpAddr> {
 }
 
 /// Returns `url` with an address in place of its host, so that exactly this address is dialled.
-pub(super) fn with_address(url: &Uri, address: IpAddr) -> Result<Uri, BoxError> {
+pub(crate) fn with_address(url: &Uri, address: IpAddr) -> Result<Uri, BoxError> {
     let default_port = if url.scheme() == Some(&Scheme::HTTPS) {
         443
     } else {

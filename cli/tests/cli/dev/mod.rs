@@ -1,0 +1,6 @@
+//! `treenail dev`: builds, restarts, and clients that stay connected.
+
+mod cargo;
+mod ending;
+mod project;
+mod restart;

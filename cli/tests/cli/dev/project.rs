@@ -1,0 +1,133 @@
+//! Project with a build command, whose server is the test server in the mode that a file names.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+use treenail::McpClient;
+use treenail::client::{ServerCommand, Stderr};
+use treenail::schema::Revision;
+
+use crate::process::test_server;
+
+/// Directory with the sources of a server.
+pub(super) struct Project {
+    directory: TempDir,
+    pub(super) stderr: Lines,
+}
+
+/// Lines of standard error.
+#[derive(Clone, Default)]
+pub(super) struct Lines(Arc<(Mutex<Vec<String>>, Notify)>);
+
+impl Project {
+    /// Creates a project whose server runs in `mode`.
+    pub(super) fn new(mode: &str) -> Self {
+        let project = Self {
+            directory: tempfile::tempdir().unwrap(),
+            stderr: Lines::default(),
+        };
+        let build = "if grep -q broken source; then echo 'error: expected a mode' >&2; exit 1; fi\ncp source built\n";
+        project.write("build.sh", build);
+        let server = test_server();
+        let run = format!(
+            "echo $$ > pid; exec {} $(cat built) \"$@\"\n",
+            server.display()
+        );
+        project.write("run.sh", &run);
+        project.write("source", mode);
+        project
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Replaces a file, as editors do.
+    pub(super) fn write(&self, name: &str, text: &str) {
+        let new = self.path(".new");
+        fs::write(&new, text).unwrap();
+        fs::rename(new, self.path(name)).unwrap();
+    }
+
+    /// Returns the id of the running server.
+    pub(super) fn server_id(&self) -> Pid {
+        let text = fs::read_to_string(self.path("pid")).unwrap();
+        Pid::from_raw(text.trim().parse().unwrap()).unwrap()
+    }
+
+    pub(super) fn kill_server(&self) {
+        kill_process(self.server_id(), Signal::KILL).unwrap();
+    }
+
+    /// Returns the command of `treenail dev` in the project.
+    pub(super) fn command(&self, options: &[&str]) -> ServerCommand {
+        let build = ["dev", "--build", "sh build.sh", "--watch", "source"];
+        self.dev(&[&build[..], options, &["--", "sh", "run.sh"]].concat())
+    }
+
+    /// Returns a command of the program in the project, with all its variables.
+    pub(super) fn dev(&self, words: &[&str]) -> ServerCommand {
+        let lines = self.stderr.clone();
+        ServerCommand::new(env!("CARGO_BIN_EXE_treenail"))
+            .args(words)
+            .current_dir(self.directory.path())
+            .inherit_env()
+            .stderr(Stderr::lines(move |line| lines.push(line)))
+    }
+
+    /// Connects to `treenail dev`.
+    pub(super) async fn connect(&self, revision: Revision) -> McpClient {
+        connect(self.command(&[]), revision).await
+    }
+}
+
+pub(super) async fn connect(command: ServerCommand, revision: Revision) -> McpClient {
+    let client = McpClient::builder().command(command);
+    client.protocol_version(revision).build().await.unwrap()
+}
+
+/// Returns the description of a tool.
+pub(super) async fn description(client: &McpClient, tool: &str) -> String {
+    let tools = client.tools().await.unwrap();
+    let found = tools.iter().find(|it| it.name == tool);
+    found.unwrap().description.clone().unwrap()
+}
+
+pub(super) fn is_running(process: Pid) -> bool {
+    test_kill_process(process).is_ok()
+}
+
+impl Lines {
+    fn push(&self, line: &str) {
+        self.lines().push(line.to_owned());
+        self.0.1.notify_waiters();
+    }
+
+    /// Waits until `count` lines contain `text`.
+    pub(super) async fn wait_for(&self, text: &str, count: usize) {
+        loop {
+            let notified = self.0.1.notified();
+            let found = self
+                .lines()
+                .iter()
+                .filter(|line| line.contains(text))
+                .count();
+            if found >= count {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    pub(super) fn contain(&self, text: &str) -> bool {
+        self.lines().iter().any(|line| line.contains(text))
+    }
+
+    fn lines(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,31 @@
+//! Errors of requests.
+
+use std::sync::Arc;
+
+/// Error of a request, divided by the reaction of the caller.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The request is invalid, or its target is not allowed. Nothing was sent.
+    #[error("not sent: {0}")]
+    Invalid(Arc<str>),
+    /// No connection could be opened, or it was closed. The server may or may not have processed the request.
+    #[error("the connection is closed: {0}")]
+    Closed(Arc<str>),
+    /// The server violated a limit of the protocol.
+    #[error("the server broke the protocol: {0}")]
+    Protocol(Arc<str>),
+}
+
+impl HttpError {
+    pub(crate) fn invalid(reason: impl Into<Arc<str>>) -> Self {
+        Self::Invalid(reason.into())
+    }
+
+    pub(crate) fn closed(reason: impl Into<Arc<str>>) -> Self {
+        Self::Closed(reason.into())
+    }
+
+    pub(crate) fn protocol(reason: impl Into<Arc<str>>) -> Self {
+        Self::Protocol(reason.into())
+    }
+}

@@ -1,0 +1,150 @@
+//! Arguments of a call, as a handler takes them.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
+use serde_json::{Map, Value};
+
+use crate::function::argument_error::{Problem, format_problems};
+use crate::function::text::Text;
+use crate::wire::{Members, as_string};
+
+/// Arguments of one call, which own their JSON text. Needs the feature `dynamic`.
+///
+/// They match the schema of the feature, unless its handler is a `raw` one.
+///
+/// ```
+/// use treenail::dynamic::Tool;
+/// use treenail::prelude::*;
+/// use treenail::json;
+///
+/// #[mcp_type]
+/// struct Trip {
+///     city: String,
+///     #[serde(default)]
+///     days: u8,
+/// }
+///
+/// let tool = Tool::new("trip")
+///     .input(json!({
+///         "type": "object",
+///         "properties": {"city": {"type": "string"}, "days": {"type": "integer", "maximum": 14}},
+///         "required": ["city"],
+///     }))
+///     .handler(|_, arguments| async move {
+///         let trip: Trip = arguments.parse()?;
+///         Ok::<_, ToolError>(format!("{}, {} days", trip.city, trip.days))
+///     });
+/// # let _ = tool;
+/// ```
+#[derive(Clone)]
+pub struct Arguments {
+    text: Box<str>,
+    form: Form,
+}
+
+/// Form of the values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// JSON of any type.
+    Json,
+    /// Strings, from which other types are parsed.
+    Texts,
+}
+
+impl fmt::Debug for Arguments {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Arguments")
+            .field("bytes", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Arguments {
+    /// Copies the text of an object that has been checked.
+    pub(super) fn new(text: Option<&str>, form: Form) -> Self {
+        let text = text.unwrap_or("{}").into();
+        Self { text, form }
+    }
+
+    /// Returns the JSON text of the object that contains the arguments, as the caller wrote it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the JSON text without a copy.
+    pub fn into_text(self) -> String {
+        self.text.into()
+    }
+
+    /// Returns the argument with this name, if it is present and a string.
+    pub fn get(&self, name: &str) -> Option<String> {
+        let mut texts = self.texts().into_iter();
+        texts.find(|(known, _)| known == name).map(|(_, text)| text)
+    }
+
+    /// Parses the arguments as a JSON value, an object.
+    pub fn value(&self) -> Value {
+        // The text has been checked; only nesting that serde_json does not support remains.
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+
+    /// Deserializes the arguments.
+    ///
+    /// The arguments of prompts and the variables of URIs are strings. Numbers and other types are parsed from them, as
+    /// [`TextArgument`](crate::TextArgument) describes.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] if they do not fit the type. It names the argument.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
+        match self.form {
+            Form::Json => {
+                let json = &mut serde_json::Deserializer::from_str(&self.text);
+                serde_path_to_error::deserialize(json).map_err(|error| ArgumentError::new(&error))
+            }
+            Form::Texts => {
+                let texts = self.texts();
+                let texts = texts.iter().map(|(name, text)| (&**name, Text(text)));
+                serde_path_to_error::deserialize(MapDeserializer::new(texts))
+                    .map_err(|error| ArgumentError::new(&error))
+            }
+        }
+    }
+
+    /// Returns the members that are strings, in order.
+    pub(super) fn texts(&self) -> Vec<(String, String)> {
+        let mut texts = Vec::new();
+        let Ok(mut members) = Members::new(&self.text) else {
+            return texts;
+        };
+        while let Ok(Some((name, value))) = members.next() {
+            if let Some(value) = as_string(value) {
+                texts.push((name.into_owned(), value.into_owned()));
+            }
+        }
+        texts
+    }
+}
+
+/// Error of [`Arguments::parse`]: an argument does not fit the type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentError(Box<str>);
+
+impl ArgumentError {
+    fn new<E: fmt::Display>(error: &serde_path_to_error::Error<E>) -> Self {
+        let problem = Problem::located(error);
+        let heading = "the arguments could not be read:".to_owned();
+        Self(format_problems(heading, &[problem], &Map::new()).into())
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ArgumentError {}

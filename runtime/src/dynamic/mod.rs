@@ -1,0 +1,103 @@
+//! Tools, prompts, resources and templates that are made at run time: the feature `dynamic`.
+//!
+//! A builder of this module holds the descriptor that peers see. Its handler completes it to a [`Feature`], which
+//! [`ServerBuilder::add`](crate::ServerBuilder::add), [`Namespace::add`](crate::Namespace::add) and
+//! [`Edit::add`](crate::Edit::add) register. From there on it is treated like a macro-made one.
+
+mod arguments;
+mod checked;
+mod common;
+mod prompt;
+mod raw;
+mod resource;
+mod results;
+mod template;
+mod tool;
+
+use std::fmt;
+
+pub use self::arguments::{ArgumentError, Arguments};
+pub use self::prompt::Prompt;
+pub use self::raw::RawResult;
+pub use self::resource::{ReadRequest, Resource, ResourceTemplate};
+pub use self::tool::Tool;
+use crate::definition::Registered;
+use crate::resource::RegisteredResource;
+
+/// A tool, a prompt, a resource or a template that is made at run time and complete: it has its handler. Needs the feature
+/// `dynamic`.
+///
+/// It is also an iterator over itself, so that `add` takes one feature as well as a collection of them.
+///
+/// ```
+/// use treenail::dynamic::{Feature, Tool};
+/// use treenail::{Server, json};
+///
+/// let names = ["north", "south"];
+/// let tools = names.map(|name| -> Feature {
+///     Tool::new(name)
+///         .input(json!({"type": "object", "properties": {"steps": {"type": "integer"}}}))
+///         .handler(move |_, arguments| async move { format!("{name}: {}", arguments.text()) })
+/// });
+/// let server = Server::builder("demo", "1.0.0").add(tools).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+#[must_use = "a feature is part of a server once it is added"]
+pub struct Feature {
+    kind: &'static str,
+    name: String,
+    bind: Bind,
+}
+
+/// Function that completes the entry of a feature in a namespace.
+type Bind = Box<dyn FnOnce(&str) -> Result<Bound, String> + Send + Sync>;
+
+/// Feature that is complete except for its final name.
+pub(crate) enum Bound {
+    Tool(Registered<treenail_schema::Tool>),
+    Prompt(Registered<treenail_schema::Prompt>),
+    Resource(RegisteredResource),
+}
+
+impl Feature {
+    fn new(
+        kind: &'static str,
+        name: &str,
+        bind: impl FnOnce(&str) -> Result<Bound, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            bind: Box::new(bind),
+        }
+    }
+
+    /// Returns the name, without the namespace that it is added to.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Completes the entry in `namespace`.
+    pub(crate) fn bind(self, namespace: &str) -> Result<Bound, String> {
+        (self.bind)(namespace)
+    }
+}
+
+impl fmt::Debug for Feature {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Feature")
+            .field("kind", &self.kind)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl IntoIterator for Feature {
+    type Item = Self;
+    type IntoIter = std::iter::Once<Self>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        std::iter::once(self)
+    }
+}

@@ -1,0 +1,293 @@
+//! Tools that are made at run time.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use treenail_schema::internal::ValidationLimits;
+use treenail_schema::{SchemaObject, ToolAnnotations};
+
+use super::arguments::{Arguments, Form};
+use super::checked::{Matching, Unchecked};
+use super::common::metadata;
+use super::raw::{RawOutcome, RawResult, bounded};
+use super::{Bound, Feature, results};
+use crate::attribute_value::IntoSchema;
+use crate::context::Context;
+use crate::definition::Registered;
+use crate::function::kind::Kind;
+use crate::function::{Function, Output};
+use crate::naming::full_name;
+use crate::policy::Policy;
+use crate::scope::RequiredScopes;
+use crate::stream::{Fold, Streaming, ToolItem, ToolStream};
+use crate::tool::ToolInfo;
+use crate::tool::header_params::header_params;
+use crate::tool::output::{ToolOutput, declare};
+use crate::tool::shape::Shape;
+use crate::wire::RpcError;
+
+/// Builder of a tool that is made at run time. Needs the feature `dynamic`.
+///
+/// Its handler completes it: [`handler`](Self::handler), [`blocking`](Self::blocking), [`stream`](Self::stream) or
+/// [`raw`](Self::raw).
+///
+/// ```
+/// use treenail::dynamic::Tool;
+/// use treenail::{Server, json};
+///
+/// let find = Tool::new("place.find")
+///     .description("Finds places by their name.")
+///     .input(json!({
+///         "type": "object",
+///         "properties": {"name": {"type": "string", "description": "A part of the name"}},
+///         "required": ["name"],
+///         "additionalProperties": false,
+///     }))
+///     .read_only(true)
+///     .handler(|_, arguments| async move { format!("no place matches {}", arguments.text()) });
+/// let server = Server::builder("demo", "1.0.0").add(find).build()?;
+/// # Ok::<(), treenail::Error>(())
+/// ```
+///
+/// A `Tool` can be made from a descriptor too, which is sent to clients unchanged except for the namespace:
+///
+/// ```
+/// use treenail::dynamic::Tool;
+/// use treenail::{json, schema};
+///
+/// let descriptor = json!({"name": "now", "inputSchema": {"type": "object"}});
+/// let descriptor: schema::Tool = serde_json::from_value(descriptor)?;
+/// let tool = Tool::from(descriptor).handler(|_, _| async { "12:00" });
+/// # let _ = tool;
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[must_use = "a tool is complete once it has a handler"]
+pub struct Tool {
+    descriptor: treenail_schema::Tool,
+    scopes: Option<RequiredScopes>,
+    policy: Policy,
+    fold: Option<Fold>,
+    limits: ValidationLimits,
+    problem: Result<(), String>,
+}
+
+metadata!(Tool);
+
+impl From<treenail_schema::Tool> for Tool {
+    fn from(descriptor: treenail_schema::Tool) -> Self {
+        Self {
+            descriptor,
+            scopes: None,
+            policy: Policy::default(),
+            fold: None,
+            limits: ValidationLimits::default(),
+            problem: Ok(()),
+        }
+    }
+}
+
+impl Tool {
+    /// Creates a tool without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        let schema = schema.as_object().cloned().unwrap_or_default();
+        treenail_schema::Tool::new(name, schema).into()
+    }
+
+    /// Sets the JSON Schema of the arguments: an object with `"type": "object"`, without references to other documents.
+    ///
+    /// The arguments of each call are validated against it. Building the server fails if the schema is invalid.
+    pub fn input(mut self, schema: impl IntoSchema) -> Self {
+        match object(schema.into_schema()) {
+            Some(schema) => self.descriptor.input_schema = schema,
+            None => self.problem = Err("its input schema is not an object".to_owned()),
+        }
+        self
+    }
+
+    /// Sets the JSON Schema of the structured content. Default: that of the handler's output type.
+    ///
+    /// Results are not validated against it; clients may do so.
+    pub fn output(mut self, schema: impl IntoSchema) -> Self {
+        match object(schema.into_schema()) {
+            Some(schema) => self.descriptor.output_schema = Some(schema),
+            None => self.problem = Err("its output schema is not an object".to_owned()),
+        }
+        self
+    }
+
+    /// Sets the hint that the tool does not modify its environment.
+    pub fn read_only(mut self, hint: bool) -> Self {
+        self.annotations().read_only_hint = Some(hint);
+        self
+    }
+
+    /// Sets the hint that the tool may perform destructive updates.
+    pub fn destructive(mut self, hint: bool) -> Self {
+        self.annotations().destructive_hint = Some(hint);
+        self
+    }
+
+    /// Sets the hint that repeated calls with the same arguments have no additional effect.
+    pub fn idempotent(mut self, hint: bool) -> Self {
+        self.annotations().idempotent_hint = Some(hint);
+        self
+    }
+
+    /// Sets the hint that the tool interacts with external entities.
+    pub fn open_world(mut self, hint: bool) -> Self {
+        self.annotations().open_world_hint = Some(hint);
+        self
+    }
+
+    /// Sets the timeout of a call. Default: [`Limits::call_timeout`](crate::Limits::call_timeout).
+    pub fn timeout(mut self, within: Duration) -> Self {
+        self.policy.timeout = Some(within);
+        self
+    }
+
+    /// Limits the number of concurrent calls, for the whole server. Further calls wait in order.
+    pub fn max_concurrency(mut self, calls: usize) -> Self {
+        self.policy.concurrency = Some(calls);
+        self
+    }
+
+    /// Sets the limits of the input schema and of the validation of arguments.
+    pub fn validation(mut self, limits: ValidationLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Completes the tool with an asynchronous handler.
+    ///
+    /// The handler is dropped when its call is cancelled. In the modern era, it runs again from its start when the client has
+    /// answered [`Context::elicit`], as a macro-made tool does. An error in its output must not be a type that serializes,
+    /// such as `String`: use [`ToolError`](crate::ToolError) or another [`std::error::Error`].
+    pub fn handler<F, R, T, K>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
+        R: Future<Output = T> + Send + 'static,
+        T: ToolOutput<K> + 'static,
+    {
+        self.validated(T::output(Kind::any()), |arguments, output| {
+            let body = move |_, context, values| handler(context, values);
+            Function::asynchronous(arguments, output, body)
+        })
+    }
+
+    /// Completes the tool with a blocking handler, which runs on a thread for blocking work.
+    pub fn blocking<F, T, K>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> T + Send + Sync + 'static,
+        T: ToolOutput<K> + Send + 'static,
+    {
+        self.validated(T::output(Kind::any()), |arguments, output| {
+            let body = move |_, context, values| handler(context, values);
+            Function::blocking(arguments, output, body)
+        })
+    }
+
+    /// Completes the tool with a handler that returns a stream of items, see [`ToolItem`]. The items are collected to one
+    /// result; a caller that requested progress receives each of them.
+    pub fn stream<F, S, I, M, K>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> S + Send + Sync + 'static,
+        S: ToolStream<I, M> + Send + 'static,
+        I: ToolItem<K> + 'static,
+    {
+        let items = I::items(Kind::any(), self.fold);
+        let handler = Arc::new(handler);
+        self.validated(items.output(), |arguments, output| {
+            let body = move |_, call: Streaming<Context>, values| {
+                let handler = Arc::clone(&handler);
+                async move {
+                    let stream = handler(call.context().clone(), values);
+                    stream.collect_items(items, &call).await
+                }
+            };
+            Function::asynchronous(arguments, output, body)
+        })
+    }
+
+    /// Completes the tool with a handler that takes the arguments as they are and returns the text of a `CallToolResult`.
+    ///
+    /// The arguments are an object, but nothing else is checked, also not the input schema. An error of the handler becomes a
+    /// JSON-RPC error. A result that is not valid becomes a failure that the model reads.
+    pub fn raw<F, R>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<RawResult, RpcError>> + Send + 'static,
+    {
+        let output = Output::<RawOutcome, ToolInfo> {
+            schema: |_| None,
+            write: |outcome, info, (), result| results::tool(outcome, info, result),
+        };
+        let body =
+            move |_, context: Context, values| bounded(context.clone(), handler(context, values));
+        let function = Function::asynchronous(Unchecked(Form::Json), output, body);
+        self.feature(function)
+    }
+
+    fn validated<T>(
+        mut self,
+        output: Output<T, ToolInfo>,
+        function: impl FnOnce(Arc<Matching>, Output<T, ToolInfo>) -> Function<(), ToolInfo>,
+    ) -> Feature {
+        let schema = &self.descriptor.input_schema;
+        let (arguments, outcome) = Matching::new(schema, &self.limits);
+        let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+        self.problem = self.problem.and(outcome).and_then(|()| {
+            is_object
+                .then_some(())
+                .ok_or_else(|| "its input schema lacks `\"type\": \"object\"`".to_owned())
+        });
+        self.feature(function(Arc::new(arguments), output))
+    }
+
+    fn feature(self, function: Function<(), ToolInfo>) -> Feature {
+        let name = self.descriptor.name.clone();
+        Feature::new("tool", &name, move |namespace| {
+            self.bind(function, namespace).map(Bound::Tool)
+        })
+    }
+
+    fn bind(
+        self,
+        function: Function<(), ToolInfo>,
+        namespace: &str,
+    ) -> Result<Registered<treenail_schema::Tool>, String> {
+        let mut descriptor = self.descriptor;
+        let name = full_name("tool", namespace, &descriptor.name)?;
+        let checked = self
+            .problem
+            .and_then(|()| header_params(&descriptor.input_schema).map(drop));
+        checked.map_err(|problem| format!("tool `{name}`: {problem}"))?;
+        let policy = self.policy.check(&name)?;
+        descriptor.name = name;
+        let shape = match &descriptor.output_schema {
+            Some(schema) => Shape::of_members(schema),
+            None => {
+                let (schema, shape) = declare(function.output_schema);
+                descriptor.output_schema = schema.map(Into::into);
+                shape
+            }
+        };
+        let bound = Registered::new(descriptor, move |descriptor| {
+            function.bind(Arc::new(()), ToolInfo::new(descriptor, shape))
+        });
+        Ok(bound.with_policy(policy).with_scopes(self.scopes))
+    }
+
+    fn annotations(&mut self) -> &mut ToolAnnotations {
+        self.descriptor.annotations.get_or_insert_default()
+    }
+}
+
+fn object(schema: Value) -> Option<SchemaObject> {
+    match schema {
+        Value::Object(schema) => Some(schema.into()),
+        _ => None,
+    }
+}

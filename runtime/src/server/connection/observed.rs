@@ -1,0 +1,131 @@
+//! Requests with an observer.
+
+use std::sync::Arc;
+
+use treenail_schema::{Method, Revision};
+
+use super::Connection;
+use crate::server::observe::{
+    ObservedRequest, ObservedSession, ObservedTransport, Outcome, ServerObserver,
+    SessionObservation,
+};
+use crate::server::response::PendingRequest;
+use crate::wire::{Envelope, as_string};
+
+impl Connection {
+    /// Marks the connection as one over the standard streams of the process.
+    pub(crate) fn over_stdio(mut self) -> Self {
+        self.is_stdio = true;
+        self
+    }
+
+    /// Handles a request for the observer of the server.
+    #[cold]
+    pub(super) fn observed_request(
+        &mut self,
+        observer: &dyn ServerObserver,
+        id: &str,
+        envelope: &Envelope<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<PendingRequest> {
+        let start = out.len();
+        let peer = match envelope.params.meta {
+            Some(meta) => self.modern.identify(meta).ok().flatten(),
+            None => None,
+        };
+        let peer = peer.or_else(|| self.legacy_peer().map(Arc::clone));
+        self.registry.refresh(&mut self.snapshot);
+        let mut extensions = self.extensions.clone();
+        let request = self.describe(id, envelope, peer.map(|peer| peer.revision()));
+        let Some(observation) = observer.request(&request, &mut extensions) else {
+            return self.handle_request(id, envelope, out);
+        };
+        let own = std::mem::replace(&mut self.extensions, extensions);
+        let mut outcome = None;
+        observation.in_scope(&mut || outcome = self.handle_request(id, envelope, out));
+        self.extensions = own;
+        match outcome {
+            Some(pending) => Some(pending.with_observation(observation)),
+            None => {
+                observation.end(&Outcome::of_response(&out[start..]));
+                None
+            }
+        }
+    }
+
+    fn describe<'a>(
+        &'a self,
+        id: &'a str,
+        envelope: &Envelope<'a>,
+        revision: Option<Revision>,
+    ) -> ObservedRequest<'a> {
+        let (method, params) = (envelope.known, &envelope.params);
+        let target = match method {
+            Some(Method::CallTool | Method::GetPrompt) => params.name,
+            Some(Method::ReadResource | Method::Subscribe | Method::Unsubscribe) => {
+                params.member("uri").ok().flatten()
+            }
+            _ => None,
+        };
+        let target = target.and_then(as_string);
+        let is_known = target.as_ref().is_some_and(|name| match method {
+            Some(Method::CallTool) => self.snapshot.has_tool(name),
+            Some(Method::GetPrompt) => self.snapshot.has_prompt(name),
+            _ => false,
+        });
+        ObservedRequest {
+            method,
+            id,
+            revision,
+            target,
+            is_known,
+            transport: self.observed_transport(),
+            session_id: self.session_id(),
+            meta: params.meta,
+        }
+    }
+
+    /// Observes the session that a handshake has started, in place of an earlier one.
+    pub(super) fn observe_session(&mut self, revision: Revision) {
+        if let Some(observer) = &self.server.state.observer {
+            let session = ObservedSession {
+                revision,
+                transport: self.observed_transport(),
+            };
+            self.observation = SessionObservation::start(&**observer, &session);
+        }
+    }
+
+    #[cfg(feature = "http-server")]
+    fn observed_transport(&self) -> ObservedTransport {
+        let parts = self.extensions.get::<http::request::Parts>();
+        match parts.map(|parts| parts.version) {
+            None if self.is_stdio => ObservedTransport::Stdio,
+            None => ObservedTransport::Other,
+            Some(http::Version::HTTP_2) => ObservedTransport::Http("2"),
+            Some(http::Version::HTTP_3) => ObservedTransport::Http("3"),
+            Some(http::Version::HTTP_10) => ObservedTransport::Http("1.0"),
+            Some(_) => ObservedTransport::Http("1.1"),
+        }
+    }
+
+    #[cfg(not(feature = "http-server"))]
+    fn observed_transport(&self) -> ObservedTransport {
+        match self.is_stdio {
+            true => ObservedTransport::Stdio,
+            false => ObservedTransport::Other,
+        }
+    }
+
+    #[cfg(feature = "http-server")]
+    fn session_id(&self) -> Option<&str> {
+        let parts = self.extensions.get::<http::request::Parts>()?;
+        parts.headers.get("mcp-session-id")?.to_str().ok()
+    }
+
+    #[cfg(not(feature = "http-server"))]
+    #[allow(clippy::unused_self, reason = "only HTTP has session ids")]
+    fn session_id(&self) -> Option<&str> {
+        None
+    }
+}

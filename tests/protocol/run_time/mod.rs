@@ -1,0 +1,3 @@
+//! Features that are made at run time.
+
+mod raw;
