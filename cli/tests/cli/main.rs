@@ -6,6 +6,7 @@
 mod authorization;
 mod call;
 mod chat;
+mod completions;
 #[cfg(unix)]
 mod dev;
 mod elicitation;
@@ -20,6 +21,7 @@ mod install;
 mod list;
 mod lock;
 mod new;
+mod pack;
 mod process;
 mod read;
 #[cfg(unix)]
