@@ -12,7 +12,11 @@ fn completions_name_all_commands() {
         let outcome = run_alone(&["completions", shell]);
         assert_eq!((outcome.code, &*outcome.stderr), (0, ""));
         for word in ["install", "uninstall", "pack", "--dry-run"] {
-            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
+            let word = if shell == "fish" {
+                word.trim_start_matches('-')
+            } else {
+                word
+            };
             assert!(outcome.stdout.contains(word), "{shell}: {word}");
         }
     }
@@ -22,12 +26,25 @@ fn completions_name_all_commands() {
 fn completions_of_bash_are_valid() {
     let script = run_alone(&["completions", "bash"]).stdout;
     let mut bash = Command::new("bash");
-    let child = bash.arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = bash
+        .arg("-n")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
     // Not all computers have it.
     let Ok(mut child) = child else { return };
-    child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(script.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]

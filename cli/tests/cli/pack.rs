@@ -18,7 +18,10 @@ const SERVER: &str = include_str!("schemas/server-2025-12-11.json");
 #[track_caller]
 fn validate(schema: &str, value: &Value) {
     let schema = serde_json::from_str(schema).unwrap();
-    let validator: Validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    let validator: Validator = jsonschema::options()
+        .should_validate_formats(true)
+        .build(&schema)
+        .unwrap();
     let errors: Vec<_> = validator
         .iter_errors(value)
         .map(|error| format!("{}: {error}", error.instance_path()))
@@ -29,7 +32,12 @@ fn validate(schema: &str, value: &Value) {
 /// Runs the program in a folder.
 fn pack(folder: &Path, args: &[&str], server: &[&str]) -> Outcome {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_treenail"));
-    command.arg("pack").args(args).arg("--").arg(test_server()).args(server);
+    command
+        .arg("pack")
+        .args(args)
+        .arg("--")
+        .arg(test_server())
+        .args(server);
     outcome_of(command.current_dir(folder).output().unwrap())
 }
 
@@ -45,7 +53,11 @@ fn unpack(file: &Path) -> Vec<(String, u32, Vec<u8>)> {
         let mut content = Vec::new();
         reader.read_to_end(&mut content).unwrap();
         let name = entry.file_path().try_normalize().unwrap();
-        files.push((name.as_ref().to_owned(), entry.mode().value() & 0o777, content));
+        files.push((
+            name.as_ref().to_owned(),
+            entry.mode().value() & 0o777,
+            content,
+        ));
     }
     files
 }
@@ -58,15 +70,36 @@ fn bundle_has_the_program_and_a_valid_manifest() {
         authors = [\"Ada <ada@example.com>\"]\n[[bin]]\nname = \"cli-test-server\"\npath = \"main.rs\"\n[workspace]\n";
     fs::write(home.path().join("Cargo.toml"), manifest).unwrap();
     fs::write(home.path().join("main.rs"), "fn main() {}").unwrap();
-    let args = ["--name", "words", "--setting", "API_KEY", "--server-json", "--output"];
-    let first = pack(home.path(), &[&args[..], &["words.mcpb"]].concat(), &["before"]);
+    let args = [
+        "--name",
+        "words",
+        "--setting",
+        "API_KEY",
+        "--server-json",
+        "--output",
+    ];
+    let first = pack(
+        home.path(),
+        &[&args[..], &["words.mcpb"]].concat(),
+        &["before"],
+    );
     assert_eq!((first.code, &*first.stdout), (0, ""), "{}", first.stderr);
-    assert!(first.stderr.contains("this is a debug build"), "{}", first.stderr);
+    assert!(
+        first.stderr.contains("this is a debug build"),
+        "{}",
+        first.stderr
+    );
 
     let bundle = home.path().join("words.mcpb");
     let files = unpack(&bundle);
-    let names: Vec<_> = files.iter().map(|(name, mode, _)| (&**name, *mode)).collect();
-    assert_eq!(names, [("manifest.json", 0o644), ("server/cli-test-server", 0o755)]);
+    let names: Vec<_> = files
+        .iter()
+        .map(|(name, mode, _)| (&**name, *mode))
+        .collect();
+    assert_eq!(
+        names,
+        [("manifest.json", 0o644), ("server/cli-test-server", 0o755)]
+    );
     assert!(files[1].2 == fs::read(test_server()).unwrap());
     let manifest: Value = serde_json::from_slice(&files[0].2).unwrap();
     validate(MANIFEST, &manifest);
@@ -80,19 +113,31 @@ fn bundle_has_the_program_and_a_valid_manifest() {
     assert_eq!(config["env"]["API_KEY"], "${user_config.api_key}");
     assert_eq!(manifest["user_config"]["api_key"]["sensitive"], true);
 
-    let listing: Value = serde_json::from_slice(&fs::read(home.path().join("server.json")).unwrap()).unwrap();
+    let listing: Value =
+        serde_json::from_slice(&fs::read(home.path().join("server.json")).unwrap()).unwrap();
     validate(SERVER, &listing);
     assert_eq!(listing["name"], "io.github.me/words");
     let package = &listing["packages"][0];
-    let url = format!("https://github.com/me/words/releases/download/v{}/words.mcpb", listing["version"].as_str().unwrap());
+    let url = format!(
+        "https://github.com/me/words/releases/download/v{}/words.mcpb",
+        listing["version"].as_str().unwrap()
+    );
     assert_eq!(package["identifier"], url);
     let digest = ring::digest::digest(&ring::digest::SHA256, &fs::read(&bundle).unwrap());
-    let digits: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     assert_eq!(package["fileSha256"], digits);
     assert_eq!(package["environmentVariables"][0]["name"], "API_KEY");
 
     // Equal input gives equal bytes.
-    pack(home.path(), &[&args[..], &["again.mcpb"]].concat(), &["before"]);
+    pack(
+        home.path(),
+        &[&args[..], &["again.mcpb"]].concat(),
+        &["before"],
+    );
     assert!(fs::read(home.path().join("again.mcpb")).unwrap() == fs::read(&bundle).unwrap());
 }
 
@@ -106,14 +151,36 @@ fn missing_facts_are_named_before_anything_is_written() {
         outcome.stderr
     };
     let description = error(&["--author", "Ada"]);
-    assert!(description.contains("give it with --description"), "{description}");
-    let all = ["--author", "Ada", "--description", "Weather", "--server-json"];
+    assert!(
+        description.contains("give it with --description"),
+        "{description}"
+    );
+    let all = [
+        "--author",
+        "Ada",
+        "--description",
+        "Weather",
+        "--server-json",
+    ];
     assert!(error(&all).contains("give it with --registry-name"));
     let name = error(&[&all[..], &["--registry-name", "words"]].concat());
     assert!(name.contains("such as io.github.me/calculator"), "{name}");
-    let url = error(&[&all[..], &["--registry-name", "a.b/c", "--download-url", "http://x/mcp"]].concat());
+    let url = error(
+        &[
+            &all[..],
+            &["--registry-name", "a.b/c", "--download-url", "http://x/mcp"],
+        ]
+        .concat(),
+    );
     assert!(url.contains("an https URL"), "{url}");
-    let name = error(&["--author", "Ada", "--description", "Weather", "--name", "../up"]);
+    let name = error(&[
+        "--author",
+        "Ada",
+        "--description",
+        "Weather",
+        "--name",
+        "../up",
+    ]);
     assert!(name.contains("cannot be the name of a bundle"), "{name}");
 }
 
@@ -130,5 +197,10 @@ fn only_compiled_programs_are_packed() {
     outcome.check(2, "", &message);
     let url = run_alone(&["pack", "--url", "https://example.com/mcp"]);
     assert_eq!(url.code, 2);
-    assert!(url.stderr.contains("treenail pack -- target/release/my-server"), "{}", url.stderr);
+    assert!(
+        url.stderr
+            .contains("treenail pack -- target/release/my-server"),
+        "{}",
+        url.stderr
+    );
 }

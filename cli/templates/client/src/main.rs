@@ -9,7 +9,8 @@ use treenail::prelude::*;
 /// Connects to a URL, or starts a command.
 async fn connect(mut target: impl Iterator<Item = String>) -> treenail::Result<McpClient> {
     let first = target.next();
-    let first = first.ok_or_else(|| treenail::Error::Other("expected a URL or a command".into()))?;
+    let first =
+        first.ok_or_else(|| treenail::Error::Other("expected a URL or a command".into()))?;
     let builder = McpClient::builder();
     let builder = if first.starts_with("http://") || first.starts_with("https://") {
         builder.url(first)
