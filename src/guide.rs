@@ -22,6 +22,7 @@ macro_rules! pages {
         #[doc = "[streams]: crate::guide::streams"]
         #[doc = "[tools]: crate::guide::tools"]
         #[doc = "[troubleshooting]: crate::guide::troubleshooting"]
+        #[doc = "[visibility]: crate::guide::visibility"]
         #[cfg_attr(feature = "client", doc = "[clients]: crate::guide::clients")]
         #[cfg_attr(feature = "client", doc = "[contracts]: crate::guide::contracts")]
         #[cfg_attr(feature = "client", doc = "[testing]: crate::guide::testing")]
@@ -65,6 +66,11 @@ pages! {
     /// Access tokens and scopes.
     #[cfg(feature = "authorization")]
     authorization;
+    /// Lists and tools that differ by caller.
+    visibility;
+    /// Other servers, served as a part of one server.
+    #[cfg(feature = "proxy")]
+    proxies;
     /// Containers, systemd, health, shutdown, proxies and replicas.
     #[cfg(feature = "http-server")]
     deployment;

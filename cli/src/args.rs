@@ -282,7 +282,7 @@ pub(crate) enum TraceTarget {
     clippy::unnecessary_wraps,
     reason = "the signature of a parser of values"
 )]
-fn parse_trace_target(text: &str) -> Result<TraceTarget, String> {
+pub(crate) fn parse_trace_target(text: &str) -> Result<TraceTarget, String> {
     Ok(match text {
         "-" => TraceTarget::Stderr { full: false },
         "full" => TraceTarget::Stderr { full: true },

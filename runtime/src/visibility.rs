@@ -144,9 +144,12 @@ impl<'a> Item<'a> {
     }
 }
 
+/// Function of a rule: returns true if the caller sees the item.
+type IsVisible = dyn Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync;
+
 /// Rule of a server or a namespace.
 #[derive(Clone)]
-pub(crate) struct Rule(Arc<dyn Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync>);
+pub(crate) struct Rule(Arc<IsVisible>);
 
 impl fmt::Debug for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

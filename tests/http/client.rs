@@ -211,10 +211,19 @@ impl Post {
         service: &HttpService,
         caller: impl Clone + Send + Sync + 'static,
     ) -> CompleteResponse {
+        CompleteResponse::read(self.begin_as(service, caller).await).await
+    }
+
+    /// As [`Post::send_as`], but waits for the head of the response only.
+    pub(crate) async fn begin_as(
+        self,
+        service: &HttpService,
+        caller: impl Clone + Send + Sync + 'static,
+    ) -> Response<HttpBody> {
         let mut request = self.request();
         request.extensions_mut().insert(caller);
         let Ok(response) = service.clone().call(request).await;
-        CompleteResponse::read(response).await
+        response
     }
 
     /// Sends the request with another body.

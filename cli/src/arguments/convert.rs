@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 use treenail::schema::Tool;
+use treenail_schema::internal::nearest;
 
 use super::RawArgument;
 use crate::render::{inline_json, resolve_reference, sanitize_line, type_name, types_of};
@@ -66,7 +67,10 @@ fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a V
     })
 }
 
-pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn unknown_argument<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
     match closest_match(name, known) {
         Some(closest) => {
             let closest = sanitize_line(closest);
@@ -76,29 +80,15 @@ pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a s
     }
 }
 
-/// Returns the known name that is most similar to `name`, if one is similar enough.
+/// Returns the known name that is most similar to `name`, if one is similar enough, or contains it: `forecast` matches
+/// `weather.forecast`.
 pub(super) fn closest_match<'a>(
     name: &str,
-    known: impl Iterator<Item = &'a str>,
+    known: impl Iterator<Item = &'a str> + Clone,
 ) -> Option<&'a str> {
-    const MIN_SIMILARITY: f64 = 0.8;
-
-    let name = name.to_lowercase();
-    let similarity = |known: &str| {
-        let known = known.to_lowercase();
-        // `forecast` matches `weather.forecast`.
-        let contained = name.len() >= 3 && known.contains(&name);
-        let similarity = strsim::jaro_winkler(&name, &known);
-        if contained {
-            similarity.max(MIN_SIMILARITY)
-        } else {
-            similarity
-        }
-    };
-    let similar = known.map(|known| (similarity(known), known));
-    let similar = similar.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
-    let closest = similar.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    closest.map(|(_, known)| known)
+    let part = name.to_lowercase();
+    let contains = |known: &&str| part.len() >= 3 && known.to_lowercase().contains(&part);
+    nearest(name, known.clone()).or_else(|| known.filter(contains).min_by_key(|known| known.len()))
 }
 
 /// Converts the text of one argument.

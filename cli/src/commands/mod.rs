@@ -8,12 +8,14 @@ mod completions;
 mod dev;
 mod generate;
 mod info;
+mod inspect;
 mod install;
 mod list;
 mod lock;
 mod new;
 mod pack;
 mod prompt;
+mod proxy;
 mod read;
 
 use clap::Subcommand;
@@ -32,6 +34,7 @@ pub(crate) enum Command {
     Read(read::Read),
     Prompt(prompt::Prompt),
     Info(info::Info),
+    Inspect(Box<inspect::Inspect>),
     Lock(lock::Lock),
     Check(check::Check),
     Chat(Box<chat::Chat>),
@@ -44,6 +47,7 @@ pub(crate) enum Command {
     Pack(Box<pack::Pack>),
     Completions(completions::Completions),
     Man(completions::Man),
+    Proxy(proxy::Proxy),
 }
 
 impl Command {
@@ -55,6 +59,7 @@ impl Command {
             Self::Read(read) => read.server.output,
             Self::Prompt(prompt) => prompt.server.output,
             Self::Info(info) => info.server.output,
+            Self::Inspect(inspect) => inspect.server.output,
             Self::Lock(lock) => lock.server.output,
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
@@ -67,6 +72,7 @@ impl Command {
             Self::Pack(pack) => pack.server.output,
             Self::Completions(completions) => return completions.verbosity,
             Self::Man(man) => return man.verbosity,
+            Self::Proxy(proxy) => return proxy.verbosity,
         };
         output.verbosity
     }
@@ -80,6 +86,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Read(read) => read.run(terminal).await,
         Command::Prompt(prompt) => prompt.run(terminal).await,
         Command::Info(info) => info.run(terminal).await,
+        Command::Inspect(inspect) => inspect.run(terminal).await,
         Command::Lock(lock) => lock.run(terminal).await,
         Command::Check(check) => check.run(terminal).await,
         Command::Chat(chat) => chat.run(terminal).await,
@@ -89,9 +96,10 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::New(new) => new.run(terminal),
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
-        Command::Pack(pack) => pack.run(terminal).await,
+        Command::Pack(pack) => Box::pin(pack.run(terminal)).await,
         Command::Completions(completions) => completions.run(terminal),
         Command::Man(man) => man.run(terminal),
+        Command::Proxy(proxy) => Box::pin(proxy.run(terminal)).await,
     }
 }
 

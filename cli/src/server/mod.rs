@@ -3,6 +3,8 @@
 mod authorization;
 mod environment;
 mod http;
+mod inspected;
+mod proxied;
 mod request_timer;
 mod run;
 mod stderr_tail;
@@ -19,9 +21,12 @@ use treenail::{ClientError, McpClient};
 
 use self::authorization::oauth_client;
 pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
-pub(crate) use self::request_timer::RequestTimer;
+pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
+pub(crate) use self::proxied::proxied_client;
+pub(crate) use self::request_timer::{PauseGuard, RequestTimer};
 pub(crate) use self::run::{terminated, until_interrupted};
 pub(crate) use self::stderr_tail::StderrTail;
+pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
 use self::trace::Trace;
 use crate::args::ServerArgs;
@@ -30,7 +35,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
 /// Timeout that never expires in practice. The [`RequestTimer`] enforces the real one, because it can be paused.
-const UNBOUNDED: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+pub(crate) const UNBOUNDED: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// Connection to a server.
 #[derive(Debug)]
@@ -76,27 +81,16 @@ impl Connection {
         let timer = RequestTimer::new(args.timeout);
         let handler = ElicitationHandler::new(&args.answers, terminal, line_reader, &timer)?;
         let tail = StderrTail::new(terminal);
-        let mut limits = ClientLimits::default();
-        let probe_timeout = args.probe.probe_timeout;
-        limits.probe_timeout =
-            probe_timeout.unwrap_or_else(|| limits.probe_timeout.min(args.timeout));
-        limits.request_timeout = args.timeout;
-        let mut builder = McpClient::builder()
-            .client_info("treenail", env!("CARGO_PKG_VERSION"))
-            .subscribe_to_changes(mode == ConnectionMode::Conversation)
+        let (mut builder, limits) = base_builder(args, mode == ConnectionMode::Conversation);
+        builder = builder
             // A single request is for inspection, so its result is shown even if it is invalid.
             .validate_results(mode == ConnectionMode::Conversation)
-            .limits(limits.clone())
             .on_elicit({
                 let handler = Arc::clone(&handler);
                 move |params| Arc::clone(&handler).handle(params)
             });
-        if let Some(revision) = args.protocol_version {
-            builder = builder.protocol_version(revision);
-        }
         if !args.roots.is_empty() {
-            let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root_of(path)).collect();
-            builder = builder.roots(roots?);
+            builder = builder.roots(roots_of(args)?);
         }
         let trace = Trace::from_args(args, terminal)?;
         let builder = set_target(builder, args, &tail, &|url, headers| {
@@ -161,6 +155,22 @@ impl Connection {
     }
 }
 
+/// Returns a builder with the options that all connections have in common, and the limits.
+fn base_builder(args: &ServerArgs, subscribe: bool) -> (McpClientBuilder, ClientLimits) {
+    let mut limits = ClientLimits::default();
+    let probe_timeout = args.probe.probe_timeout;
+    limits.probe_timeout = probe_timeout.unwrap_or_else(|| limits.probe_timeout.min(args.timeout));
+    limits.request_timeout = args.timeout;
+    let mut builder = McpClient::builder()
+        .client_info("treenail", env!("CARGO_PKG_VERSION"))
+        .subscribe_to_changes(subscribe)
+        .limits(limits.clone());
+    if let Some(revision) = args.protocol_version {
+        builder = builder.protocol_version(revision);
+    }
+    (builder, limits)
+}
+
 /// Configures the builder with the server to connect to.
 fn set_target(
     builder: McpClientBuilder,
@@ -192,6 +202,11 @@ fn connection_failure(error: ClientError) -> Failure {
         ),
         error => error.into(),
     }
+}
+
+/// Returns the roots of the command line.
+pub(crate) fn roots_of(args: &ServerArgs) -> Result<Vec<Root>, Failure> {
+    args.roots.iter().map(|path| root_of(path)).collect()
 }
 
 /// Returns the root that exposes a directory to the server.

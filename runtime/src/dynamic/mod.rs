@@ -11,6 +11,7 @@ mod prompt;
 mod raw;
 mod resource;
 mod results;
+mod source;
 mod template;
 mod tool;
 
@@ -20,6 +21,7 @@ pub use self::arguments::{ArgumentError, Arguments};
 pub use self::prompt::Prompt;
 pub use self::raw::RawResult;
 pub use self::resource::{ReadRequest, Resource, ResourceTemplate};
+pub use self::source::FeatureSource;
 pub use self::tool::Tool;
 use crate::definition::Registered;
 use crate::resource::RegisteredResource;

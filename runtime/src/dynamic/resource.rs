@@ -258,6 +258,7 @@ pub struct ResourceTemplate {
     subscribe: bool,
     suggestions: Suggestions,
     accepts: Option<Accepts>,
+    listed: bool,
 }
 
 handlers!(ResourceTemplate);
@@ -270,6 +271,7 @@ impl From<treenail_schema::ResourceTemplate> for ResourceTemplate {
             subscribe: false,
             suggestions: Suggestions::default(),
             accepts: None,
+            listed: true,
         }
     }
 }
@@ -284,6 +286,13 @@ impl ResourceTemplate {
     /// variables then. It is for templates of other servers, which may have any expression of RFC 6570.
     pub fn accepts(mut self, accepts: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.accepts = Some(Box::new(accepts));
+        self
+    }
+
+    /// Omits the template from lists, and tries it after all others. It is for resources that results refer to, but that no list
+    /// contains.
+    pub fn unlisted(mut self) -> Self {
+        self.listed = false;
         self
     }
 
@@ -337,9 +346,11 @@ impl ResourceTemplate {
         let bound = Registered::new(descriptor, |_| function.bind(Arc::new(()), info));
         let bound = bound.with_completers(completers).with_scopes(self.scopes);
         let subscribe = self.subscribe;
-        Ok(RegisteredResource::Template(
-            bound.with(Template { pattern, subscribe }),
-        ))
+        Ok(RegisteredResource::Template(bound.with(Template {
+            pattern,
+            subscribe,
+            listed: self.listed,
+        })))
     }
 }
 

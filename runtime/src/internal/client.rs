@@ -1,13 +1,17 @@
 //! Names of the client.
 
+use std::borrow::Cow;
+
+use serde_json::json;
 use tokio::process::{ChildStdin, ChildStdout};
-use treenail_schema::{CallToolRequest, CallToolResult};
+use treenail_schema::{CallToolRequest, CallToolResult, Tool};
 
 pub use crate::client::answers::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
+use crate::wire::{Members, as_string};
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
 pub fn start(
@@ -20,6 +24,11 @@ pub fn start(
 /// Returns the record of stray lines of a server.
 pub fn stray_lines(command: &ServerCommand) -> StrayLines {
     command.stray_lines()
+}
+
+/// Returns the arguments of a call that are repeated in headers: names without the prefix, and values. None without HTTP.
+pub fn argument_headers(client: &McpClient, tool: &Tool, arguments: &str) -> Vec<(String, String)> {
+    client.argument_headers(tool, arguments)
 }
 
 /// Returns the limits of parsing messages for a client.
@@ -39,4 +48,74 @@ pub async fn call_tool(
     request: ClientRequest<CallToolRequest>,
 ) -> Result<CallToolResult, ClientError> {
     client.send_call(tool, request).await
+}
+
+/// Returns the value of a string member of an object.
+pub fn string_member(object: &str, name: &str) -> Option<String> {
+    let mut members = Members::new(object).ok()?;
+    while let Some((key, text)) = members.next().ok()? {
+        if key == name {
+            return as_string(text).map(Cow::into_owned);
+        }
+    }
+    None
+}
+
+/// Returns the parameters of a request with these strings in their `_meta`, in place of members with the same names.
+pub fn with_meta(params: &str, strings: &[(String, String)]) -> String {
+    if strings.is_empty() {
+        return params.to_owned();
+    }
+    let (mut out, mut separator) = (String::with_capacity(params.len() + 128), "{");
+    let mut meta: Vec<(String, String)> = Vec::new();
+    let mut push = |out: &mut String, key: &str, text: &str| {
+        out.push_str(separator);
+        out.push_str(&json!(key).to_string());
+        out.push(':');
+        out.push_str(text);
+        separator = ",";
+    };
+    let mut members = Members::new(params);
+    while let Ok(Some((key, text))) = members.as_mut().map_or(Ok(None), Members::next) {
+        if key != "_meta" {
+            push(&mut out, &key, text);
+            continue;
+        }
+        let mut members = Members::new(text);
+        while let Ok(Some((key, text))) = members.as_mut().map_or(Ok(None), Members::next) {
+            meta.push((key.into_owned(), text.to_owned()));
+        }
+    }
+    meta.retain(|(key, _)| strings.iter().all(|(name, _)| name != key));
+    let strings = strings.iter();
+    meta.extend(strings.map(|(name, value)| (name.clone(), json!(value).to_string())));
+    let meta: Vec<String> = meta
+        .iter()
+        .map(|(key, text)| format!("{}:{text}", json!(key)))
+        .collect();
+    push(&mut out, "_meta", &format!("{{{}}}", meta.join(",")));
+    out.push('}');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{string_member, with_meta};
+
+    #[test]
+    fn strings_replace_members_of_meta() {
+        let strings = [("traceparent".to_owned(), "\"new\"".to_owned())];
+        for (params, expected) in [
+            ("{}", r#"{"_meta":{"traceparent":"\"new\""}}"#),
+            (
+                r#"{"_meta":{"a":1.50,"traceparent":"old"},"name":"x"}"#,
+                r#"{"name":"x","_meta":{"a":1.50,"traceparent":"\"new\""}}"#,
+            ),
+        ] {
+            assert_eq!(with_meta(params, &strings), expected);
+        }
+        assert_eq!(with_meta("{}", &[]), "{}");
+        assert_eq!(string_member(r#"{"name":"a\nb"}"#, "name").unwrap(), "a\nb");
+        assert_eq!(string_member(r#"{"name":1}"#, "name"), None);
+    }
 }

@@ -25,7 +25,7 @@ use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
 use crate::server::{Server, ServerState};
 use crate::tool::ToolSet;
-use crate::visibility::{Caller, Item, Rule};
+use crate::visibility::Rule;
 use crate::wrap::CallStack;
 
 /// Builder of a [`Server`], made by [`Server::builder`].
@@ -46,7 +46,7 @@ pub struct ServerBuilder {
     separator: Option<String>,
     wrap_results: WrapResults,
     caching: Caching,
-    rules: Vec<Rule>,
+    pub(super) rules: Vec<Rule>,
     limits: Limits,
     request_state_key: Option<RequestStateKey>,
     event_bus: Option<Arc<dyn EventBus>>,
@@ -218,41 +218,6 @@ impl ServerBuilder {
     /// [`CacheScope::Private`]). Revisions before 2026-07-28 do not transmit it.
     pub fn cache_lists(mut self, ttl: Duration, scope: CacheScope) -> Self {
         self.caching = Caching { ttl, scope };
-        self
-    }
-
-    /// Adds a rule that decides which tools, prompts, resources and templates a caller sees and may use. It applies to all of
-    /// the server, also to additions of [`Server::edit`]; [`Namespace::visible`] adds one to a namespace. An item exists only
-    /// for callers for which all of its rules return true.
-    ///
-    /// ```
-    /// use treenail::Server;
-    ///
-    /// struct Tenant { plan: &'static str } // which a `tower` layer puts into the extensions of the HTTP request
-    ///
-    /// let server = Server::builder("demo", "1.0.0")
-    ///     .visible(|item, caller| {
-    ///         let plan = caller.extension::<Tenant>().map_or("free", |tenant| tenant.plan);
-    ///         !item.is_in("reports") || plan == "enterprise"
-    ///     })
-    ///     .build()?;
-    /// # Ok::<(), treenail::Error>(())
-    /// ```
-    ///
-    /// - A hidden item is answered as one that does not exist: lists, calls, suggestions, completions, subscriptions, and the
-    ///   instructions of mounted types without a visible item. Capabilities are those of the whole server.
-    /// - Lists become [private](CacheScope::Private), whatever [`ServerBuilder::cache_lists`] sets, and so do resources.
-    /// - Scopes do not hide items by themselves: a client learns from the challenge that it may ask its user for a scope. The
-    ///   rule `|item, caller| caller.has_scopes(item.scopes())` hides what the caller's token does not grant.
-    /// - An edit notifies a subscriber only if the items that it sees have changed. When the rule has other results for a
-    ///   reason of its own, such as a new role, call [`Server::visibility_changed`].
-    /// - The rule runs for each item of a list request and for the item of a call, without a lock. It must be fast, and must
-    ///   not depend on the connection or on earlier requests. If it panics, the item is hidden.
-    pub fn visible(
-        mut self,
-        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.rules.push(Rule::new(rule));
         self
     }
 

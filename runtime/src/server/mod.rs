@@ -12,6 +12,8 @@ pub mod observe;
 mod registry;
 mod response;
 pub(crate) mod subscriptions;
+mod visible;
+mod weak;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -27,8 +29,11 @@ pub(crate) use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
+#[cfg(feature = "dynamic")]
+pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
 use self::subscriptions::{Event, Hub};
+pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
 use crate::limits::Limits;
@@ -73,11 +78,6 @@ impl Server {
     /// Returns the bounds of the server.
     pub fn limits(&self) -> &Limits {
         &self.state.limits
-    }
-
-    /// Returns true if callers may see different items.
-    pub(crate) fn has_private_items(&self) -> bool {
-        self.state.config.is_filtered()
     }
 
     /// Returns the permits of functions that block.

@@ -1,6 +1,7 @@
 //! Namespaces of tools, prompts and resources, before they are part of a server.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use treenail_schema::{Prompt, Tool};
@@ -12,7 +13,7 @@ use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
 use crate::tool::ToolSet;
-use crate::visibility::{Caller, Item, Rule};
+use crate::visibility::Rule;
 
 /// Mounted types, functions and nested namespaces under one name.
 ///
@@ -27,7 +28,7 @@ pub struct Namespace {
     /// Empty for the root.
     path: String,
     parts: Result<Parts, String>,
-    rules: Vec<Rule>,
+    pub(super) rules: Vec<Rule>,
 }
 
 impl Namespace {
@@ -89,32 +90,6 @@ impl Namespace {
         Self { parts, ..self }
     }
 
-    /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
-    /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
-    ///
-    /// The rule belongs to the items that the closure adds, and not to the name: a later edit that adds to the same namespace, or
-    /// replaces an item in it, brings its own rules. For a rule about a name, use [`Item::is_in`] in a rule of the server.
-    ///
-    /// ```
-    /// use treenail::Server;
-    /// use treenail::tool::ToolSet;
-    ///
-    /// let admin_tools = ToolSet::new();
-    /// let server = Server::builder("demo", "1.0.0")
-    ///     .namespace("admin", |admin| {
-    ///         admin.tools(admin_tools).visible(|_, caller| caller.has_scope("admin"))
-    ///     })
-    ///     .build()?;
-    /// # Ok::<(), treenail::Error>(())
-    /// ```
-    pub fn visible(
-        mut self,
-        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.rules.push(Rule::new(rule));
-        self
-    }
-
     pub(crate) fn into_parts(self) -> Result<Parts, String> {
         self.finish(0)
     }
@@ -149,7 +124,9 @@ pub(crate) struct Parts {
 pub(crate) struct Group {
     /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
-    pub(crate) instructions: &'static str,
+    pub(crate) instructions: Cow<'static, str>,
+    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
+    pub(crate) provider: Option<u64>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
     /// The rules of the namespaces around it.
@@ -165,7 +142,8 @@ impl Parts {
         let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());
         self.groups.push(Group {
             mounted: Some(T::identity().0),
-            instructions: T::INSTRUCTIONS,
+            instructions: Cow::Borrowed(T::INSTRUCTIONS),
+            provider: None,
             scopes: T::default_scopes(),
             rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
@@ -183,7 +161,8 @@ impl Parts {
     ) -> Result<Self, String> {
         let mut group = Group {
             mounted: None,
-            instructions: "",
+            instructions: Cow::Borrowed(""),
+            provider: None,
             scopes: RequiredScopes::default(),
             rules: Vec::new(),
             tools: Vec::new(),
@@ -206,7 +185,8 @@ impl Parts {
         let tools = tools.into_definitions();
         self.groups.push(Group {
             mounted: None,
-            instructions: "",
+            instructions: Cow::Borrowed(""),
+            provider: None,
             scopes: RequiredScopes::default(),
             rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,

@@ -27,7 +27,7 @@ step() {
 }
 
 lines() {
-  printf '| %s | lines to write | %s | |\n' "$1" "$(cat "${@:2}" | grep -c '[^[:space:]]')"
+  printf '| %s | lines to write | %s | |\n' "$1" "$(cat "${@:2}" | grep -v '^# ' | grep -c '[^[:space:]]')"
 }
 
 expect() {
@@ -88,7 +88,7 @@ run_fastmcp() {
   cp -r "$here/fastmcp" "$folder/fastmcp"
   cd "$folder/fastmcp"
   # The first run compiles the modules.
-  python -m pytest --quiet >/dev/null 2>&1
+  python -m pytest --quiet >"$folder/log" 2>&1 || { cat "$folder/log" >&2; return 1; }
   step FastMCP test python -m pytest --quiet
   step FastMCP call fastmcp call server.py add a=1 b=2
   expect 3

@@ -11,6 +11,7 @@ mod refusals;
 mod scopes;
 mod step_up;
 mod streams;
+mod visibility;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -129,6 +129,24 @@ impl Trace {
         Ok(Some(Self { sink, redactor }))
     }
 
+    /// Returns a trace into `sink`, besides the one that the options request.
+    pub(super) fn with_sink(
+        args: &ServerArgs,
+        terminal: &Terminal,
+        sink: Arc<dyn TraceSink>,
+    ) -> Result<Self, Failure> {
+        Ok(match Self::from_args(args, terminal)? {
+            Some(trace) => Self {
+                sink: Arc::new(BothSinks([trace.sink, sink])),
+                redactor: trace.redactor,
+            },
+            None => Self {
+                sink,
+                redactor: Arc::new(Redactor::of_args(args)),
+            },
+        })
+    }
+
     /// Returns a session that passes messages to the sink.
     pub(crate) fn wrap(&self, session: Arc<dyn Session>) -> Arc<dyn Session> {
         let (sink, redactor) = (Arc::clone(&self.sink), Arc::clone(&self.redactor));
@@ -138,5 +156,19 @@ impl Trace {
     /// Returns credentials whose tokens are redacted.
     pub(super) fn redacted(&self, oauth: OAuth) -> impl HttpAuthorization + use<> {
         RedactedAuthorization::new(oauth, Arc::clone(&self.redactor))
+    }
+}
+
+/// Sink that passes messages to two sinks.
+#[derive(Debug)]
+struct BothSinks([Arc<dyn TraceSink>; 2]);
+
+impl TraceSink for BothSinks {
+    fn record(&self, message: &TracedMessage<'_>) {
+        self.0.iter().for_each(|sink| sink.record(message));
+    }
+
+    fn closed(&self) {
+        self.0.iter().for_each(|sink| sink.closed());
     }
 }

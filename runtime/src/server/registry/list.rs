@@ -38,9 +38,12 @@ impl<D: Descriptor, X> List<D, X> {
         let starts = || (0..index.entries().len().max(1)).step_by(page_size(config));
         let pages = std::array::from_fn(|revision| {
             let style = &config.styles[revision];
-            let page = |start| match config.is_filtered() {
-                true => OnceLock::new(),
-                false => write_page(index.entries(), start, style, config).into(),
+            let page = |start| {
+                if config.is_filtered() {
+                    OnceLock::new()
+                } else {
+                    write_page(index.entries(), start, style, config).into()
+                }
             };
             starts().map(page).collect()
         });

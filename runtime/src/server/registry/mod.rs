@@ -5,6 +5,7 @@ mod entries;
 mod index;
 mod list;
 mod resources;
+mod route;
 mod scopes;
 mod snapshot;
 mod view;
@@ -13,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::catalog::Catalog;
-pub(crate) use self::snapshot::{Route, Snapshot};
+pub(crate) use self::route::Route;
+pub(crate) use self::snapshot::Snapshot;
 #[cfg(feature = "http-server")]
 use treenail_schema::CacheScope;
 use treenail_schema::Method;
@@ -80,9 +82,10 @@ impl Server {
         let changes = Registry::of(self).apply(edit, &self.state.config);
         let filtered = self.state.config.is_filtered();
         for kind in changes.map_err(Error::Build)? {
-            match filtered {
-                true => self.state.hub.publish_edit(kind),
-                false => self.state.hub.publish(&kind.into()),
+            if filtered {
+                self.state.hub.publish_edit(kind);
+            } else {
+                self.state.hub.publish(&kind.into());
             }
         }
         Ok(())
@@ -127,20 +130,6 @@ impl Server {
             return RequiredScopes::default();
         }
         self.scopes_of(method, name)
-    }
-
-    /// Notifies all subscribers that their lists may have changed, because the [rules](crate::ServerBuilder::visible) have
-    /// other results now, for example after a user has got a role. The server must be [dynamic](crate::ServerBuilder::dynamic):
-    /// otherwise clients do not expect changes, and this has no effect.
-    ///
-    /// After [`Server::edit`] it is not necessary. With an [event bus](crate::ServerBuilder::event_bus), the subscribers at
-    /// other replicas are notified too.
-    pub fn visibility_changed(&self) {
-        if self.state.config.dynamic {
-            for kind in Kind::ALL {
-                self.state.hub.publish(&kind.into());
-            }
-        }
     }
 
     /// Returns the current snapshot of the registry.
@@ -225,6 +214,11 @@ impl Registry {
                 let separator = config.separator.as_deref();
                 Prepared::Replace(Catalog::new(parts?, separator, &self.stack)?)
             }
+            Step::Provide(provider, parts) => {
+                let separator = config.separator.as_deref();
+                let content = Catalog::new(parts?, separator, &self.stack)?;
+                Prepared::Provide(provider, content)
+            }
             Step::Change(item, change) => Prepared::Change(item, change),
         })
     }
@@ -238,6 +232,7 @@ impl Registry {
 enum Prepared {
     Add(Catalog),
     Replace(Catalog),
+    Provide(u64, Catalog),
     Change(Component, Change),
 }
 
@@ -246,6 +241,7 @@ impl Prepared {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
             Self::Replace(more) => catalog.replace(more.clone()),
+            Self::Provide(provider, content) => catalog.provide(*provider, content.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }

@@ -107,9 +107,10 @@ impl Review {
         };
         let current = Registry::of(&self.server).snapshot();
         let view = audience.view(&current, &self.server);
-        let changed = match self.kinds == Kinds::default() {
-            true => Vec::new(),
-            false => view.changes_since(&audience.view(&audience.seen, &self.server)),
+        let changed = if self.kinds == Kinds::default() {
+            Vec::new()
+        } else {
+            view.changes_since(&audience.view(&audience.seen, &self.server))
         };
         let is_visible = |uri: &str| view.resources.is_subscribable(uri).is_some();
         let update = self.update.filter(|(uri, _)| is_visible(uri));

@@ -1,0 +1,109 @@
+//! One request: its span, and the measurement of its duration.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use opentelemetry::metrics::Histogram;
+use opentelemetry::trace::{Status, TraceContextExt};
+use opentelemetry::{Context, KeyValue};
+use treenail_runtime::observe::Outcome;
+
+use crate::attributes::{ERROR_TYPE, STATUS_CODE, bounded};
+
+/// Running request. Dropping it before its end marks it as cancelled.
+pub(crate) struct Operation {
+    /// The context with its span, if spans are recorded.
+    pub(crate) context: Option<Context>,
+    /// The attributes of its measurement.
+    attributes: Vec<KeyValue>,
+    /// `None` after the end.
+    duration: Option<Histogram<f64>>,
+    started: Instant,
+}
+
+impl Operation {
+    pub(crate) fn new(
+        context: Option<Context>,
+        attributes: Vec<KeyValue>,
+        duration: Histogram<f64>,
+    ) -> Self {
+        Self {
+            context,
+            attributes,
+            duration: Some(duration),
+            started: Instant::now(),
+        }
+    }
+
+    /// Ends it with the outcome of its response.
+    pub(crate) fn end(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::ToolError => self.finish(Some("tool_error".into()), None, ""),
+            Outcome::Error { code, message } => {
+                self.finish(Some(code.to_string().into()), Some(*code), message);
+            }
+            _ => self.finish(None, None, ""),
+        }
+    }
+
+    /// Ends it with an error that is not of its response.
+    pub(crate) fn fail(&mut self, error: &'static str) {
+        self.finish(Some(error.into()), None, "");
+    }
+
+    fn finish(&mut self, error: Option<Cow<'static, str>>, code: Option<i64>, message: &str) {
+        let Some(duration) = self.duration.take() else {
+            return;
+        };
+        let mut ended = Vec::new();
+        if let Some(code) = code {
+            ended.push(KeyValue::new(STATUS_CODE, code.to_string()));
+        }
+        if let Some(error) = &error {
+            ended.push(KeyValue::new(ERROR_TYPE, error.clone()));
+        }
+        if let Some(context) = &self.context {
+            let span = context.span();
+            span.set_attributes(ended.iter().cloned());
+            if error.is_some() {
+                span.set_status(Status::error(bounded(message)));
+            }
+            span.end();
+        }
+        self.attributes.append(&mut ended);
+        let seconds = self.started.elapsed().as_secs_f64();
+        // The measurement belongs to the trace, for exemplars.
+        let _scope = self.context.clone().map(Context::attach);
+        duration.record(seconds, &self.attributes);
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        self.fail("cancelled");
+    }
+}
+
+/// Running session, whose duration is measured when it is dropped.
+pub(crate) struct SessionTimer {
+    pub(crate) attributes: Vec<KeyValue>,
+    duration: Histogram<f64>,
+    started: Instant,
+}
+
+impl SessionTimer {
+    pub(crate) fn new(attributes: Vec<KeyValue>, duration: Histogram<f64>) -> Self {
+        Self {
+            attributes,
+            duration,
+            started: Instant::now(),
+        }
+    }
+}
+
+impl Drop for SessionTimer {
+    fn drop(&mut self) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.duration.record(seconds, &self.attributes);
+    }
+}

@@ -1,0 +1,126 @@
+//! The spans of one call through an agent, a proxy and a server over HTTP.
+
+use serde_json::{Value, json};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use crate::collector::{Collector, Program, attribute};
+
+/// Adds two numbers.
+#[mcp_tool]
+async fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Proxy of one tool.
+struct Proxy {
+    upstream: McpClient,
+}
+
+#[mcp_tool]
+impl Proxy {
+    /// Adds two numbers elsewhere.
+    #[tool]
+    async fn sum(&self, a: i64, b: i64) -> Result<Option<Value>, ClientError> {
+        let arguments = json!({"a": a, "b": b});
+        let result = self.upstream.call_tool("add", arguments).await?;
+        Ok(result.structured_content)
+    }
+}
+
+async fn serve(server: Server) -> String {
+    let http = server.bind_http("127.0.0.1:0").await.unwrap();
+    let address = http.local_addr();
+    tokio::spawn(http.serve());
+    format!("http://{address}/mcp")
+}
+
+async fn client(url: &str, revision: Revision, program: &Program) -> McpClient {
+    let telemetry = program.telemetry.clone();
+    let client = McpClient::builder()
+        .url(url)
+        .protocol_version(revision)
+        .wrap_session(move |session| telemetry.session(session));
+    client.build().await.unwrap()
+}
+
+#[tokio::test]
+async fn one_call_through_a_proxy_is_one_trace() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let collector = Collector::start();
+        let [agent, proxy, server] = ["agent", "proxy", "server"].map(|it| collector.program(it));
+        let origin = treenail::server!()
+            .tools(tools![add])
+            .observe(server.telemetry.clone());
+        let upstream = serve(origin.build().unwrap()).await;
+        let upstream = client(&upstream, revision, &proxy).await;
+        let middle = treenail::server!()
+            .mount(Proxy { upstream })
+            .observe(proxy.telemetry.clone());
+        let middle = serve(middle.build().unwrap()).await;
+        let client = client(&middle, revision, &agent).await;
+
+        let result = client
+            .call_tool("sum", json!({"a": 1, "b": 2}))
+            .await
+            .unwrap();
+        assert_eq!(
+            result.structured_content,
+            Some(json!({"result": 3}))
+                .filter(|_| !revision.is_modern())
+                .or(Some(json!(3)))
+        );
+
+        let spans = collector.spans();
+        let calls: Vec<_> = spans
+            .iter()
+            .filter(|(_, span)| span["name"].as_str().unwrap().starts_with("tools/call"))
+            .collect();
+        let find = |service: &str, kind: u8| {
+            let found = calls
+                .iter()
+                .find(|(name, span)| name == service && span["kind"] == kind);
+            &found
+                .unwrap_or_else(|| panic!("{service} {kind}: {spans:?}"))
+                .1
+        };
+        const SERVER: u8 = 2;
+        const CLIENT: u8 = 3;
+        let path = [
+            (find("agent", CLIENT), "sum"),
+            (find("proxy", SERVER), "sum"),
+            (find("proxy", CLIENT), "add"),
+            (find("server", SERVER), "add"),
+        ];
+        assert_eq!(calls.len(), 4, "{calls:?}");
+        for pair in path.windows(2) {
+            let [(outer, _), (inner, _)] = pair else {
+                unreachable!()
+            };
+            assert_eq!(inner["traceId"], outer["traceId"]);
+            assert_eq!(inner["parentSpanId"], outer["spanId"]);
+        }
+        for (span, tool) in path {
+            assert_eq!(span["name"], format!("tools/call {tool}"));
+            for (key, value) in [
+                ("mcp.method.name", "tools/call"),
+                ("gen_ai.tool.name", tool),
+                ("gen_ai.operation.name", "execute_tool"),
+                ("mcp.protocol.version", revision.as_str()),
+                ("network.transport", "tcp"),
+                ("network.protocol.name", "http"),
+            ] {
+                assert_eq!(
+                    attribute(span, key).as_deref(),
+                    Some(value),
+                    "{key}: {span}"
+                );
+            }
+            assert!(attribute(span, "jsonrpc.request.id").is_some());
+            assert_eq!(attribute(span, "error.type"), None);
+        }
+        let server = find("server", SERVER);
+        let session = attribute(server, "mcp.session.id");
+        assert_eq!(session.is_some(), !revision.is_modern(), "{server}");
+    }
+}

@@ -1,0 +1,91 @@
+//! Rules of a server and its namespaces, which decide what a caller sees.
+
+use crate::server::subscriptions::Kind;
+use crate::server::{Namespace, Server, ServerBuilder};
+use crate::visibility::{Caller, Item, Rule};
+
+impl ServerBuilder {
+    /// Adds a rule that decides which tools, prompts, resources and templates a caller sees and may use. It applies to all of
+    /// the server, also to additions of [`Server::edit`]; [`Namespace::visible`] adds one to a namespace. An item exists only
+    /// for callers for which all of its rules return true.
+    ///
+    /// ```
+    /// use treenail::Server;
+    ///
+    /// struct Tenant { plan: &'static str } // which a `tower` layer puts into the extensions of the HTTP request
+    ///
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .visible(|item, caller| {
+    ///         let plan = caller.extension::<Tenant>().map_or("free", |tenant| tenant.plan);
+    ///         !item.is_in("reports") || plan == "enterprise"
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    ///
+    /// - A hidden item is answered as one that does not exist: lists, calls, suggestions, completions, subscriptions, and the
+    ///   instructions of mounted types without a visible item. Capabilities are those of the whole server.
+    /// - Lists become [private](CacheScope::Private), whatever [`ServerBuilder::cache_lists`] sets, and so do resources.
+    /// - Scopes do not hide items by themselves: a client learns from the challenge that it may ask its user for a scope. The
+    ///   rule `|item, caller| caller.has_scopes(item.scopes())` hides what the caller's token does not grant.
+    /// - An edit notifies a subscriber only if the items that it sees have changed. When the rule has other results for a
+    ///   reason of its own, such as a new role, call [`Server::visibility_changed`].
+    /// - The rule runs for each item of a list request and for the item of a call, without a lock. It must be fast, and must
+    ///   not depend on the connection or on earlier requests. If it panics, the item is hidden.
+    pub fn visible(
+        mut self,
+        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Rule::new(rule));
+        self
+    }
+}
+
+impl Namespace {
+    /// Adds a rule for everything in the namespace, also in those nested in it: an item exists only for callers for which the rule
+    /// returns true. See [`ServerBuilder::visible`](crate::ServerBuilder::visible).
+    ///
+    /// The rule belongs to the items that the closure adds, and not to the name: a later edit that adds to the same namespace, or
+    /// replaces an item in it, brings its own rules. For a rule about a name, use [`Item::is_in`] in a rule of the server.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::tool::ToolSet;
+    ///
+    /// let admin_tools = ToolSet::new();
+    /// let server = Server::builder("demo", "1.0.0")
+    ///     .namespace("admin", |admin| {
+    ///         admin.tools(admin_tools).visible(|_, caller| caller.has_scope("admin"))
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), treenail::Error>(())
+    /// ```
+    pub fn visible(
+        mut self,
+        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.push(Rule::new(rule));
+        self
+    }
+}
+
+impl Server {
+    /// Notifies all subscribers that their lists may have changed, because the [rules](crate::ServerBuilder::visible) have
+    /// other results now, for example after a user has got a role. The server must be [dynamic](crate::ServerBuilder::dynamic):
+    /// otherwise clients do not expect changes, and this has no effect.
+    ///
+    /// After [`Server::edit`] it is not necessary. With an [event bus](crate::ServerBuilder::event_bus), the subscribers at
+    /// other replicas are notified too.
+    pub fn visibility_changed(&self) {
+        if self.state.config.dynamic {
+            for kind in Kind::ALL {
+                self.state.hub.publish(&kind.into());
+            }
+        }
+    }
+
+    /// Returns true if callers may see different items.
+    pub(crate) fn has_private_items(&self) -> bool {
+        self.state.config.is_filtered()
+    }
+}
