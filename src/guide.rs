@@ -50,6 +50,9 @@ pages! {
     resources;
     /// Tools that produce their output item by item.
     streams;
+    /// Tools, prompts and resources that are made at run time.
+    #[cfg(feature = "dynamic")]
+    dynamic;
     /// Forms and confirmations while a function runs.
     elicitation;
     /// Types, descriptions, defaults and bounds of arguments.

@@ -16,6 +16,7 @@ mod exit_codes;
 #[path = "../../../tests/agent/openai/fake.rs"]
 mod fake;
 mod generate;
+mod hints;
 mod http;
 mod install;
 mod list;
@@ -23,6 +24,7 @@ mod lock;
 mod new;
 mod pack;
 mod process;
+mod proxy;
 mod read;
 #[cfg(unix)]
 mod repl;

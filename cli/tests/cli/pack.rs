@@ -62,14 +62,17 @@ fn unpack(file: &Path) -> Vec<(String, u32, Vec<u8>)> {
     files
 }
 
-#[test]
-fn bundle_has_the_program_and_a_valid_manifest() {
-    let home = tempfile::tempdir().unwrap();
+/// Writes a package whose program has the name of the test server.
+fn write_package(folder: &Path) {
     let manifest = "[package]\nname = \"words\"\nversion = \"1.0.0\"\nedition = \"2024\"\ndescription = \"Words: all of them\"\n\
         license = \"MIT\"\nkeywords = [\"a\"]\nrepository = \"https://github.com/me/words\"\nhomepage = \"https://example.com\"\n\
         authors = [\"Ada <ada@example.com>\"]\n[[bin]]\nname = \"cli-test-server\"\npath = \"main.rs\"\n[workspace]\n";
-    fs::write(home.path().join("Cargo.toml"), manifest).unwrap();
-    fs::write(home.path().join("main.rs"), "fn main() {}").unwrap();
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("main.rs"), "fn main() {}").unwrap();
+}
+
+/// Packs the test server.
+fn pack_words(folder: &Path, output: &str) -> Outcome {
     let args = [
         "--name",
         "words",
@@ -77,32 +80,13 @@ fn bundle_has_the_program_and_a_valid_manifest() {
         "API_KEY",
         "--server-json",
         "--output",
+        output,
     ];
-    let first = pack(
-        home.path(),
-        &[&args[..], &["words.mcpb"]].concat(),
-        &["before"],
-    );
-    assert_eq!((first.code, &*first.stdout), (0, ""), "{}", first.stderr);
-    assert!(
-        first.stderr.contains("this is a debug build"),
-        "{}",
-        first.stderr
-    );
+    pack(folder, &args, &["before"])
+}
 
-    let bundle = home.path().join("words.mcpb");
-    let files = unpack(&bundle);
-    let names: Vec<_> = files
-        .iter()
-        .map(|(name, mode, _)| (&**name, *mode))
-        .collect();
-    assert_eq!(
-        names,
-        [("manifest.json", 0o644), ("server/cli-test-server", 0o755)]
-    );
-    assert!(files[1].2 == fs::read(test_server()).unwrap());
-    let manifest: Value = serde_json::from_slice(&files[0].2).unwrap();
-    validate(MANIFEST, &manifest);
+fn check_manifest(manifest: &Value) {
+    validate(MANIFEST, manifest);
     assert_eq!(manifest["author"]["name"], "Ada");
     assert_eq!(manifest["description"], "Words: all of them");
     assert_eq!(manifest["tools"][0]["name"], "forecast");
@@ -112,33 +96,58 @@ fn bundle_has_the_program_and_a_valid_manifest() {
     assert_eq!(config["args"][0], "before");
     assert_eq!(config["env"]["API_KEY"], "${user_config.api_key}");
     assert_eq!(manifest["user_config"]["api_key"]["sensitive"], true);
+}
 
-    let listing: Value =
-        serde_json::from_slice(&fs::read(home.path().join("server.json")).unwrap()).unwrap();
-    validate(SERVER, &listing);
+fn check_listing(listing: &Value, bundle: &[u8]) {
+    validate(SERVER, listing);
     assert_eq!(listing["name"], "io.github.me/words");
     let package = &listing["packages"][0];
-    let url = format!(
-        "https://github.com/me/words/releases/download/v{}/words.mcpb",
-        listing["version"].as_str().unwrap()
-    );
+    let version = listing["version"].as_str().unwrap();
+    let url = format!("https://github.com/me/words/releases/download/v{version}/words.mcpb");
     assert_eq!(package["identifier"], url);
-    let digest = ring::digest::digest(&ring::digest::SHA256, &fs::read(&bundle).unwrap());
-    let digits: String = digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    assert_eq!(package["fileSha256"], digits);
+    let digest = ring::digest::digest(&ring::digest::SHA256, bundle);
+    assert_eq!(package["fileSha256"], hex(digest.as_ref()));
     assert_eq!(package["environmentVariables"][0]["name"], "API_KEY");
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from_digit(digit.into(), 16).unwrap())
+        .collect()
+}
+
+#[test]
+fn bundle_has_the_program_and_a_valid_manifest() {
+    let home = tempfile::tempdir().unwrap();
+    write_package(home.path());
+    let first = pack_words(home.path(), "words.mcpb");
+    let Outcome {
+        code,
+        stdout,
+        stderr,
+    } = &first;
+    assert_eq!((*code, &**stdout), (0, ""), "{stderr}");
+    assert!(stderr.contains("this is a debug build"), "{stderr}");
+
+    let files = unpack(&home.path().join("words.mcpb"));
+    let names: Vec<_> = files
+        .iter()
+        .map(|(name, mode, _)| (&**name, *mode))
+        .collect();
+    assert_eq!(
+        names,
+        [("manifest.json", 0o644), ("server/cli-test-server", 0o755)]
+    );
+    assert!(files[1].2 == fs::read(test_server()).unwrap());
+    check_manifest(&serde_json::from_slice(&files[0].2).unwrap());
+    let bundle = fs::read(home.path().join("words.mcpb")).unwrap();
+    let listing = fs::read(home.path().join("server.json")).unwrap();
+    check_listing(&serde_json::from_slice(&listing).unwrap(), &bundle);
 
     // Equal input gives equal bytes.
-    pack(
-        home.path(),
-        &[&args[..], &["again.mcpb"]].concat(),
-        &["before"],
-    );
-    assert!(fs::read(home.path().join("again.mcpb")).unwrap() == fs::read(&bundle).unwrap());
+    pack_words(home.path(), "again.mcpb");
+    assert!(fs::read(home.path().join("again.mcpb")).unwrap() == bundle);
 }
 
 #[test]

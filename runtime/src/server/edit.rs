@@ -56,6 +56,10 @@ impl Edit {
     }
 
     /// Adds features that are made at run time: one, or a collection of them.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "a server is not a number, and the name is that of collections"
+    )]
     #[cfg(feature = "dynamic")]
     pub fn add(self, features: impl IntoIterator<Item = Feature>) -> Self {
         self.push(Namespace::root().add(features))

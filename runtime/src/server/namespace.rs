@@ -59,6 +59,10 @@ impl Namespace {
     }
 
     /// Adds features that are made at run time: one, or a collection of them. Their names get the prefix of the namespace.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "a server is not a number, and the name is that of collections"
+    )]
     #[cfg(feature = "dynamic")]
     pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
         let path = &self.path;
