@@ -7,10 +7,12 @@ mod check;
 mod dev;
 mod generate;
 mod info;
+mod inspect;
 mod install;
 mod list;
 mod lock;
 mod prompt;
+mod proxy;
 mod read;
 
 use clap::Subcommand;
@@ -29,6 +31,7 @@ pub(crate) enum Command {
     Read(read::Read),
     Prompt(prompt::Prompt),
     Info(info::Info),
+    Inspect(Box<inspect::Inspect>),
     Lock(lock::Lock),
     Check(check::Check),
     Chat(Box<chat::Chat>),
@@ -37,6 +40,7 @@ pub(crate) enum Command {
     Auth(auth::Auth),
     Install(install::Install),
     Uninstall(install::Uninstall),
+    Proxy(proxy::Proxy),
 }
 
 impl Command {
@@ -48,6 +52,7 @@ impl Command {
             Self::Read(read) => read.server.output,
             Self::Prompt(prompt) => prompt.server.output,
             Self::Info(info) => info.server.output,
+            Self::Inspect(inspect) => inspect.server.output,
             Self::Lock(lock) => lock.server.output,
             Self::Check(check) => check.server.output,
             Self::Chat(chat) => chat.output,
@@ -56,6 +61,7 @@ impl Command {
             Self::Auth(auth) => auth.output(),
             Self::Install(install) => return install.verbosity,
             Self::Uninstall(uninstall) => return uninstall.verbosity,
+            Self::Proxy(proxy) => return proxy.verbosity,
         };
         output.verbosity
     }
@@ -69,6 +75,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Read(read) => read.run(terminal).await,
         Command::Prompt(prompt) => prompt.run(terminal).await,
         Command::Info(info) => info.run(terminal).await,
+        Command::Inspect(inspect) => inspect.run(terminal).await,
         Command::Lock(lock) => lock.run(terminal).await,
         Command::Check(check) => check.run(terminal).await,
         Command::Chat(chat) => chat.run(terminal).await,
@@ -77,6 +84,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Auth(auth) => auth.run(terminal).await,
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Proxy(proxy) => Box::pin(proxy.run(terminal)).await,
     }
 }
 

@@ -3,6 +3,8 @@
 mod authorization;
 mod environment;
 mod http;
+mod inspected;
+mod proxied;
 mod request_timer;
 mod run;
 mod stderr_tail;
@@ -19,9 +21,12 @@ use treenail::{ClientError, McpClient};
 
 use self::authorization::oauth_client;
 pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
-pub(crate) use self::request_timer::RequestTimer;
+pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
+pub(crate) use self::proxied::proxied_client;
+pub(crate) use self::request_timer::{PauseGuard, RequestTimer};
 pub(crate) use self::run::{terminated, until_interrupted};
 pub(crate) use self::stderr_tail::StderrTail;
+pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
 use self::trace::Trace;
 use crate::args::ServerArgs;
@@ -30,7 +35,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
 /// Timeout that never expires in practice. The [`RequestTimer`] enforces the real one, because it can be paused.
-const UNBOUNDED: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+pub(crate) const UNBOUNDED: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// Connection to a server.
 #[derive(Debug)]
@@ -76,27 +81,16 @@ impl Connection {
         let timer = RequestTimer::new(args.timeout);
         let handler = ElicitationHandler::new(&args.answers, terminal, line_reader, &timer)?;
         let tail = StderrTail::new(terminal);
-        let mut limits = ClientLimits::default();
-        let probe_timeout = args.probe.probe_timeout;
-        limits.probe_timeout =
-            probe_timeout.unwrap_or_else(|| limits.probe_timeout.min(args.timeout));
-        limits.request_timeout = args.timeout;
-        let mut builder = McpClient::builder()
-            .client_info("treenail", env!("CARGO_PKG_VERSION"))
-            .subscribe_to_changes(mode == ConnectionMode::Conversation)
+        let (mut builder, limits) = base_builder(args, mode == ConnectionMode::Conversation);
+        builder = builder
             // A single request is for inspection, so its result is shown even if it is invalid.
             .validate_results(mode == ConnectionMode::Conversation)
-            .limits(limits.clone())
             .on_elicit({
                 let handler = Arc::clone(&handler);
                 move |params| Arc::clone(&handler).handle(params)
             });
-        if let Some(revision) = args.protocol_version {
-            builder = builder.protocol_version(revision);
-        }
         if !args.roots.is_empty() {
-            let roots: Result<Vec<_>, _> = args.roots.iter().map(|path| root_of(path)).collect();
-            builder = builder.roots(roots?);
+            builder = builder.roots(roots_of(args)?);
         }
         let trace = Trace::from_args(args, terminal)?;
         let builder = set_target(builder, args, &tail, &|url, headers| {
@@ -107,7 +101,13 @@ impl Connection {
             Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
             None => builder,
         };
-        let connecting = async { builder.build().await.map_err(connection_failure) };
+        let connecting = async {
+            let url = args.target.url.as_deref();
+            builder
+                .build()
+                .await
+                .map_err(|error| connection_failure(error, url))
+        };
         let client = Box::pin(until_interrupted(connecting)).await;
         let client = match client {
             Ok(client) => client,
@@ -161,12 +161,31 @@ impl Connection {
     }
 }
 
+/// Opens a session with a URL and headers.
+type OpenHttp<'a> = dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure> + 'a;
+
+/// Returns a builder with the options that all connections have in common, and the limits.
+fn base_builder(args: &ServerArgs, subscribe: bool) -> (McpClientBuilder, ClientLimits) {
+    let mut limits = ClientLimits::default();
+    let probe_timeout = args.probe.probe_timeout;
+    limits.probe_timeout = probe_timeout.unwrap_or_else(|| limits.probe_timeout.min(args.timeout));
+    limits.request_timeout = args.timeout;
+    let mut builder = McpClient::builder()
+        .client_info("treenail", env!("CARGO_PKG_VERSION"))
+        .subscribe_to_changes(subscribe)
+        .limits(limits.clone());
+    if let Some(revision) = args.protocol_version {
+        builder = builder.protocol_version(revision);
+    }
+    (builder, limits)
+}
+
 /// Configures the builder with the server to connect to.
 fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
     tail: &StderrTail,
-    open_http: &dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure>,
+    open_http: &OpenHttp<'_>,
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {
@@ -179,19 +198,47 @@ fn set_target(
     }
 }
 
-/// Maps all failures to start a session to [`Exit::Connection`].
-fn connection_failure(error: ClientError) -> Failure {
+/// Maps all failures to start a session to [`Exit::Connection`], except those of HTTP.
+fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
     match error {
-        ClientError::Closed(reason) => Failure::new(
-            Exit::Connection,
-            format!("could not connect to the server: {reason}"),
-        ),
+        ClientError::Closed(reason) => {
+            let failure = Failure::new(
+                Exit::Connection,
+                format!("could not connect to the server: {reason}"),
+            );
+            if url.is_none() && reason.starts_with("the server has exited with status 0") {
+                return failure.note(
+                    "the program ended without an answer; a server on standard streams reads messages until its input ends",
+                );
+            }
+            failure
+        }
         ClientError::Timeout(_) | ClientError::Protocol(_) => Failure::new(
             Exit::Connection,
             format!("could not start a session with the server: {error}"),
         ),
-        error => error.into(),
+        error => {
+            let is_path = matches!(
+                error,
+                ClientError::Unsupported(_)
+                    | ClientError::Http {
+                        status: 404 | 405,
+                        ..
+                    }
+            );
+            let proposed = url.filter(|_| is_path).and_then(http::url_with_path);
+            let failure = Failure::from(error);
+            match proposed {
+                Some(url) => failure.note(format!("the URL has no path; most servers use `{url}`")),
+                None => failure,
+            }
+        }
     }
+}
+
+/// Returns the roots of the command line.
+pub(crate) fn roots_of(args: &ServerArgs) -> Result<Vec<Root>, Failure> {
+    args.roots.iter().map(|path| root_of(path)).collect()
 }
 
 /// Returns the root that exposes a directory to the server.

@@ -1,6 +1,7 @@
 //! Standard error of a server: printed with `-v`, and otherwise buffered to explain a failed connection.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use std::convert::Infallible;
@@ -23,13 +24,31 @@ const MAX_LINE_CHARS: usize = 200;
 /// Maximum wait for the last lines of a server that has exited. Its child processes may hold the stream open.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Stream of a line that is no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineSource {
+    Stderr,
+    /// Standard output, which is for messages.
+    Stdout,
+}
+
+/// Receiver of all lines. It must not block.
+pub(crate) type LineObserver = Arc<dyn Fn(LineSource, &str) + Send + Sync>;
+
 /// Buffer of the last lines on standard error, without the frames of backtraces.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct StderrTail {
     terminal: Terminal,
+    observer: Option<LineObserver>,
     /// Lines are passed on as they are, whatever the verbosity.
     passes_on: bool,
     state: Arc<Mutex<TailState>>,
+}
+
+impl fmt::Debug for StderrTail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("StderrTail").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +65,7 @@ impl StderrTail {
     pub(super) fn new(terminal: &Terminal) -> Self {
         Self {
             terminal: terminal.clone(),
+            observer: None,
             passes_on: false,
             state: Arc::default(),
         }
@@ -56,6 +76,18 @@ impl StderrTail {
         Self {
             passes_on: true,
             ..Self::new(terminal)
+        }
+    }
+
+    /// Passes all lines to `observer` as well.
+    pub(super) fn observed(mut self, observer: LineObserver) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    fn observe(&self, source: LineSource, line: &str) {
+        if let Some(observer) = &self.observer {
+            observer(source, line);
         }
     }
 
@@ -74,6 +106,7 @@ impl StderrTail {
     pub(crate) fn stray_line_listener(&self) -> impl Fn(&str) + Send + Sync + use<> {
         let tail = self.clone();
         move |line| {
+            tail.observe(LineSource::Stdout, line);
             let is_first = !std::mem::replace(&mut tail.state().has_strayed, true);
             if is_first || tail.terminal.verbose() > 0 {
                 let line: String = sanitize_line(line).chars().take(MAX_LINE_CHARS).collect();
@@ -95,6 +128,7 @@ impl StderrTail {
     }
 
     fn push_line(&self, line: &str) {
+        self.observe(LineSource::Stderr, line);
         if self.passes_on {
             self.terminal.print_message(line);
         } else if self.terminal.verbose() > 0 {
@@ -183,7 +217,8 @@ stack backtrace:
 "
         .to_owned();
         for frame in 1..30 {
-            text += &format!("  {frame:2}: frame\n             at ./src/main.rs:3:5\n");
+            let line = format!("  {frame:2}: frame\n             at ./src/main.rs:3:5\n");
+            text.push_str(&line);
         }
         text += "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.\nbye\n  at";
         let mut filter = BacktraceFilter::default();

@@ -7,6 +7,7 @@
     reason = "the program is for tests, including those of deprecated features, and its tools have no state"
 )]
 
+mod boatyard;
 mod plain;
 mod protected;
 mod rogue;
@@ -240,6 +241,15 @@ async fn main() -> treenail::Result<()> {
     let server = match mode.as_deref() {
         Some("before") => Server::builder("versions", "1").mount(versions::Before),
         Some("after") => Server::builder("versions", "1").mount(versions::After),
+        Some("boatyard") => {
+            let server = Server::builder("boatyard", "1.4.0")
+                .title("Boatyard")
+                .dynamic();
+            return server
+                .mount(boatyard::Boatyard::default())
+                .serve_stdio()
+                .await;
+        }
         Some("environment") => {
             return Server::builder("environment", "1")
                 .mount(Environment)

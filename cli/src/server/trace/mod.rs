@@ -3,6 +3,7 @@
 //! [`TracedSession`] wraps a session and passes each message to a [`TraceSink`], without the secrets that [`Redactor`] knows.
 //! [`Trace`] is the option `--trace`, with sinks for the terminal and for files.
 
+mod args;
 mod authorization;
 mod file;
 mod incoming;
@@ -17,12 +18,13 @@ use std::time::Duration;
 use treenail::auth::OAuth;
 use treenail::client::{HttpAuthorization, Session};
 
+pub(crate) use self::args::{TraceArgs, TraceTarget, parse_trace_target};
 use self::authorization::RedactedAuthorization;
 use self::file::FileSink;
 pub(crate) use self::redact::Redactor;
 pub(crate) use self::session::TracedSession;
 use self::text::TextSink;
-use crate::args::{ServerArgs, TraceArgs, TraceTarget};
+use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 
@@ -129,6 +131,24 @@ impl Trace {
         Ok(Some(Self { sink, redactor }))
     }
 
+    /// Returns a trace into `sink`, besides the one that the options request.
+    pub(super) fn with_sink(
+        args: &ServerArgs,
+        terminal: &Terminal,
+        sink: Arc<dyn TraceSink>,
+    ) -> Result<Self, Failure> {
+        Ok(match Self::from_args(args, terminal)? {
+            Some(trace) => Self {
+                sink: Arc::new(BothSinks([trace.sink, sink])),
+                redactor: trace.redactor,
+            },
+            None => Self {
+                sink,
+                redactor: Arc::new(Redactor::of_args(args)),
+            },
+        })
+    }
+
     /// Returns a session that passes messages to the sink.
     pub(crate) fn wrap(&self, session: Arc<dyn Session>) -> Arc<dyn Session> {
         let (sink, redactor) = (Arc::clone(&self.sink), Arc::clone(&self.redactor));
@@ -138,5 +158,19 @@ impl Trace {
     /// Returns credentials whose tokens are redacted.
     pub(super) fn redacted(&self, oauth: OAuth) -> impl HttpAuthorization + use<> {
         RedactedAuthorization::new(oauth, Arc::clone(&self.redactor))
+    }
+}
+
+/// Sink that passes messages to two sinks.
+#[derive(Debug)]
+struct BothSinks([Arc<dyn TraceSink>; 2]);
+
+impl TraceSink for BothSinks {
+    fn record(&self, message: &TracedMessage<'_>) {
+        self.0.iter().for_each(|sink| sink.record(message));
+    }
+
+    fn closed(&self) {
+        self.0.iter().for_each(|sink| sink.closed());
     }
 }

@@ -15,7 +15,6 @@ use treenail_schema::JsonObject;
 
 use crate::client::http::authorization::HttpAuthorization;
 use crate::client::http::authorized::Subject;
-use crate::client::http::builder::client_error;
 use crate::client::http::headers::LAST_EVENT;
 use crate::client::http::response::{HttpResponse, RequestUrl};
 use crate::client::http::session_state::SessionState;
@@ -188,7 +187,7 @@ impl Sender {
                 Box::pin(self.pool.send_without_timeout(request, limit)).await
             }
         };
-        let mut response = sent.map_err(client_error)?;
+        let mut response = sent.map_err(ClientError::from_http)?;
         if !response.status().is_success() {
             response.extensions_mut().insert(RequestUrl(url));
         }

@@ -47,6 +47,18 @@ impl Browser {
         }
     }
 
+    /// Opens a URL in the browser of this computer, for pages of the program itself. Returns after the browser has been started.
+    ///
+    /// Other users of the computer may see the URL, because it is an argument of a process. Only `https` is accepted, and `http` on
+    /// a loopback address.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is not accepted, or no program can open it.
+    pub fn launch(url: &str) -> std::io::Result<()> {
+        launcher::open(url)
+    }
+
     /// Sets the port of the listener, for authorization servers that compare it. Default: a free one.
     #[must_use]
     pub fn with_port(mut self, port: u16) -> Self {

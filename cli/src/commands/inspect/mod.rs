@@ -1,0 +1,91 @@
+//! `treenail inspect`: a local web page for a server.
+//!
+//! `http` serves the page and its interface to browsers that know the token, `api` implements that interface, `hub` has the
+//! state that all browser tabs share, and `link` is the connection to the server.
+
+mod api;
+mod handler;
+mod http;
+mod hub;
+mod link;
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use clap::Args;
+use tokio::net::TcpListener;
+use treenail::auth::Browser;
+
+use self::http::Guard;
+use self::hub::Hub;
+use self::link::Link;
+use crate::args::ServerArgs;
+use crate::exit::{Exit, Failure};
+use crate::server::until_interrupted;
+use crate::terminal::Terminal;
+
+/// Explore a server in the browser: call tools with forms, read resources, answer its requests, watch every message
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// Print the URL without opening the browser
+    #[arg(long, help_heading = "Page")]
+    no_open: bool,
+
+    /// Port of the page on 127.0.0.1 [default: a free one]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Page"
+    )]
+    port: u16,
+
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+}
+
+impl Inspect {
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await;
+        let listener = listener.map_err(Failure::io(format!("127.0.0.1:{}", self.port)))?;
+        let address = listener.local_addr().map_err(Failure::io("127.0.0.1"))?;
+        let guard = Guard::new(address.port())?;
+        let hub = Arc::new(Hub::default());
+        let link = Link::new(self.server, terminal, &hub)?;
+        announce(&guard, self.no_open, terminal)?;
+        link.connect().await;
+        let app = api::App {
+            hub,
+            link: Arc::clone(&link),
+            guard,
+        };
+        let serving = async {
+            http::serve(listener, Arc::new(app)).await;
+            Ok(())
+        };
+        let served = until_interrupted(serving).await;
+        link.close().await;
+        match served {
+            // Ctrl-C is the way to end the program.
+            Err(failure) if failure.exit() == Exit::Interrupted => Ok(Exit::Success),
+            served => served.map(|()| Exit::Success),
+        }
+    }
+}
+
+/// Prints the URL, and opens it in the browser.
+fn announce(guard: &Guard, no_open: bool, terminal: &Terminal) -> Result<(), Failure> {
+    terminal.print_text(&guard.url())?;
+    terminal
+        .print_note("the page is for you only: its URL contains a secret; press Ctrl-C to end it");
+    if no_open {
+        return Ok(());
+    }
+    // Other users can see the arguments of processes, so this URL is valid once.
+    if let Err(error) = Browser::launch(&guard.one_time_url()?) {
+        let note = format!("the browser could not be opened ({error}); open the URL above");
+        terminal.print_note(&note);
+    }
+    Ok(())
+}

@@ -1,0 +1,419 @@
+// `treenail inspect` in headless Chromium, with a real server.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+
+import { field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, violations, waitForText } from "./page.mjs";
+
+let browser;
+let inspector;
+let page;
+
+before(async () => {
+  browser = await startBrowser();
+});
+
+after(async () => {
+  await browser?.close();
+});
+
+for (const revision of ["2026-07-28", "2025-11-25"]) {
+  describe(`a server of ${revision}`, { timeout: 120_000 }, () => {
+    beforeEach(async () => {
+      inspector = await startInspector("--protocol-version", revision);
+      page = await openPage(browser, inspector.url);
+    });
+
+    afterEach(async () => {
+      const { requests, problems } = page;
+      const { origin } = new URL(inspector.url);
+      await page.browserContext().close();
+      const { code } = await inspector.close();
+      assert.deepEqual(requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith("data:") && !url.startsWith("blob:")), [], "requests leave the program");
+      assert.ok(requests.length > 10);
+      assert.deepEqual(problems, []);
+      assert.equal(code, 0);
+    });
+
+    it("calls a tool with nested arguments", () => callWithNestedArguments());
+    it("shows the progress of a call, and cancels it", () => showProgress());
+    it("answers an elicitation", () => answerElicitation());
+    it("shows a page to open with its host", () => answerPage());
+    it("answers sampling by hand", () => answerSampling());
+    it("reads resources, and follows their changes", () => readResources());
+    it("shows the error of a tool", () => showError());
+    it("follows changes of the list of tools", () => followLists());
+    it("completes arguments of prompts and templates", () => completeArguments());
+    it("logs every message", () => logMessages());
+  });
+}
+
+async function fillEstimate() {
+  await openEntry(page, "tools/estimate");
+  await fill(page, "boat", "Kittiwake");
+  await fill(page, "town", "Bergen");
+  await fill(page, "country", "NO");
+  await press(page, "Add an item", ".detail");
+  await fill(page, "name", "plank", ".detail .item");
+  await fill(page, "timber", "Larch", ".detail .item");
+  await fill(page, "pieces", "12", ".detail .item");
+  await page.select("select[aria-label='Kind of payment']", "1");
+}
+
+async function callWithNestedArguments() {
+  await fillEstimate();
+  await press(page, "Call tool");
+  // Members of the chosen way to pay are missing.
+  await waitForText(page, "do not match the schema", ".summary");
+  await waitForText(page, "required", ".field-error");
+  const invalid = await page.$$eval("[aria-invalid=true]", (all) => all.length);
+  assert.equal(invalid, 2);
+  await screenshot(page, "hints");
+  const members = await page.$$(".group-union .variant input, .group-union .variant textarea");
+  for (const member of members) await member.evaluate((one) => one.readOnly) || (await member.type("4000"));
+  await press(page, "Call tool");
+  await waitForText(page, "Result", ".call-head");
+  await waitForText(page, '"total": 10800', ".call-body");
+  await screenshot(page, "estimate");
+  // The JSON editor has the same values.
+  await press(page, "JSON", ".detail");
+  const json = JSON.parse(await page.$eval(".json-editor", (one) => one.value));
+  assert.deepEqual(json.parts, [{ name: "plank", timber: "Larch", pieces: 12 }]);
+  assert.deepEqual(json.port, { town: "Bergen", country: "NO" });
+  assert.equal(json.weeks, 2);
+  assert.ok(!("note" in json), "an optional argument without a value is not sent");
+}
+
+async function showProgress() {
+  await openEntry(page, "tools/plane");
+  await fill(page, "planks", "3");
+  await press(page, "Call tool");
+  await page.waitForSelector("progress");
+  await waitForText(page, "planing · ", ".call-progress");
+  await waitForText(page, "3 planks are smooth", ".call-body");
+  await fill(page, "planks", "500");
+  await press(page, "Call tool");
+  await waitForText(page, "planing · 2 of 500", ".call-progress");
+  await screenshot(page, "progress");
+  await press(page, "Cancel", ".call");
+  await waitForText(page, "Cancelled", ".call-head");
+  await waitForText(page, "History of 2 calls", ".history");
+}
+
+async function answerElicitation() {
+  await openEntry(page, "tools/haul_out");
+  await press(page, "Call tool");
+  await page.waitForSelector("dialog[open]");
+  await waitForText(page, "Boatyard asks for input", "dialog");
+  await press(page, "Send", "dialog");
+  await waitForText(page, "required", "dialog .field-error");
+  await fill(page, "Skipper", "Ada", "dialog");
+  await fill(page, "Day", "2026-12-01", "dialog");
+  await fill(page, "slip", "South, with a crane", "dialog");
+  await (await field(page, "insured", "dialog")).click();
+  await screenshot(page, "elicitation");
+  // A request that is put aside waits.
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("dialog", { hidden: true });
+  await press(page, "1 request waits for you");
+  await page.waitForSelector("dialog[open]");
+  await fill(page, "Skipper", "Ada", "dialog");
+  await fill(page, "Day", "2026-12-01", "dialog");
+  await fill(page, "slip", "South, with a crane", "dialog");
+  await press(page, "Send", "dialog");
+  await waitForText(page, "Ada on 2026-12-01 at the south slip, crew of 4, not insured, no note", ".call-body");
+  await page.waitForSelector("dialog", { hidden: true });
+  await press(page, "Call tool");
+  await page.waitForSelector("dialog[open]");
+  await press(page, "Decline", "dialog");
+  await waitForText(page, "The tool failed", ".call-head");
+}
+
+async function answerPage() {
+  await openEntry(page, "tools/sign");
+  await press(page, "Call tool");
+  await waitForText(page, "http://127.0.0.1:9/contract", "dialog");
+  await waitForText(page, "The connection to this page is not encrypted.", "dialog");
+  const link = await page.$eval("dialog a", (one) => [one.href, one.target, one.rel]);
+  assert.deepEqual(link, ["http://127.0.0.1:9/contract", "_blank", "noopener noreferrer"]);
+  await screenshot(page, "url");
+  await press(page, "Accept", "dialog");
+  await waitForText(page, "signed", ".call-body");
+}
+
+async function answerSampling() {
+  await openEntry(page, "tools/christen");
+  await press(page, "Call tool");
+  await waitForText(page, "Propose a name for a wooden ketch.", "dialog");
+  await fill(page, "Answer", "Fulmar", "dialog");
+  await screenshot(page, "sampling");
+  await press(page, "Send the answer", "dialog");
+  await waitForText(page, "Her name is Fulmar", ".call-body");
+  await press(page, "Call tool");
+  await waitForText(page, "Propose a name", "dialog");
+  await press(page, "Reject", "dialog");
+  await waitForText(page, "rejected", ".call-body");
+}
+
+async function readResources() {
+  await openEntry(page, "resources/yard://flag");
+  await press(page, "Read", ".detail");
+  await page.waitForSelector(".call-body img");
+  const width = await page.$eval(".call-body img", (image) => image.decode().then(() => image.naturalWidth));
+  assert.equal(width, 8);
+  await openEntry(page, "resources/tide://today");
+  await press(page, "Subscribe", ".detail");
+  await page.waitForFunction(() => document.querySelector(".detail [aria-pressed=true]")?.textContent === "Subscribed");
+  await press(page, "Read", ".detail");
+  await waitForText(page, '"step": 0', ".call-body");
+  await openEntry(page, "tools/turn_tide");
+  await press(page, "Call tool");
+  await waitForText(page, "Result", ".call-head");
+  await openEntry(page, "resources/tide://today");
+  await waitForText(page, "Changed at", ".changed");
+  await waitForText(page, "changed", ".entry-link");
+  await press(page, "Read", ".detail");
+  await waitForText(page, '"step": 1', ".call-body");
+  await screenshot(page, "resource");
+}
+
+async function showError() {
+  await openEntry(page, "tools/burn");
+  await press(page, "Call tool");
+  await waitForText(page, "The tool failed", ".call-head");
+  await waitForText(page, "the ropes are wet", ".call-body");
+  await screenshot(page, "error");
+  // The hints do not prevent a call: the answer of the server may be the purpose.
+  await openEntry(page, "tools/paint_shop");
+  await press(page, "JSON", ".detail");
+  await page.type(".json-editor", " ");
+  await page.$eval(".json-editor", (one) => (one.value = '{"open": "wide"}'));
+  await press(page, "Call tool");
+  await waitForText(page, "expected true or false", ".field-error");
+  await press(page, "Call anyway");
+  await waitForText(page, "open", ".call-body");
+  await page.waitForFunction(() => /failed|Error/.test(document.querySelector(".call-head").textContent));
+}
+
+async function followLists() {
+  const names = () => page.$$eval(".entry-link", (links) => links.map((link) => link.getAttribute("href")));
+  await openEntry(page, "tools/paint_shop");
+  assert.ok((await names()).includes("#/tools/varnish"));
+  await press(page, "Call tool");
+  await page.waitForFunction(() => !document.querySelector("[href='#/tools/varnish']"));
+  await (await field(page, "open")).click();
+  await press(page, "Call tool");
+  await page.waitForFunction(() => document.querySelector("[href='#/tools/varnish']"));
+  assert.ok(await (await field(page, "open")).evaluate((one) => one.checked), "the form keeps its values");
+}
+
+async function completeArguments() {
+  await openEntry(page, "prompts/letter");
+  await fill(page, "boat", "a");
+  await page.waitForFunction(() => [...document.querySelectorAll(".detail datalist option")].map((one) => one.value).join() === "Albatross,Auk");
+  await fill(page, "boat", "Auk");
+  await press(page, "Get prompt");
+  await waitForText(page, "Write a friendly letter to the owner of the Auk.", ".bubble-user");
+  await waitForText(page, "I begin with the weather.", ".bubble-assistant");
+  await screenshot(page, "prompt");
+  await openEntry(page, "templates/drawing://{boat}/{part}");
+  await fill(page, "boat", "Petrel");
+  await fill(page, "part", "stem post");
+  await waitForText(page, "drawing://Petrel/stem%20post", ".expanded");
+  await press(page, "Read", ".detail");
+  await waitForText(page, "stem post of the Petrel", ".call-body");
+}
+
+async function logMessages() {
+  await openEntry(page, "tools/turn_tide");
+  await press(page, "Call tool");
+  await waitForText(page, "Result", ".call-head");
+  await page.type("[aria-label='Filter messages by text']", "turn_tide");
+  await page.select("[aria-label='Direction of messages']", "sent");
+  const shown = () => page.$$eval(".log li", (items) => items.filter((item) => !item.hidden).map((item) => item.textContent));
+  await page.waitForFunction(() => [...document.querySelectorAll(".log li")].filter((item) => !item.hidden).length === 1);
+  assert.match((await shown())[0], /tools\/call.*turn_tide/);
+  await page.click(".log li:not([hidden]) summary");
+  await waitForText(page, '"method": "tools/call"', ".log");
+  await screenshot(page, "messages");
+  await press(page, "Clear", ".messages");
+  await waitForText(page, "0 messages", ".messages");
+}
+
+describe("the page", { timeout: 120_000 }, () => {
+  beforeEach(async () => {
+    inspector = await startInspector();
+  });
+
+  afterEach(async () => {
+    await page?.browserContext().close();
+    await inspector.close();
+  });
+
+  it("is usable by keyboard alone", async () => {
+    page = await openPage(browser, inspector.url);
+    await page.waitForSelector("[href='#/tools/plane']");
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("href") ?? document.activeElement?.textContent?.trim() ?? "");
+    const tabTo = async (wanted) => {
+      for (let step = 0; step < 60; step += 1) {
+        if ((await focused()) === wanted) return;
+        await page.keyboard.press("Tab");
+      }
+      assert.fail(`Tab does not reach ${wanted}`);
+    };
+    await page.keyboard.press("Tab");
+    assert.equal(await focused(), "#main");
+    await tabTo("#/tools/plane");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement?.tagName === "H2" && document.activeElement.textContent === "Plane planks");
+    await tabTo("Call tool");
+    await page.keyboard.down("Shift");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.up("Shift");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("a");
+    await page.keyboard.up("Control");
+    const label = await page.evaluate(() => document.activeElement.labels?.[0]?.textContent ?? document.activeElement.getAttribute("aria-label"));
+    if (label !== "planks") {
+      await page.keyboard.down("Shift");
+      await page.keyboard.press("Tab");
+      await page.keyboard.up("Shift");
+    }
+    await page.keyboard.type("2");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
+    await waitForText(page, "planks are smooth", ".call-body");
+    await openEntry(page, "tools/haul_out");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
+    await page.waitForSelector("dialog[open]");
+    // The focus stays in the dialog.
+    for (let step = 0; step < 25; step += 1) {
+      await page.keyboard.press("Tab");
+      assert.ok(await page.evaluate(() => document.activeElement === document.body || document.activeElement.closest("dialog") !== null));
+    }
+    await page.keyboard.press("Escape");
+    assert.match(await focused(), /1 request waits for you/);
+  });
+
+  for (const theme of ["light", "dark"]) {
+    it(`has no violation that axe-core finds, in ${theme}`, async () => {
+      page = await openPage(browser, inspector.url, { theme });
+      const check = async (place) => {
+        assert.deepEqual(await violations(page), [], place);
+        await screenshot(page, `${theme}-${place}`);
+      };
+      await fillEstimate();
+      await press(page, "Call tool");
+      await waitForText(page, "do not match", ".summary");
+      await check("form");
+      await openEntry(page, "tools/varnish");
+      await press(page, "Call tool");
+      await page.waitForSelector(".call-body img");
+      await press(page, "Call tool");
+      await waitForText(page, "History of 2 calls", ".history");
+      await page.click(".history summary");
+      await check("content");
+      await openEntry(page, "tools/burn");
+      await press(page, "Call tool");
+      await waitForText(page, "the ropes are wet", ".call-body");
+      await page.click(".log li:last-child summary");
+      await waitForText(page, "jsonrpc", ".log");
+      await check("error");
+      await openEntry(page, "resources/tide://today");
+      await press(page, "Read", ".detail");
+      await waitForText(page, "step", ".call-body");
+      await check("resource");
+      await openEntry(page, "prompts/letter");
+      await check("prompt");
+      await page.evaluate(() => (location.hash = "#/server"));
+      await waitForText(page, "Capabilities of the server", ".single");
+      await check("server");
+      await openEntry(page, "tools/haul_out");
+      await press(page, "Call tool");
+      await page.waitForSelector("dialog[open]");
+      await check("elicitation");
+      await press(page, "Cancel", "dialog");
+      await openEntry(page, "tools/christen");
+      await press(page, "Call tool");
+      await waitForText(page, "Propose", "dialog");
+      await check("sampling");
+    });
+  }
+
+  it("is usable at 400 px", async () => {
+    page = await openPage(browser, inspector.url, { width: 400, height: 800 });
+    const check = async (place) => {
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${place} is ${overflow} px too wide`);
+      assert.deepEqual(await violations(page), [], place);
+      await screenshot(page, `small-${place}`);
+    };
+    await page.waitForSelector("[href='#/tools/estimate']");
+    await check("list");
+    await page.click("[href='#/tools/estimate']");
+    await fillEstimate();
+    await check("form");
+    await page.click(".back");
+    await page.click("[href='#/tools/haul_out']");
+    await press(page, "Call tool");
+    await page.waitForSelector("dialog[open]");
+    await check("elicitation");
+    await press(page, "Decline", "dialog");
+    await waitForText(page, "The tool failed", ".call-head");
+    await check("result");
+    await page.click("[data-section=messages]");
+    await page.waitForSelector(".log li");
+    await check("messages");
+    await page.click("[data-section=server]");
+    await waitForText(page, "Roots", ".single");
+    await check("server");
+  });
+
+  it("switches its colours", async () => {
+    page = await openPage(browser, inspector.url);
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.click("#theme");
+    assert.equal(await background(), light);
+    await page.click("#theme");
+    assert.notEqual(await background(), light);
+  });
+
+  it("shares a connection between tabs", async () => {
+    page = await openPage(browser, inspector.url);
+    const other = await openPage(browser, inspector.url);
+    await openEntry(other, "tools/haul_out");
+    await press(other, "Call tool");
+    await page.waitForSelector("dialog[open]");
+    await press(page, "Decline", "dialog");
+    await other.waitForSelector("dialog", { hidden: true });
+    await waitForText(other, "The tool failed", ".call-head");
+    await other.browserContext().close();
+  });
+
+  it("connects again, and reports the end of the program", async () => {
+    page = await openPage(browser, inspector.url);
+    await press(page, "Reconnect");
+    await page.waitForFunction(() => document.querySelector("#status").dataset.status === "connected");
+    await page.waitForSelector("[href='#/tools/plane']");
+    await inspector.close();
+    await page.waitForSelector("#status[data-status=gone]");
+  });
+
+  it("needs the token", async () => {
+    const { origin } = new URL(inspector.url);
+    page = await (await browser.createBrowserContext()).newPage();
+    await page.goto(origin);
+    await waitForText(page, "This page needs its token");
+    assert.equal((await fetch(`${origin}/api/events`)).status, 401);
+    const token = new URLSearchParams(new URL(inspector.url).hash.slice(1)).get("token");
+    const headers = { authorization: `Bearer ${token}` };
+    assert.equal((await fetch(`${origin}/api/lists/none`, { headers })).status, 404);
+    const foreign = await fetch(`${origin}/api/lists/tools`, { headers: { ...headers, origin: "http://evil.example" } });
+    assert.equal(foreign.status, 403);
+  });
+});
