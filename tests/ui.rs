@@ -21,7 +21,7 @@ const OF_RUSTC: [(&str, usize, usize); 9] = [
     ("form/type-as-form", 1, 17),
     ("tool/types/derived-beside-type", 1, 9),
     ("tool/lists/function-without-list", 1, 15),
-    ("tool/lists/functions-without-tools-macro", 1, 14),
+    ("tool/lists/functions-without-tools-macro", 1, 15),
     ("tool/functions/held-across-await", 1, 15),
     ("tool/blocks/mount-borrowing-type", 1, 18),
     ("tool/blocks/mount-without-block", 1, 19),
