@@ -16,6 +16,7 @@ mod exit_codes;
 mod fake;
 mod generate;
 mod http;
+mod inspect;
 mod install;
 mod list;
 mod lock;
