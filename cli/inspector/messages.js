@@ -132,6 +132,7 @@ async function open(element, message) {
     h("p", { class: "muted small" }, `${message.sent ? "To the server" : "From the server"} · ${formatTime(message.time)} · ${formatBytes(message.bytes)}`),
     text === "" ? h("p", { class: "muted small" }, "No message: the request was cancelled.") : textBlock(json ?? text, "Message", json !== null),
   );
+  element.scrollIntoView({ block: "nearest" });
 }
 
 async function textOf(message) {

@@ -211,10 +211,7 @@ fn calls_and_messages_are_reported_as_events() {
     assert!(received["ms"].is_number() && !received["sent"].as_bool().unwrap());
     assert_eq!(events.wait_for("done")["id"], 1);
     let (_, finished) = inspector.get("calls/1");
-    assert_eq!(
-        finished["outcome"]["result"]["structuredContent"]["result"],
-        3
-    );
+    assert_eq!(finished["outcome"]["result"]["content"][0]["text"], "3");
     let text = inspector.get(&format!("messages/{}", sent["seq"])).1;
     assert!(
         text["text"]
