@@ -50,6 +50,9 @@ pages! {
     resources;
     /// Tools that produce their output item by item.
     streams;
+    /// Tools, prompts and resources that are made at run time.
+    #[cfg(feature = "dynamic")]
+    dynamic;
     /// Forms and confirmations while a function runs.
     elicitation;
     /// Types, descriptions, defaults and bounds of arguments.
@@ -68,6 +71,9 @@ pages! {
     authorization;
     /// Lists and tools that differ by caller.
     visibility;
+    /// Other servers, served as a part of one server.
+    #[cfg(feature = "proxy")]
+    proxies;
     /// Containers, systemd, health, shutdown, proxies and replicas.
     #[cfg(feature = "http-server")]
     deployment;

@@ -337,6 +337,12 @@ pub use treenail_auth as auth;
 #[cfg(feature = "jsoncall")]
 #[doc(inline)]
 pub use treenail_jsoncall as jsoncall;
+/// Proxies: other servers, served as a part of one server.
+///
+/// Guide: [proxies](crate::guide::proxies).
+#[cfg(feature = "proxy")]
+#[doc(inline)]
+pub use treenail_proxy as proxy;
 /// The client, for programs that use servers and for the tests of servers.
 ///
 /// Guide: [clients](crate::guide::clients), [testing](crate::guide::testing).
@@ -366,7 +372,9 @@ pub mod completion {
 /// Values that come with a call: the caller, extensions of the transport, progress.
 pub mod context {
     #[doc(inline)]
-    pub use treenail_runtime::{Context, Extensions, FromCall, Principal, Progress};
+    pub use treenail_runtime::{
+        ClientIdentity, Context, Extensions, FromCall, Principal, Progress,
+    };
 }
 
 /// Contracts: the traits of typed contracts, and contracts as data.
@@ -485,6 +493,7 @@ pub mod server {
     #[doc(inline)]
     pub use treenail_runtime::{
         Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
+        SubscribedResources, WeakServer,
     };
 }
 

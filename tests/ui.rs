@@ -1,9 +1,11 @@
 //! Compiler errors for the incorrect code in `ui/tool`, `ui/form` and `ui/client`. The code in `ui/pass` compiles.
 //!
+//! The cases of tools have one folder for each theme. `cargo test --test ui -- mistakes trybuild=tool/names` runs one folder.
+//!
 //! The `.stderr` files match one release of the compiler. On other releases the test is skipped, except
 //! in CI. `TRYBUILD=overwrite cargo test --test ui` updates the files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
@@ -17,14 +19,14 @@ const MAX_LINES: usize = 12;
 /// the value held across an `await`, are worth more than brevity.
 const OF_RUSTC: [(&str, usize, usize); 8] = [
     ("form/type-as-form", 1, 17),
-    ("tool/derived-beside-type", 1, 9),
-    ("tool/function-without-list", 1, 15),
-    ("tool/held-across-await", 1, 15),
-    ("tool/mount-borrowing-type", 1, 18),
-    ("tool/mount-without-block", 1, 19),
+    ("tool/types/derived-beside-type", 1, 9),
+    ("tool/lists/function-without-list", 1, 15),
+    ("tool/functions/held-across-await", 1, 15),
+    ("tool/blocks/mount-borrowing-type", 1, 18),
+    ("tool/blocks/mount-without-block", 1, 19),
     // One for `Send` and one for `Sync`.
-    ("tool/state-not-sent", 2, 27),
-    ("tool/state-not-shared", 1, 14),
+    ("tool/functions/state-not-sent", 2, 27),
+    ("tool/functions/state-not-shared", 1, 14),
 ];
 
 #[test]
@@ -33,7 +35,7 @@ fn mistakes_are_explained() {
         return;
     }
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/tool/*.rs");
+    cases.compile_fail("tests/ui/tool/*/*.rs");
     cases.compile_fail("tests/ui/form/*.rs");
     cases.compile_fail("tests/ui/client/*.rs");
     cases.pass("tests/ui/pass/*.rs");
@@ -42,9 +44,9 @@ fn mistakes_are_explained() {
 #[test]
 fn one_mistake_is_one_short_error_in_the_users_terms() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
-    let folders = ["tool", "form", "client"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
-    for entry in folders.into_iter().flatten() {
-        let path = entry.unwrap().path();
+    let themes = paths_in(&root.join("tool"));
+    let folders = themes.chain(["form", "client"].map(|folder| root.join(folder)));
+    for path in folders.flat_map(|folder| paths_in(&folder)) {
         let name = path.display();
         let error = match path.extension().and_then(|extension| extension.to_str()) {
             Some("stderr") => fs::read_to_string(&path).unwrap(),
@@ -71,6 +73,13 @@ fn one_mistake_is_one_short_error_in_the_users_terms() {
             assert!(!error.contains(inside), "{name} shows `{inside}`");
         }
     }
+}
+
+/// Returns the paths in a folder, which must be one: a case of tools belongs to a theme.
+fn paths_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.unwrap().path())
 }
 
 fn is_blessed() -> bool {

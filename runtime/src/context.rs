@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use serde_json::Value;
 use treenail_schema::{
@@ -12,6 +12,7 @@ use treenail_schema::{
     ProgressNotificationParams, RequestId,
 };
 
+use crate::ask::Requests;
 use crate::call::CallState;
 use crate::extensions::{Extensions, Principal};
 use crate::scope::{Access, MissingScope};
@@ -193,6 +194,19 @@ impl Context {
         }
     }
 
+    /// Returns the least level of log messages that the client wants now, or `None` if it wants none.
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        self.state.peer.log_level()
+    }
+
+    /// Returns the identity of the client, to find out if two calls are of the same one.
+    pub fn client_identity(&self) -> ClientIdentity {
+        ClientIdentity {
+            connection: Arc::downgrade(self.state.outbox().requests()),
+            principal: self.principal().cloned(),
+        }
+    }
+
     /// Returns `true` if the call has ended: its function has returned, or the client has cancelled it.
     ///
     /// An asynchronous function is dropped when its call is cancelled. A blocking function, and tasks that a function has
@@ -204,6 +218,27 @@ impl Context {
     /// Waits until the call has ended, see [`Context::is_finished`].
     pub async fn finished(&self) {
         self.state.finished().await;
+    }
+}
+
+/// Identity of the client of a call, from [`Context::client_identity`]: its principal, or else its connection.
+///
+/// Over HTTP, each request of the modern era has a connection of its own, so without principals no two of them are known to be
+/// of the same client.
+#[derive(Clone, Debug)]
+pub struct ClientIdentity {
+    connection: Weak<Requests>,
+    principal: Option<Principal>,
+}
+
+impl ClientIdentity {
+    /// Returns `true` if both calls are certainly of the same client.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.principal, &other.principal) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => Weak::ptr_eq(&self.connection, &other.connection),
+            _ => false,
+        }
     }
 }
 

@@ -80,7 +80,7 @@ pub use self::bus::RedisBus;
 pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{CompletionRequest, FromCompletionRequest, IntoCompletions};
-pub use self::context::{Context, Progress};
+pub use self::context::{ClientIdentity, Context, Progress};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
 pub use self::extensions::{Extensions, Principal};
@@ -102,6 +102,7 @@ pub use self::server::layer;
 pub use self::server::observe;
 pub use self::server::{
     Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
+    SubscribedResources, WeakServer,
 };
 pub use self::stream::{ToolItem, ToolStream};
 pub use self::tool::error::ToolError;

@@ -30,7 +30,7 @@ impl Outbox {
     }
 
     /// Returns the pending requests to the peer.
-    pub(crate) fn requests(&self) -> &Requests {
+    pub(crate) fn requests(&self) -> &Arc<Requests> {
         &self.requests
     }
 }

@@ -100,6 +100,21 @@ impl IntoScopes for &'static str {
 }
 
 #[diagnostic::do_not_recommend]
+impl IntoScopes for String {
+    fn into_scopes(self) -> RequiredScopes {
+        let scopes = self.split(' ').filter(|scope| !scope.is_empty());
+        scopes.map(str::to_owned).collect()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoScopes for RequiredScopes {
+    fn into_scopes(self) -> RequiredScopes {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
 impl<const N: usize> IntoScopes for [&'static str; N] {
     fn into_scopes(self) -> RequiredScopes {
         self.into_iter().collect()

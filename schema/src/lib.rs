@@ -40,6 +40,7 @@ mod tagged;
 
 mod json_schema;
 mod limits;
+mod nearest;
 mod percent;
 mod text;
 mod wrapped;
@@ -91,6 +92,7 @@ pub use schema_object::SchemaObject;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::limits::{HttpClientLimits, ValidationLimits, limits};
+    pub use crate::nearest::nearest;
     pub use crate::percent::percent_decode;
     pub use crate::text::{quoted, shortened};
     pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};

@@ -4,7 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-for package in bench floor-server treenail-server treenail-many rmcp-server hyper-http treenail-http rmcp-http \
+<<<<<<< HEAD
+for package in bench floor-server treenail-server treenail-otel-server treenail-many rmcp-server hyper-http treenail-http rmcp-http \
+=======
+for package in bench floor-server treenail-server treenail-dynamic treenail-many rmcp-server hyper-http treenail-http rmcp-http \
+>>>>>>> next
     floor-client treenail-client rmcp-client; do
     cargo build --release --quiet --package "$package"
 done

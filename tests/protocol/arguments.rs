@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
+use super::weather::{MISSING_FIELD, WRONG_UNIT, server};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::weather::server;
 
 #[tokio::test]
 async fn good_arguments_reach_the_function() {
@@ -93,7 +93,7 @@ async fn errors_have_pointer_expected_value_and_suggestion() {
         (
             forecast,
             json!({"city": "Oslo", "unit": "kelvin"}),
-            &["- /unit: unknown variant `kelvin`, expected `metric` or `imperial`"],
+            &[WRONG_UNIT],
         ),
         (
             forecast,
@@ -103,7 +103,7 @@ async fn errors_have_pointer_expected_value_and_suggestion() {
         (
             forecast,
             json!({"city": "Oslo", "near": {"name": "x"}}),
-            &["- /near: missing field `latitude`"],
+            &[MISSING_FIELD],
         ),
         (
             "greet",
@@ -172,5 +172,22 @@ fn defaults_outside_their_bounds_do_not_build() {
     assert_eq!(
         error.to_string(),
         "tool `double`: the default of argument `number` is out of range"
+    );
+}
+
+#[test]
+fn a_default_that_is_no_json_does_not_build() {
+    #[treenail::mcp_tool]
+    fn double(#[arg(default = f64::NAN)] number: f64) -> f64 {
+        number * 2.0
+    }
+
+    let error = treenail::server!()
+        .tools(treenail::tools![double])
+        .build()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tool `double`: the default of argument `number` cannot be written as JSON, for example because it is NaN"
     );
 }

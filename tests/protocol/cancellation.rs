@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use treenail::Limits;
 
+use super::faulty::fragile;
 use crate::support::covering::covering;
-use crate::support::faulty::fragile;
 use crate::support::peer::{Peer, at_rest, text};
 
 #[tokio::test]

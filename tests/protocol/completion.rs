@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
+use super::library::server;
 use crate::support::covering::covering;
-use crate::support::library::server;
 use crate::support::peer::Peer;
 
 fn prompt(name: &str) -> Value {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::schema::Revision;
 
+use super::faulty::fragile;
 use crate::support::covering::covering;
-use crate::support::faulty::fragile;
 use crate::support::peer::{MODERN, Peer, at_rest, error, text};
 
 fn tool(name: &str, arguments: &Value) -> (&'static str, Value) {

@@ -7,9 +7,9 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::server::Component;
 
+use super::notes::{dynamic, first, fixed};
 use crate::subscriptions::{TOOLS, UPDATED};
 use crate::support::covering::covering;
-use crate::support::notes::{dynamic, first, fixed};
 use crate::support::peer::{MODERN, Peer};
 
 #[tokio::test]

@@ -21,6 +21,9 @@ mod board;
 mod booking;
 mod cancellation;
 mod completion;
+#[path = "../../examples/converter.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod converter;
 mod coverage;
 mod dynamic;
 mod edits;
@@ -45,6 +48,7 @@ mod rate_limit;
 mod registry;
 mod reinitialize;
 mod request_layers;
+mod request_log;
 mod requests;
 mod resources;
 mod run_time;
@@ -59,3 +63,6 @@ mod subscriptions;
 mod support;
 mod truncation;
 mod visibility;
+
+// The servers under test of the modules that `run_time` includes again, with twins of these servers.
+use support::{faulty, hotel, library, notes, slow, station, weather};

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
+use super::weather::server;
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::weather::server;
 
 #[tokio::test]
 async fn outputs_match_the_capabilities_of_the_revision() {

@@ -1,155 +1,16 @@
 //! Timeouts and concurrency limits of tools. The clock is paused: it advances only when nothing else can progress.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use treenail::prelude::*;
 use treenail::schema::Revision;
-use treenail::{Error, Limits, Server};
+use treenail::{Error, Limits};
 
+use super::slow::{Fixture, fixture};
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{MODERN, Peer, text};
-
-/// Counters for the calls of [`Slow`].
-#[derive(Default)]
-struct Seen {
-    started: std::sync::Mutex<Vec<u32>>,
-    running: AtomicUsize,
-    most: AtomicUsize,
-    dropped: AtomicUsize,
-    /// Each permit releases one call.
-    gate: Gate,
-}
-
-struct Gate(Semaphore);
-
-impl Default for Gate {
-    fn default() -> Self {
-        Self(Semaphore::new(0))
-    }
-}
-
-/// Counts a call while it runs.
-struct Running(Arc<Seen>, bool);
-
-impl Running {
-    fn begin(seen: &Arc<Seen>, call: u32) -> Self {
-        seen.started.lock().unwrap().push(call);
-        let running = 1 + seen.running.fetch_add(1, Ordering::SeqCst);
-        seen.most.fetch_max(running, Ordering::SeqCst);
-        Self(Arc::clone(seen), false)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
-        if !self.1 {
-            self.0.dropped.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-}
-
-struct Slow {
-    seen: Arc<Seen>,
-    block: std::sync::Mutex<Receiver<()>>,
-}
-
-impl Slow {
-    async fn work(&self, call: u32) -> u32 {
-        let mut running = Running::begin(&self.seen, call);
-        self.seen.gate.0.acquire().await.unwrap().forget();
-        running.1 = true;
-        call
-    }
-}
-
-#[mcp_tool]
-impl Slow {
-    #[tool(timeout = Duration::from_secs(5))]
-    async fn limited(&self, call: u32) -> u32 {
-        self.work(call).await
-    }
-
-    #[tool(timeout = Duration::from_secs(5))]
-    async fn waits_itself(seconds: u64) -> u64 {
-        tokio::time::sleep(Duration::from_secs(seconds)).await;
-        seconds
-    }
-
-    #[tool(timeout = Duration::MAX)]
-    async fn patient(&self, seconds: u64) -> u64 {
-        tokio::time::sleep(Duration::from_secs(seconds)).await;
-        seconds
-    }
-
-    #[tool]
-    async fn plain(&self, seconds: u64) -> u64 {
-        tokio::time::sleep(Duration::from_secs(seconds)).await;
-        seconds
-    }
-
-    #[tool(timeout = Duration::from_secs(5))]
-    async fn explodes_when_dropped() {
-        struct Bomb;
-        impl Drop for Bomb {
-            fn drop(&mut self) {
-                panic!("a secret");
-            }
-        }
-        let _bomb = Bomb;
-        std::future::pending::<()>().await;
-    }
-
-    #[tool(max_concurrency = 2)]
-    async fn two(&self, call: u32) -> u32 {
-        self.work(call).await
-    }
-
-    #[tool(max_concurrency = 1, timeout = Duration::from_secs(5))]
-    async fn one(&self, call: u32) -> u32 {
-        self.work(call).await
-    }
-
-    #[tool(max_concurrency = 1)]
-    fn at_once(call: u32) -> u32 {
-        call
-    }
-
-    /// Blocks its thread until it is let go.
-    #[tool(blocking, max_concurrency = 1, timeout = Duration::from_secs(5))]
-    fn blocks(&self, call: u32) -> u32 {
-        let mut running = Running::begin(&self.seen, call);
-        self.block.lock().unwrap().recv().unwrap();
-        running.1 = true;
-        call
-    }
-}
-
-struct Fixture {
-    server: Server,
-    seen: Arc<Seen>,
-    unblock: Sender<()>,
-}
-
-fn fixture(limits: Limits) -> Fixture {
-    let seen = Arc::new(Seen::default());
-    let (unblock, block) = channel();
-    let slow = Slow {
-        seen: Arc::clone(&seen),
-        block: block.into(),
-    };
-    let server = treenail::server!().mount(slow).limits(limits);
-    Fixture {
-        server: server.build().unwrap(),
-        seen,
-        unblock,
-    }
-}
 
 async fn begin(peer: &mut Peer, name: &str, call: u32) -> i64 {
     let params = json!({"name": name, "arguments": {"call": call}});

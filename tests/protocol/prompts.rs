@@ -3,19 +3,9 @@
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
+use super::library::{CHECKS_TYPES, server};
 use crate::support::covering::covering;
-use crate::support::library::server;
 use crate::support::peer::Peer;
-
-impl Peer {
-    /// Requests a prompt and returns the result.
-    async fn prompt(&mut self, name: &str, arguments: Value) -> Value {
-        let params = json!({"name": name, "arguments": arguments});
-        let mut answer = self.request("prompts/get", params).await;
-        assert!(answer.get("result").is_some(), "{name}: {answer}");
-        answer["result"].take()
-    }
-}
 
 #[tokio::test]
 async fn a_prompt_is_described_by_its_function() {
@@ -188,7 +178,15 @@ async fn invalid_requests_get_a_precise_error() {
         let mut peer = Peer::connect(&server(), revision).await;
         for (params, message) in &table {
             let refused = peer.refused("prompts/get", params.clone()).await;
-            assert_eq!(refused, (-32602, message.clone()), "{params}");
+            if message.contains("an integer") || message.contains("variant") {
+                assert_eq!(refused.0, -32602, "{params}");
+                assert!(
+                    !CHECKS_TYPES || refused.1 == *message,
+                    "{params}: {refused:?}"
+                );
+            } else {
+                assert_eq!(refused, (-32602, message.clone()), "{params}");
+            }
         }
     }
 }

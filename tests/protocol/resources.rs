@@ -1,20 +1,11 @@
 //! Resources and templates: their descriptors, contents, and errors for invalid URIs.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use treenail::schema::Revision;
 
+use super::library::{CHECKS_TYPES, Templates, library, server};
 use crate::support::covering::covering;
-use crate::support::library::{Templates, library, server};
 use crate::support::peer::{MODERN, Peer, error};
-
-impl Peer {
-    /// Reads a resource and returns the result.
-    async fn read(&mut self, uri: &str) -> Value {
-        let mut answer = self.request("resources/read", json!({ "uri": uri })).await;
-        assert!(answer.get("result").is_some(), "{uri}: {answer}");
-        answer["result"].take()
-    }
-}
 
 #[tokio::test]
 async fn a_resource_is_described_by_its_function() {
@@ -218,7 +209,11 @@ async fn invalid_requests_get_a_precise_error() {
         let mut peer = Peer::connect(&server(), revision).await;
         for (params, message) in &table {
             let refused = peer.refused("resources/read", params.clone()).await;
-            assert_eq!(refused, (-32602, (*message).to_owned()), "{params}");
+            if CHECKS_TYPES || !message.starts_with("wrong variables") {
+                assert_eq!(refused, (-32602, (*message).to_owned()), "{params}");
+            } else {
+                assert_eq!(refused.0, -32602, "{params}");
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use treenail::Limits;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
+use super::notes::{dynamic, extra, first};
 use crate::subscriptions::{TOOLS, UPDATED, everything};
 use crate::support::covering::covering_one;
-use crate::support::notes::{dynamic, extra, first};
 use crate::support::peer::{MODERN, Peer, text};
 use crate::support::validator::{validate, validate_notification};
 

@@ -5,6 +5,7 @@
 
 mod everything;
 mod filesystem;
+mod gateway;
 mod harbour;
 mod http_server;
 mod installed;

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Number, Value};
 use treenail::schema::Tool;
+use treenail_schema::internal::nearest;
 
 use super::RawArgument;
 use crate::render::{inline_json, resolve_reference, sanitize_line, type_name, types_of};
 
-/// Converts one argument, which may have been given more than once.
+/// Converts one argument, which may have been given more than once. Arguments that are given are not proposed for unknown ones.
 ///
 /// # Errors
 ///
@@ -15,9 +16,10 @@ pub(super) fn convert_argument(
     tool: &Tool,
     name: &str,
     raw: &[&RawArgument],
+    is_given: &dyn Fn(&str) -> bool,
 ) -> Result<Value, String> {
     let root = &*tool.input_schema;
-    let schema = argument_schema(root, name)?;
+    let schema = argument_schema(root, name, is_given)?;
     if let [RawArgument::Json(_, value)] = raw {
         return Ok(value.clone());
     }
@@ -53,7 +55,11 @@ pub(super) fn missing_arguments<'a>(
 
 /// Returns the schema of an argument. An unlisted name is an error, unless the schema explicitly allows additional
 /// properties.
-fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a Value, String> {
+fn argument_schema<'a>(
+    root: &'a Map<String, Value>,
+    name: &str,
+    is_given: &dyn Fn(&str) -> bool,
+) -> Result<&'a Value, String> {
     let properties = root.get("properties").and_then(Value::as_object);
     if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
         return Ok(schema);
@@ -61,12 +67,18 @@ fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a V
     let others = root.get("additionalProperties");
     let others = others.filter(|others| others.is_object() || **others == Value::Bool(true));
     others.ok_or_else(|| {
-        let names = properties.into_iter().flatten();
-        unknown_argument(name, names.map(|(name, _)| name.as_str()))
+        let names = properties
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str());
+        unknown_argument(name, names.filter(|name| !is_given(name)))
     })
 }
 
-pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn unknown_argument<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
     match closest_match(name, known) {
         Some(closest) => {
             let closest = sanitize_line(closest);
@@ -76,29 +88,15 @@ pub(super) fn unknown_argument<'a>(name: &str, known: impl Iterator<Item = &'a s
     }
 }
 
-/// Returns the known name that is most similar to `name`, if one is similar enough.
+/// Returns the known name that is most similar to `name`, if one is similar enough, or contains it: `forecast` matches
+/// `weather.forecast`.
 pub(super) fn closest_match<'a>(
     name: &str,
-    known: impl Iterator<Item = &'a str>,
+    known: impl Iterator<Item = &'a str> + Clone,
 ) -> Option<&'a str> {
-    const MIN_SIMILARITY: f64 = 0.8;
-
-    let name = name.to_lowercase();
-    let similarity = |known: &str| {
-        let known = known.to_lowercase();
-        // `forecast` matches `weather.forecast`.
-        let contained = name.len() >= 3 && known.contains(&name);
-        let similarity = strsim::jaro_winkler(&name, &known);
-        if contained {
-            similarity.max(MIN_SIMILARITY)
-        } else {
-            similarity
-        }
-    };
-    let similar = known.map(|known| (similarity(known), known));
-    let similar = similar.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
-    let closest = similar.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    closest.map(|(_, known)| known)
+    let part = name.to_lowercase();
+    let contains = |known: &&str| part.len() >= 3 && known.to_lowercase().contains(&part);
+    nearest(name, known.clone()).or_else(|| known.filter(contains).min_by_key(|known| known.len()))
 }
 
 /// Converts the text of one argument.
@@ -218,7 +216,7 @@ mod tests {
         let given: Vec<RawArgument> = typed.iter().map(|it| it.parse().unwrap()).collect();
         let name = given[0].name().unwrap().to_owned();
         let given: Vec<_> = given.iter().collect();
-        let value = convert_argument(&tool(), &name, &given);
+        let value = convert_argument(&tool(), &name, &given, &|_| false);
         assert_eq!(value, expected.map_err(str::to_owned), "{typed:?}");
     }
 

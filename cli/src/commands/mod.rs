@@ -12,6 +12,7 @@ mod install;
 mod list;
 mod lock;
 mod prompt;
+mod proxy;
 mod read;
 
 use clap::Subcommand;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Auth(auth::Auth),
     Install(install::Install),
     Uninstall(install::Uninstall),
+    Proxy(proxy::Proxy),
 }
 
 impl Command {
@@ -59,6 +61,7 @@ impl Command {
             Self::Auth(auth) => auth.output(),
             Self::Install(install) => return install.verbosity,
             Self::Uninstall(uninstall) => return uninstall.verbosity,
+            Self::Proxy(proxy) => return proxy.verbosity,
         };
         output.verbosity
     }
@@ -81,6 +84,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Auth(auth) => auth.run(terminal).await,
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Proxy(proxy) => Box::pin(proxy.run(terminal)).await,
     }
 }
 

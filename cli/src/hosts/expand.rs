@@ -3,7 +3,6 @@
 use std::env;
 
 /// Replaces `${NAME}`, `${NAME:-default}` and `${env:NAME}`. Values are not expanded again.
-#[allow(dead_code, reason = "for commands that run the servers of a file")]
 pub(super) fn expand(text: &str) -> Result<String, String> {
     expand_with(text, |name| env::var(name).ok())
 }

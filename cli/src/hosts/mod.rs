@@ -16,8 +16,7 @@ use clap::ValueEnum;
 pub(crate) use self::document::Document;
 pub(crate) use self::entry::ServerEntry;
 pub(crate) use self::file::{Change, ConfigFile};
-#[allow(unused_imports, reason = "for commands that run the servers of a file")]
-pub(crate) use self::servers::{ConfiguredServer, read_servers};
+pub(crate) use self::servers::read_servers;
 
 /// Program that uses servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

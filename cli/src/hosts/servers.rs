@@ -14,7 +14,6 @@ const CONTAINERS: [&str; 3] = ["mcpServers", "servers", "context_servers"];
 
 /// Server of a configuration file.
 #[derive(Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "for commands that run the servers of a file")]
 pub(crate) struct ConfiguredServer {
     pub(crate) name: String,
     /// The entry, with environment variables expanded.
@@ -24,7 +23,6 @@ pub(crate) struct ConfiguredServer {
 /// Reads the enabled servers of a configuration file of any host, in the order of the file.
 ///
 /// `${NAME}`, `${NAME:-default}` and `${env:NAME}` are replaced by environment variables, which have to be set.
-#[allow(dead_code, reason = "for commands that run the servers of a file")]
 pub(crate) fn read_servers(file: &Path) -> Result<Vec<ConfiguredServer>, Failure> {
     let name = file.display();
     let failure = |message: &str| Failure::new(Exit::Io, format!("`{name}`: {message}"));

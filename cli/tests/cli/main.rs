@@ -15,6 +15,7 @@ mod exit_codes;
 #[path = "../../../tests/agent/openai/fake.rs"]
 mod fake;
 mod generate;
+mod hints;
 mod http;
 mod inspect;
 mod install;

@@ -24,7 +24,9 @@ use treenail_schema::{
 };
 
 pub use self::error::AskError;
-pub use self::question::{Confirm, Elicit, ElicitBySchema, ElicitUrl, Question, Roots, Sample};
+pub use self::question::{
+    Confirm, Elicit, ElicitBySchema, ElicitUrl, Forward, Question, Roots, Sample,
+};
 use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
 #[doc(hidden)]
@@ -124,6 +126,23 @@ impl Context {
     )]
     pub fn roots(&self) -> Ask<'_, Roots> {
         self.ask(Roots)
+    }
+
+    /// Passes a request of another server on to the client, for proxies. The answer is the JSON text of the client's result.
+    ///
+    /// The request is adapted to the revision of the client. An elicitation that the user declines is an answer here, not an
+    /// error. The content of a form is not checked: the other server has to do so.
+    pub fn forward(&self, request: impl Into<InputRequest>) -> Ask<'_, Forward> {
+        let request = request.into();
+        self.ask(Forward { request })
+    }
+
+    /// Returns `true` if a question stops the function, which then runs again with the answer: for callers of the modern era.
+    /// For others, the function waits for the answer.
+    ///
+    /// Only a function with work in flight that it has to keep for its next run needs this.
+    pub fn reruns_for_answers(&self) -> bool {
+        self.state().peer.revision().is_modern()
     }
 
     /// Runs `work` once, although the function runs again in each round of questions. In later rounds, the value is read from

@@ -29,6 +29,7 @@ impl sealed::Sealed for Confirm {}
 impl sealed::Sealed for ElicitUrl {}
 impl sealed::Sealed for Sample {}
 impl sealed::Sealed for Roots {}
+impl sealed::Sealed for Forward {}
 
 /// Kind of question to a client. Sealed: the protocol defines the kinds.
 pub trait Question: sealed::Sealed + Send + 'static {
@@ -230,6 +231,52 @@ impl Question for Roots {
 
     fn read(self, answer: &str) -> Result<Vec<Root>, AskError> {
         decode::<ListRootsResult>(answer).map(|result| result.roots)
+    }
+}
+
+/// Passes the request of another server on; see [`Context::forward`](crate::Context::forward).
+#[derive(Debug)]
+pub struct Forward {
+    pub(super) request: InputRequest,
+}
+
+impl Question for Forward {
+    type Answer = String;
+
+    fn request(
+        &self,
+        revision: Revision,
+        client: &ClientCapabilities,
+    ) -> Result<InputRequest, AskError> {
+        match &self.request {
+            InputRequest::Elicit(ElicitRequestParams::Form(form)) => {
+                let (message, schema) = (form.message.clone(), form.requested_schema.clone());
+                self::form(message, schema, revision, client)
+            }
+            InputRequest::Elicit(ElicitRequestParams::Url(page)) => {
+                let (message, url) = (page.message.clone(), page.url.clone());
+                ElicitUrl { message, url }.request(revision, client)
+            }
+            InputRequest::CreateMessage(params) => {
+                let params = params.clone();
+                Sample { params }.request(revision, client)
+            }
+            InputRequest::ListRoots(_) => Roots.request(revision, client),
+            _ => Err(AskError::NotAllowed(format!(
+                "`{}` is not a request that can be passed on",
+                self.request.method()
+            ))),
+        }
+    }
+
+    /// The answer is checked to have the form of a result of its kind. Its text stays as it is.
+    fn read(self, answer: &str) -> Result<String, AskError> {
+        match &self.request {
+            InputRequest::Elicit(_) => decode::<ElicitResult>(answer).map(drop)?,
+            InputRequest::CreateMessage(_) => decode::<CreateMessageResult>(answer).map(drop)?,
+            _ => decode::<ListRootsResult>(answer).map(drop)?,
+        }
+        Ok(answer.to_owned())
     }
 }
 

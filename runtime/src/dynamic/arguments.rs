@@ -102,8 +102,12 @@ impl Arguments {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
         match self.form {
             Form::Json => {
-                let json = &mut serde_json::Deserializer::from_str(&self.text);
-                serde_path_to_error::deserialize(json).map_err(|error| ArgumentError::new(&error))
+                // Only a failure needs the location, whose tracking takes time.
+                serde_json::from_str(&self.text).or_else(|_| {
+                    let json = &mut serde_json::Deserializer::from_str(&self.text);
+                    serde_path_to_error::deserialize(json)
+                        .map_err(|error| ArgumentError::new(&error))
+                })
             }
             Form::Texts => {
                 let texts = self.texts();

@@ -1,6 +1,6 @@
 //! Lists of arguments whose names and types are known at run time only.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 use treenail_schema::SchemaObject;
@@ -8,6 +8,7 @@ use treenail_schema::internal::ValidationLimits;
 use treenail_validation::{CompiledSchema, Verdict};
 
 use super::arguments::{Arguments, Form};
+use super::flat::FlatSchema;
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, truncated_json};
 use crate::function::violations::to_problems;
@@ -31,6 +32,7 @@ impl ArgumentList for Unchecked {
 /// Arguments that must match a schema: those of a tool.
 pub(super) struct Matching {
     schema: SchemaObject,
+    flat: Option<FlatSchema>,
     /// `None` if the schema was rejected, and the tool with it.
     compiled: Option<CompiledSchema>,
 }
@@ -45,35 +47,89 @@ impl Matching {
             Ok(compiled) => (Some(compiled), Ok(())),
             Err(reason) => (None, Err(format!("its input schema is rejected: {reason}"))),
         };
-        let schema = schema.clone();
-        (Self { schema, compiled }, outcome)
+        let matching = Self {
+            schema: schema.clone(),
+            flat: FlatSchema::new(schema),
+            compiled,
+        };
+        (matching, outcome)
     }
 
-    fn check(&self, text: &str) -> Result<(), Vec<Problem>> {
-        let Some(compiled) = &self.compiled else {
-            return Ok(());
-        };
-        let unreadable = |reason: String| {
-            let fault = Fault::Unreadable {
-                value: None,
-                reason,
-            };
-            vec![Problem::at(String::new(), fault)]
-        };
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
-        let verdict = compiled.verdict(&value);
-        match verdict.map_err(|reason| unreadable(format!("not validated: {reason}")))? {
-            Verdict::Valid => Ok(()),
-            Verdict::Invalid(violations) => Err(to_problems(&value, &violations, &self.schema).0),
-            Verdict::TooLarge => Err(unreadable(
-                "does not match the schema, and is too large to report the location".to_owned(),
-            )),
+    /// Validates arguments that are not accepted quickly.
+    #[cold]
+    fn check(&self, text: &str) -> Result<Arguments, Vec<Problem>> {
+        let repeated = repeated(text);
+        if !repeated.is_empty() {
+            return Err(repeated);
         }
+        let value: Value = serde_json::from_str(text).map_err(|error| whole(error.to_string()))?;
+        let Some(problems) = self.problems(&value) else {
+            return Ok(Arguments::new(Some(text), Form::Json));
+        };
+        // A model that writes null instead of omitting an argument means the default.
+        match self.without_optional_nulls(&value) {
+            Some(rest) if self.problems(&rest).is_none() => {
+                Ok(Arguments::new(Some(&rest.to_string()), Form::Json))
+            }
+            _ => Err(problems),
+        }
+    }
+
+    /// Returns the problems of a value, or `None` if it is valid.
+    fn problems(&self, value: &Value) -> Option<Vec<Problem>> {
+        let compiled = self.compiled.as_ref()?;
+        Some(match compiled.verdict(value) {
+            Ok(Verdict::Valid) => return None,
+            Ok(Verdict::Invalid(violations)) => {
+                let (mut problems, _) = to_problems(value, &violations, &self.schema);
+                // As in the reports of macro-made tools: a missing argument follows the unknown one that may be meant.
+                problems.sort_by_key(|problem| !problem.is_unknown());
+                problems
+            }
+            Ok(Verdict::TooLarge) => whole(
+                "they do not match the schema, and are too large to report the place".to_owned(),
+            ),
+            Err(reason) => whole(format!("they cannot be validated: {reason}")),
+        })
+    }
+
+    /// Returns the arguments without those that are optional and null, if there are any.
+    fn without_optional_nulls(&self, value: &Value) -> Option<Value> {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        let is_required =
+            |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+        let properties = self.schema.get("properties")?.as_object()?;
+        let mut arguments = value.as_object()?.clone();
+        let before = arguments.len();
+        arguments.retain(|name, value| {
+            !value.is_null() || is_required(name) || !properties.contains_key(name)
+        });
+        (arguments.len() < before).then_some(Value::Object(arguments))
     }
 }
 
-impl ArgumentList for Arc<Matching> {
+/// Returns the problem of the arguments as a whole.
+fn whole(reason: String) -> Vec<Problem> {
+    let value = None;
+    let fault = Fault::Unreadable { value, reason };
+    vec![Problem::at(String::new(), fault)]
+}
+
+/// Returns a problem for each argument that is given twice.
+fn repeated(text: &str) -> Vec<Problem> {
+    let (mut seen, mut problems) = (HashSet::new(), Vec::new());
+    if let Ok(mut members) = Members::new(text) {
+        while let Ok(Some((name, _))) = members.next() {
+            if problems.len() < MAX_REPORTED && seen.contains(&name) {
+                problems.push(Problem::new(&name, Fault::Repeated));
+            }
+            seen.insert(name);
+        }
+    }
+    problems
+}
+
+impl ArgumentList for Matching {
     type Values = Arguments;
 
     fn schema(&self) -> Result<Map<String, Value>, String> {
@@ -81,8 +137,11 @@ impl ArgumentList for Arc<Matching> {
     }
 
     fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
-        self.check(text.unwrap_or("{}"))?;
-        Ok(Arguments::new(text, Form::Json))
+        let object = text.unwrap_or("{}");
+        if self.flat.as_ref().is_some_and(|flat| flat.accepts(object)) {
+            return Ok(Arguments::new(text, Form::Json));
+        }
+        self.check(object)
     }
 }
 

@@ -7,10 +7,14 @@
 mod arguments;
 mod checked;
 mod common;
+mod flat;
 mod prompt;
 mod raw;
+mod read;
 mod resource;
+mod resource_template;
 mod results;
+mod source;
 mod template;
 mod tool;
 
@@ -19,10 +23,14 @@ use std::fmt;
 pub use self::arguments::{ArgumentError, Arguments};
 pub use self::prompt::Prompt;
 pub use self::raw::RawResult;
-pub use self::resource::{ReadRequest, Resource, ResourceTemplate};
+pub use self::read::ReadRequest;
+pub use self::resource::Resource;
+pub use self::resource_template::ResourceTemplate;
+pub use self::source::FeatureSource;
 pub use self::tool::Tool;
 use crate::definition::Registered;
 use crate::resource::RegisteredResource;
+pub use crate::stream::Fold;
 
 /// A tool, a prompt, a resource or a template that is made at run time and complete: it has its handler. Needs the feature
 /// `dynamic`.

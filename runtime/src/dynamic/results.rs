@@ -33,6 +33,7 @@ pub(super) fn tool(
     Ok(())
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolOutput<kind::Raw> for RawResult {
     fn schema(_: &mut schemars::SchemaGenerator) -> Option<serde_json::Value> {
         None
@@ -168,12 +169,10 @@ fn write(
         omit(key, value)
     });
     let rewritten = rewritten.map_err(|error| error.to_string());
-    let rewritten = rewritten
-        .and_then(complete)
-        .and_then(|rewritten| match found {
-            true => Ok(rewritten),
-            false => Err(format!("it lacks `{required}`")),
-        });
+    let rewritten = rewritten.and_then(complete).and_then(|rewritten| {
+        let missing = || format!("it lacks `{required}`");
+        found.then_some(rewritten).ok_or_else(missing)
+    });
     rewritten.map_err(|reason| {
         result.rewind(start);
         tracing::error!(kind, name, reason, "a raw result is not valid");

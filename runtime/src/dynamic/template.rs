@@ -60,11 +60,8 @@ impl Template {
                 "contains `{{{expression}}}`; only `{{name}}`, and `{{+name}}` for a value with slashes, can be matched"
             ));
         }
-        match operator {
-            Some(written @ ('#' | '/' | '.')) => {
-                self.push_text(written.encode_utf8(&mut [0; 4]))?
-            }
-            _ => {}
+        if let Some(written @ ('#' | '/' | '.')) = operator {
+            self.push_text(written.encode_utf8(&mut [0; 4]))?;
         }
         self.check_variable(name)?;
         self.parts.push(match operator {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use treenail_schema::ToolAnnotations;
 use treenail_schema::internal::ValidationLimits;
-use treenail_schema::{SchemaObject, ToolAnnotations};
 
 use super::arguments::{Arguments, Form};
 use super::checked::{Matching, Unchecked};
@@ -27,6 +27,10 @@ use crate::tool::header_params::header_params;
 use crate::tool::output::{ToolOutput, declare};
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
+
+/// Maximum number of steps for validating the arguments of a call. They are taken on the thread of the connection, so the
+/// number is lower than that of clients.
+const ARGUMENT_STEPS: u64 = 500_000;
 
 /// Builder of a tool that is made at run time. Needs the feature `dynamic`.
 ///
@@ -82,7 +86,7 @@ impl From<treenail_schema::Tool> for Tool {
             scopes: None,
             policy: Policy::default(),
             fold: None,
-            limits: ValidationLimits::default(),
+            limits: ValidationLimits::default().steps(ARGUMENT_STEPS),
             problem: Ok(()),
         }
     }
@@ -100,9 +104,9 @@ impl Tool {
     ///
     /// The arguments of each call are validated against it. Building the server fails if the schema is invalid.
     pub fn input(mut self, schema: impl IntoSchema) -> Self {
-        match object(schema.into_schema()) {
-            Some(schema) => self.descriptor.input_schema = schema,
-            None => self.problem = Err("its input schema is not an object".to_owned()),
+        match schema.into_schema() {
+            Value::Object(schema) => self.descriptor.input_schema = schema.into(),
+            _ => self.problem = Err("its input schema is not an object".to_owned()),
         }
         self
     }
@@ -111,9 +115,9 @@ impl Tool {
     ///
     /// Results are not validated against it; clients may do so.
     pub fn output(mut self, schema: impl IntoSchema) -> Self {
-        match object(schema.into_schema()) {
-            Some(schema) => self.descriptor.output_schema = Some(schema),
-            None => self.problem = Err("its output schema is not an object".to_owned()),
+        match schema.into_schema() {
+            Value::Object(schema) => self.descriptor.output_schema = Some(schema.into()),
+            _ => self.problem = Err("its output schema is not an object".to_owned()),
         }
         self
     }
@@ -154,7 +158,15 @@ impl Tool {
         self
     }
 
-    /// Sets the limits of the input schema and of the validation of arguments.
+    /// Sets the method that combines the items of a [stream](Self::stream) to one result. Default: that of the item type, see
+    /// [`ToolItem`].
+    pub fn fold(mut self, fold: Fold) -> Self {
+        self.fold = Some(fold);
+        self
+    }
+
+    /// Sets the limits of the input schema and of the validation of arguments. Default: [`ValidationLimits::default`] with
+    /// 500,000 steps. Arguments beyond a limit are rejected with a message for the model.
     pub fn validation(mut self, limits: ValidationLimits) -> Self {
         self.limits = limits;
         self
@@ -233,7 +245,7 @@ impl Tool {
     fn validated<T>(
         mut self,
         output: Output<T, ToolInfo>,
-        function: impl FnOnce(Arc<Matching>, Output<T, ToolInfo>) -> Function<(), ToolInfo>,
+        function: impl FnOnce(Matching, Output<T, ToolInfo>) -> Function<(), ToolInfo>,
     ) -> Feature {
         let schema = &self.descriptor.input_schema;
         let (arguments, outcome) = Matching::new(schema, &self.limits);
@@ -243,7 +255,7 @@ impl Tool {
                 .then_some(())
                 .ok_or_else(|| "its input schema lacks `\"type\": \"object\"`".to_owned())
         });
-        self.feature(function(Arc::new(arguments), output))
+        self.feature(function(arguments, output))
     }
 
     fn feature(self, function: Function<(), ToolInfo>) -> Feature {
@@ -266,13 +278,12 @@ impl Tool {
         checked.map_err(|problem| format!("tool `{name}`: {problem}"))?;
         let policy = self.policy.check(&name)?;
         descriptor.name = name;
-        let shape = match &descriptor.output_schema {
-            Some(schema) => Shape::of_members(schema),
-            None => {
-                let (schema, shape) = declare(function.output_schema);
-                descriptor.output_schema = schema.map(Into::into);
-                shape
-            }
+        let shape = if let Some(schema) = &descriptor.output_schema {
+            Shape::of_members(schema)
+        } else {
+            let (schema, shape) = declare(function.output_schema);
+            descriptor.output_schema = schema.map(Into::into);
+            shape
         };
         let bound = Registered::new(descriptor, move |descriptor| {
             function.bind(Arc::new(()), ToolInfo::new(descriptor, shape))
@@ -282,12 +293,5 @@ impl Tool {
 
     fn annotations(&mut self) -> &mut ToolAnnotations {
         self.descriptor.annotations.get_or_insert_default()
-    }
-}
-
-fn object(schema: Value) -> Option<SchemaObject> {
-    match schema {
-        Value::Object(schema) => Some(schema.into()),
-        _ => None,
     }
 }

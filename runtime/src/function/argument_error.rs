@@ -111,6 +111,12 @@ impl Problem {
         )
     }
 
+    /// Returns `true` if there is no such argument.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.fault, Fault::Unknown { .. })
+    }
+
     fn describe(&self, input_schema: &Map<String, Value>) -> String {
         let expected = schema_at(input_schema, &self.pointer)
             .and_then(|schema| describe_schema(schema, input_schema));
@@ -192,12 +198,11 @@ pub fn format_problems(
     let mut text = heading;
     for problem in problems {
         // Writing to a string cannot fail.
-        let _ = write!(
-            text,
-            "\n- {}: {}",
-            shortened(&problem.pointer),
-            problem.describe(input_schema)
-        );
+        let place = match &*problem.pointer {
+            "" => "the arguments".to_owned(),
+            pointer => shortened(pointer),
+        };
+        let _ = write!(text, "\n- {place}: {}", problem.describe(input_schema));
     }
     text
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 use tokio::process::{ChildStdin, ChildStdout};
-use treenail_schema::{CallToolRequest, CallToolResult};
+use treenail_schema::{CallToolRequest, CallToolResult, Tool};
 
 pub use crate::client::answers::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
@@ -24,6 +24,11 @@ pub fn start(
 /// Returns the record of stray lines of a server.
 pub fn stray_lines(command: &ServerCommand) -> StrayLines {
     command.stray_lines()
+}
+
+/// Returns the arguments of a call that are repeated in headers: names without the prefix, and values. None without HTTP.
+pub fn argument_headers(client: &McpClient, tool: &Tool, arguments: &str) -> Vec<(String, String)> {
+    client.argument_headers(tool, arguments)
 }
 
 /// Returns the limits of parsing messages for a client.

@@ -10,7 +10,6 @@ use crate::context::Context;
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 #[cfg(feature = "schema-validation")]
 pub use crate::function::violations::to_problems;
-pub use crate::naming::nearest;
 pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};
 pub use crate::wire::{

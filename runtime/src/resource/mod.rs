@@ -106,6 +106,8 @@ pub(crate) struct Template {
     pub(crate) pattern: Pattern,
     /// `true` if clients can subscribe to changes of its resources.
     pub(crate) subscribe: bool,
+    /// `false` if it is in no list. Such a template is tried after all others.
+    pub(crate) listed: bool,
 }
 
 impl<S: Send + Sync + 'static> ResourceDefinition<S> {
@@ -135,9 +137,11 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         }
         let pattern = Pattern::new(parts);
         let bound = self.bind_to(state, into_template(resource), |_| info);
-        Ok(RegisteredResource::Template(
-            bound.with(Template { pattern, subscribe }),
-        ))
+        Ok(RegisteredResource::Template(bound.with(Template {
+            pattern,
+            subscribe,
+            listed: true,
+        })))
     }
 }
 

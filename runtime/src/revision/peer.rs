@@ -48,11 +48,15 @@ impl Peer {
     }
 
     pub(crate) fn wants_logs(&self, level: LoggingLevel) -> bool {
-        let minimum = *self
+        self.log_level().is_some_and(|minimum| level >= minimum)
+    }
+
+    /// Returns the minimum level of the log messages sent to it.
+    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
+        *self
             .log_level
             .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        minimum.is_some_and(|minimum| level >= minimum)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn revision(&self) -> Revision {

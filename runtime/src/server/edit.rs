@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
-use crate::dynamic::Feature;
+use crate::dynamic::{Feature, FeatureSource};
 use crate::server::namespace::{Namespace, Parts};
 use crate::tool::ToolSet;
 
@@ -22,6 +22,8 @@ pub(crate) enum Step {
     Add(Result<Parts, String>),
     /// Adds, and removes the entries that have the same names or URIs.
     Replace(Result<Parts, String>),
+    /// Replaces the entries of a provider.
+    Provide(u64, Result<Parts, String>),
     Change(Component, Change),
 }
 
@@ -54,6 +56,10 @@ impl Edit {
     }
 
     /// Adds features that are made at run time: one, or a collection of them.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "a server is not a number, and the name is that of collections"
+    )]
     #[cfg(feature = "dynamic")]
     pub fn add(self, features: impl IntoIterator<Item = Feature>) -> Self {
         self.push(Namespace::root().add(features))
@@ -75,6 +81,22 @@ impl Edit {
     pub fn replace(mut self, fill: impl FnOnce(Namespace) -> Namespace) -> Self {
         let parts = fill(Namespace::root()).into_parts();
         self.steps.push(Step::Replace(parts));
+        self
+    }
+
+    /// Sets the features of `source`, and removes those that it had before. The first call adds the source, and its features
+    /// stay in this place of the lists.
+    ///
+    /// Features of a source yield: where the server itself, or a source that was added earlier, has an enabled feature with
+    /// the same name or URI, that one is served.
+    #[cfg(feature = "dynamic")]
+    pub fn provide(
+        mut self,
+        source: &FeatureSource,
+        features: impl IntoIterator<Item = Feature>,
+    ) -> Self {
+        let parts = source.parts(features);
+        self.steps.push(Step::Provide(source.id(), parts));
         self
     }
 

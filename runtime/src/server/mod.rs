@@ -13,6 +13,7 @@ mod registry;
 mod response;
 pub(crate) mod subscriptions;
 mod visible;
+mod weak;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -28,8 +29,11 @@ pub(crate) use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
+#[cfg(feature = "dynamic")]
+pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
 use self::subscriptions::{Event, Hub};
+pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
 use crate::limits::Limits;

@@ -1,6 +1,7 @@
 //! Namespaces of tools, prompts and resources, before they are part of a server.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use treenail_schema::{Prompt, Tool};
@@ -58,6 +59,10 @@ impl Namespace {
     }
 
     /// Adds features that are made at run time: one, or a collection of them. Their names get the prefix of the namespace.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "a server is not a number, and the name is that of collections"
+    )]
     #[cfg(feature = "dynamic")]
     pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
         let path = &self.path;
@@ -123,7 +128,9 @@ pub(crate) struct Parts {
 pub(crate) struct Group {
     /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
-    pub(crate) instructions: &'static str,
+    pub(crate) instructions: Cow<'static, str>,
+    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
+    pub(crate) provider: Option<u64>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
     /// The rules of the namespaces around it.
@@ -139,7 +146,8 @@ impl Parts {
         let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());
         self.groups.push(Group {
             mounted: Some(T::identity().0),
-            instructions: T::INSTRUCTIONS,
+            instructions: Cow::Borrowed(T::INSTRUCTIONS),
+            provider: None,
             scopes: T::default_scopes(),
             rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
@@ -157,7 +165,8 @@ impl Parts {
     ) -> Result<Self, String> {
         let mut group = Group {
             mounted: None,
-            instructions: "",
+            instructions: Cow::Borrowed(""),
+            provider: None,
             scopes: RequiredScopes::default(),
             rules: Vec::new(),
             tools: Vec::new(),
@@ -180,7 +189,8 @@ impl Parts {
         let tools = tools.into_definitions();
         self.groups.push(Group {
             mounted: None,
-            instructions: "",
+            instructions: Cow::Borrowed(""),
+            provider: None,
             scopes: RequiredScopes::default(),
             rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,

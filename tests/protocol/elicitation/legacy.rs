@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::schema::Revision;
 
+use super::hotel::{guest, hotel, hotel_with};
 use crate::support::covering::covering;
-use crate::support::hotel::{guest, hotel, hotel_with};
 use crate::support::peer::text;
 use crate::support::validator::validate_notification;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::schema::Revision;
 
-use crate::support::hotel::{guest, hotel_with};
+use super::hotel::{guest, hotel_with};
 use crate::support::peer::{MODERN, error};
 
 #[tokio::test]

@@ -7,3 +7,5 @@ mod limits;
 mod revisions;
 mod sampling;
 mod state;
+
+use super::hotel;

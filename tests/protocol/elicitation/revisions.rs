@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 use treenail::schema::Revision;
 
+use super::hotel::{ELICITS, agree, guest, hotel};
 use crate::support::covering::covering;
-use crate::support::hotel::{ELICITS, agree, guest, hotel};
 use crate::support::peer::{MODERN, Peer, error, text};
 
 #[tokio::test]

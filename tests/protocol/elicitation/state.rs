@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use treenail::elicit::RequestStateKey;
 use treenail::{Limits, Server};
 
+use super::hotel::{Hotel, agree, guest, hotel, hotel_with};
 use crate::support::covering::covering_one;
-use crate::support::hotel::{Hotel, agree, guest, hotel, hotel_with};
 use crate::support::peer::{MODERN, error, text};
 
 #[tokio::test]

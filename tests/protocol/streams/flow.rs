@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::limits::StreamLimits;
 
+use super::station::fixture;
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer};
-use crate::support::station::fixture;
 
 /// Receives the progress of all these items: none is lost.
 async fn hear(peer: &mut Peer, items: RangeInclusive<usize>) {

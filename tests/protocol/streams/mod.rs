@@ -8,6 +8,7 @@ mod stops;
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
+use super::station;
 use crate::support::peer::MODERN;
 use crate::support::stream_tools::Frame;
 

@@ -5,9 +5,9 @@ use treenail::Limits;
 use treenail::schema::Revision;
 
 use super::frame;
+use super::station::{fixture, server};
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{Peer, text};
-use crate::support::station::{fixture, server};
 use crate::support::stream_tools::word;
 
 /// Returns the progress notifications of a call, and its result.

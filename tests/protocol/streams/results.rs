@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use treenail::schema::Revision;
 use treenail::transport::Handled;
 
+use super::station::server;
 use super::{frame, structured, texts};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::station::server;
 
 #[tokio::test]
 async fn items_are_combined_by_their_fold() {

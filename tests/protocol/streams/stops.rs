@@ -7,10 +7,10 @@ use treenail::Limits;
 use treenail::limits::StreamLimits;
 use treenail::schema::Revision;
 
+use super::station::{fixture, server};
 use super::{downgraded, frame, structured, texts};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::station::{fixture, server};
 
 #[tokio::test]
 async fn a_failure_preserves_earlier_items() {

@@ -1,5 +1,8 @@
 //! The server under test, with functions of each kind that panic, never end, or count their concurrent calls.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

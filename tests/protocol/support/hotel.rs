@@ -1,5 +1,8 @@
 //! A server whose functions send requests to the client, and a client that answers them.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,8 @@
 //! The server under test, with one prompt and one resource for each of their features.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -204,6 +207,9 @@ impl Templates {
         name
     }
 }
+
+/// Set if invalid types of arguments are reported in the words of the server.
+pub(crate) const CHECKS_TYPES: bool = true;
 
 pub(crate) fn server() -> Server {
     library(Limits::default()).0

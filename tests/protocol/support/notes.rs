@@ -1,5 +1,8 @@
 //! The server under test, with notes that change, on a server that can be edited.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;

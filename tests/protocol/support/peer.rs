@@ -124,6 +124,21 @@ impl Peer {
         answer["result"].take()
     }
 
+    /// Requests a prompt and returns the result.
+    pub(crate) async fn prompt(&mut self, name: &str, arguments: Value) -> Value {
+        let params = json!({"name": name, "arguments": arguments});
+        let mut answer = self.request("prompts/get", params).await;
+        assert!(answer.get("result").is_some(), "{name}: {answer}");
+        answer["result"].take()
+    }
+
+    /// Reads a resource and returns the result.
+    pub(crate) async fn read(&mut self, uri: &str) -> Value {
+        let mut answer = self.request("resources/read", json!({ "uri": uri })).await;
+        assert!(answer.get("result").is_some(), "{uri}: {answer}");
+        answer["result"].take()
+    }
+
     /// Sends a request and receives the notifications before the response, and the response.
     pub(crate) async fn request_with_notifications(
         &mut self,

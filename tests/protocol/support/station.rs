@@ -1,5 +1,8 @@
 //! Streams that borrow, and endless streams, with counters for their state.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

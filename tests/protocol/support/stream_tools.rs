@@ -1,5 +1,8 @@
 //! Streaming tools: one for each kind of item, fold and end.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::pin::Pin;
 
 use tokio_stream::StreamExt;

@@ -1,5 +1,8 @@
 //! The server under test, with one tool for each feature of tools.
 
+/// The same at run time.
+pub(crate) mod twin;
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
@@ -7,6 +10,13 @@ use tokio::sync::Semaphore;
 use treenail::prelude::*;
 use treenail::schema::{AudioContent, CallToolResult, ContentBlock, Icon, ResourceLink};
 use treenail::{Limits, Server};
+
+/// Row about an argument that is none of several choices.
+pub(crate) const WRONG_UNIT: &str =
+    "- /unit: unknown variant `kelvin`, expected `metric` or `imperial`";
+
+/// Row about an argument that lacks a field.
+pub(crate) const MISSING_FIELD: &str = "- /near: missing field `latitude`";
 
 /// A place on a map.
 #[mcp_type]

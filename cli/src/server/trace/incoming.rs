@@ -19,10 +19,8 @@ impl TracedIncoming {
     pub(super) fn new(incoming: Arc<dyn IncomingHandler>, tracer: Tracer) -> Self {
         Self { incoming, tracer }
     }
-}
 
-impl IncomingHandler for TracedIncoming {
-    fn notification(&self, method: &str, params: &str) {
+    fn record_notification(&self, method: &str, params: &str) {
         self.tracer.record(TracedMessage {
             direction: Direction::FromServer,
             kind: MessageKind::Notification,
@@ -31,7 +29,18 @@ impl IncomingHandler for TracedIncoming {
             body: params,
             elapsed: None,
         });
+    }
+}
+
+impl IncomingHandler for TracedIncoming {
+    fn notification(&self, method: &str, params: &str) {
+        self.record_notification(method, params);
         self.incoming.notification(method, params);
+    }
+
+    fn related_notification(&self, method: &str, params: &str, request: i64) {
+        self.record_notification(method, params);
+        self.incoming.related_notification(method, params, request);
     }
 
     fn request(&self, request: IncomingRequest<'_>) {
@@ -51,12 +60,9 @@ impl IncomingHandler for TracedIncoming {
             responder: Some(request.responder),
         };
         let responder = Responder::new(move |result| answer.respond(result));
-        self.incoming.request(IncomingRequest::new(
-            request.id,
-            request.method,
-            request.params,
-            responder,
-        ));
+        let traced = IncomingRequest::new(request.id, request.method, request.params, responder);
+        self.incoming
+            .request(traced.with_related_request(request.related_request));
     }
 
     fn closed(&self) {

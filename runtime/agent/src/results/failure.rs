@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use treenail_runtime::client::ClientError;
-use treenail_runtime::internal::nearest;
+use treenail_schema::internal::nearest;
 use treenail_schema::internal::{quoted, shortened};
 
 /// Maximum number of tool names listed in a message.

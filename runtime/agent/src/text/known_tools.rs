@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use treenail_runtime::internal::nearest;
 use treenail_schema::Tool;
+use treenail_schema::internal::nearest;
 
 /// Tools listed in the prompt, by name.
 #[derive(Debug, Default)]

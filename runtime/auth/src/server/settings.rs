@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use treenail_runtime::internal::nearest;
 use treenail_runtime::{RequiredScopes, Server};
+use treenail_schema::internal::nearest;
 
 use super::document::{Document, metadata};
 use super::dpop::Dpop;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "validation")]
 use treenail_schema::Revision;
 use treenail_schema::internal::is_wrapped_schema;
-use treenail_schema::{CallToolRequest, CallToolResult, error_code};
+use treenail_schema::{CallToolRequest, CallToolResult, Tool, error_code};
 
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::{ExpectedOutput, RequestClock};
@@ -171,6 +171,14 @@ impl McpClient {
             _ => Vec::new(),
         };
         Ok(request.with_headers(headers))
+    }
+
+    /// Returns the arguments of a call that are sent as headers.
+    pub(crate) fn argument_headers(&self, tool: &Tool, arguments: &str) -> Vec<(String, String)> {
+        if !self.sends_header_arguments() {
+            return Vec::new();
+        }
+        headers::argument_headers(tool, arguments)
     }
 
     /// Returns whether calls send arguments as headers.

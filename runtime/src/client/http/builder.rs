@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use treenail_http_client::{HttpError, Pool, url};
+use treenail_http_client::{Pool, url};
 
 use crate::client::http::headers::is_reserved;
 use crate::client::http::inner::Inner;
@@ -82,20 +82,11 @@ impl HttpSessionBuilder {
     ///   cannot be sent; or if the environment configures an unsupported proxy.
     /// - [`ClientError::Closed`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
-        let url = url::parse(&self.url).map_err(client_error)?;
+        let url = url::parse(&self.url).map_err(ClientError::from_http)?;
         let headers = headers(&self.headers)?;
-        let pool = Pool::new(&url, &self.limits.http).map_err(client_error)?;
+        let pool = Pool::new(&url, &self.limits.http).map_err(ClientError::from_http)?;
         let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
         Ok(HttpSession(inner))
-    }
-}
-
-/// Converts an error of the HTTP client.
-pub(super) fn client_error(error: HttpError) -> ClientError {
-    match error {
-        HttpError::Invalid(reason) => ClientError::Invalid(reason),
-        HttpError::Closed(reason) => ClientError::Closed(reason),
-        HttpError::Protocol(reason) => ClientError::Protocol(reason),
     }
 }
 

@@ -113,12 +113,16 @@ impl Dispatcher {
             Ok(Message::Notification(envelope)) => {
                 if let Some(handler) = self.handler.get() {
                     let params = envelope.params.text.unwrap_or("{}");
-                    handler.notification(&envelope.method, params);
+                    match source.request_id() {
+                        Some(id) => handler.related_notification(&envelope.method, params, id),
+                        None => handler.notification(&envelope.method, params),
+                    }
                 }
                 None
             }
             Ok(Message::Request(id, envelope)) if source.is_legacy() => {
-                self.dispatch_request(id, envelope).await;
+                self.dispatch_request(id, envelope, source.request_id())
+                    .await;
                 None
             }
             Ok(Message::Request(..)) => {
@@ -149,7 +153,7 @@ impl Dispatcher {
     }
 
     /// Passes a request of the server to the handler, once a permit for its answer is free.
-    async fn dispatch_request(&self, id: &str, envelope: Envelope<'_>) {
+    async fn dispatch_request(&self, id: &str, envelope: Envelope<'_>, related: Option<i64>) {
         let Ok(permit) = Arc::clone(&self.server_requests).acquire_owned().await else {
             return;
         };
@@ -173,7 +177,7 @@ impl Dispatcher {
         };
         let params = envelope.params.text.unwrap_or("{}");
         let request = IncomingRequest::new(id, &envelope.method, params, responder);
-        handler.request(request);
+        handler.request(request.with_related_request(related));
     }
 
     /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, or, on a

@@ -15,7 +15,6 @@ use treenail_schema::JsonObject;
 
 use crate::client::http::authorization::HttpAuthorization;
 use crate::client::http::authorized::Subject;
-use crate::client::http::builder::client_error;
 use crate::client::http::headers::LAST_EVENT;
 use crate::client::http::response::HttpResponse;
 use crate::client::http::session_state::SessionState;
@@ -187,7 +186,7 @@ impl Sender {
                 Box::pin(self.pool.send_without_timeout(request, limit)).await
             }
         };
-        sent.map_err(client_error)
+        sent.map_err(ClientError::from_http)
     }
 
     /// Returns the target of a redirect that preserves the method and the origin. Other redirects are not followed.

@@ -199,7 +199,7 @@ impl McpClientSessionBuilder {
     }
 
     /// Replaces each session that [`build`](Self::build) opens by the one that `wrap` returns, for example to record or to change
-    /// its messages. It may be called twice: see [`build`](Self::build).
+    /// its messages. It may be called twice: see [`build`](Self::build). A later wrapper is outside of an earlier one.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -214,7 +214,10 @@ impl McpClientSessionBuilder {
         mut self,
         wrap: impl Fn(Arc<dyn Session>) -> Arc<dyn Session> + Send + Sync + 'static,
     ) -> Self {
-        self.wrap = Some(Box::new(wrap));
+        self.wrap = Some(match self.wrap.take() {
+            Some(inner) => Box::new(move |session| wrap(inner(session))),
+            None => Box::new(wrap),
+        });
         self
     }
 

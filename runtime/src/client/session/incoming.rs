@@ -11,6 +11,13 @@ pub trait IncomingHandler: Send + Sync {
     /// Handles a notification; `params` is the JSON text of an object.
     fn notification(&self, method: &str, params: &str);
 
+    /// Handles a notification that arrived on the response stream of the request with the id `request`. Only HTTP has such
+    /// streams. Default: [`notification`](Self::notification).
+    fn related_notification(&self, method: &str, params: &str, request: i64) {
+        let _ = request;
+        self.notification(method, params);
+    }
+
     /// Handles a request, which only legacy servers send.
     fn request(&self, request: IncomingRequest<'_>);
 
@@ -28,6 +35,9 @@ pub struct IncomingRequest<'a> {
     pub method: &'a str,
     /// The parameters: JSON text of an object.
     pub params: &'a str,
+    /// The id of the client's request on whose response stream it arrived, over HTTP: the server sent it because of that
+    /// request. `None` on streams for all messages.
+    pub related_request: Option<i64>,
     /// Receiver of the answer.
     pub responder: Responder,
 }
@@ -39,8 +49,16 @@ impl<'a> IncomingRequest<'a> {
             id,
             method,
             params,
+            related_request: None,
             responder,
         }
+    }
+
+    /// Sets the request on whose response stream it arrived.
+    #[must_use]
+    pub fn with_related_request(mut self, request: Option<i64>) -> Self {
+        self.related_request = request;
+        self
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Catalog {
     pub(crate) prompts: EntryList<Prompt>,
     pub(crate) resources: EntryList<Resource, Fixed>,
     pub(crate) templates: EntryList<ResourceTemplate, Template>,
+    /// Templates that are in no list.
+    pub(crate) unlisted: EntryList<ResourceTemplate, Template>,
     sources: Vec<Arc<Source>>,
 }
 
@@ -42,6 +44,7 @@ impl Catalog {
         self.prompts.merge(other.prompts);
         self.resources.merge(other.resources);
         self.templates.merge(other.templates);
+        self.unlisted.merge(other.unlisted);
         self.sources.extend(other.sources);
         self.check()
     }
@@ -52,8 +55,28 @@ impl Catalog {
         self.prompts.replace(other.prompts);
         self.resources.replace(other.resources);
         self.templates.replace(other.templates);
+        self.unlisted.replace(other.unlisted);
         self.sources.extend(other.sources);
         self.drop_unused_sources();
+        self.check()
+    }
+
+    /// Replaces all entries of the sources with the id `provider` by those of `other`, in their place.
+    pub(crate) fn provide(&mut self, provider: u64, other: Self) -> Result<(), String> {
+        self.tools.provide(provider, other.tools);
+        self.prompts.provide(provider, other.prompts);
+        self.resources.provide(provider, other.resources);
+        self.templates.provide(provider, other.templates);
+        self.unlisted.provide(provider, other.unlisted);
+        let is_old = |source: &Arc<Source>| source.provider == Some(provider);
+        let is_later = |source: &Arc<Source>| source.provider.is_some_and(|it| it > provider);
+        let first = self
+            .sources
+            .iter()
+            .position(|one| is_old(one) || is_later(one));
+        self.sources.retain(|source| !is_old(source));
+        let first = first.unwrap_or(self.sources.len());
+        self.sources.splice(first..first, other.sources);
         self.check()
     }
 
@@ -76,6 +99,7 @@ impl Catalog {
             mounted: group.mounted,
             instructions: group.instructions,
             scopes: group.scopes,
+            provider: group.provider,
             rules: group.rules,
             bare,
         });
@@ -88,8 +112,11 @@ impl Catalog {
         for resource in group.resources {
             match resource {
                 RegisteredResource::Fixed(one) => self.resources.add(one, &source, separator)?,
-                RegisteredResource::Template(family) => {
+                RegisteredResource::Template(family) if family.detail.listed => {
                     self.templates.add(family, &source, separator)?;
+                }
+                RegisteredResource::Template(family) => {
+                    self.unlisted.add(family, &source, separator)?;
                 }
             }
         }
@@ -102,7 +129,8 @@ impl Catalog {
         let found = self.tools.change(item, change)
             + self.prompts.change(item, change)
             + self.resources.change(item, change)
-            + self.templates.change(item, change);
+            + self.templates.change(item, change)
+            + self.unlisted.change(item, change);
         if found == 0 {
             return Err(self.unknown(item));
         }
@@ -117,6 +145,7 @@ impl Catalog {
             prompts,
             resources,
             templates,
+            unlisted,
             sources,
         } = self;
         sources.retain(|source| {
@@ -125,6 +154,7 @@ impl Catalog {
                 || prompts.has_entry_of(source)
                 || resources.has_entry_of(source)
                 || templates.has_entry_of(source)
+                || unlisted.has_entry_of(source)
         });
     }
 
@@ -140,7 +170,8 @@ impl Catalog {
         catalog
     }
 
-    /// Returns a catalog of the entries whose element in `visible` is true, given all of tools, prompts, resources and templates.
+    /// Returns a catalog of the entries whose element in `visible` is true, given all of tools, prompts,
+    /// resources, templates and unlisted templates.
     pub(crate) fn filtered(&self, visible: impl IntoIterator<Item = bool>) -> Self {
         let mut catalog = self.clone();
         let mut visible = visible.into_iter();
@@ -153,13 +184,14 @@ impl Catalog {
         self.prompts.retain(&mut keep);
         self.resources.retain(&mut keep);
         self.templates.retain(&mut keep);
+        self.unlisted.retain(&mut keep);
     }
 
     /// Returns the distinct instructions of mounted types that have an enabled entry.
-    pub(crate) fn instructions(&self) -> Vec<&'static str> {
-        let mut texts: Vec<&'static str> = Vec::new();
+    pub(crate) fn instructions(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = Vec::new();
         for source in &self.sources {
-            let text = source.instructions;
+            let text = &*source.instructions;
             let is_enabled = || {
                 self.tools.has_enabled_entry_of(source)
                     || self.prompts.has_enabled_entry_of(source)

@@ -1,6 +1,7 @@
 //! All entries of one kind, including disabled ones.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -87,10 +88,29 @@ impl<D: Descriptor, X> EntryList<D, X> {
         }
     }
 
-    /// Rejects duplicate keys, also of disabled entries.
+    /// Replaces the entries of the sources with the id `provider` by those of `other`, in the place of the first one.
+    /// Sources have the order of their ids.
+    pub(crate) fn provide(&mut self, provider: u64, other: Self) {
+        let is_old = |slot: &Slot<D, X>| slot.source.provider == Some(provider);
+        let is_later = |slot: &Slot<D, X>| slot.source.provider.is_some_and(|it| it > provider);
+        let first = self
+            .slots
+            .iter()
+            .position(|slot| is_old(slot) || is_later(slot));
+        self.slots.retain(|slot| !is_old(slot));
+        let first = first.unwrap_or(self.slots.len());
+        self.slots.splice(first..first, other.slots);
+    }
+
+    /// Rejects duplicate keys, also of disabled entries. Those of providers yield, so they may have the keys of others.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());
-        match self.keys().find(|key| !keys.insert(*key)) {
+        let own = self
+            .slots
+            .iter()
+            .filter(|slot| slot.source.provider.is_none());
+        let mut own = own.map(|slot| slot.entry.descriptor.key());
+        match own.find(|key| !keys.insert(*key)) {
             Some(key) => Err(duplicate::<D>(key)),
             None => Ok(()),
         }
@@ -116,13 +136,36 @@ impl<D: Descriptor, X> EntryList<D, X> {
 
     /// Iterates over the enabled entries.
     pub(crate) fn enabled(&self) -> impl Iterator<Item = &Arc<Entry<D, X>>> {
-        let enabled = self.slots.iter().filter(|slot| slot.enabled);
-        enabled.map(|slot| &slot.entry)
+        let yields = self.yielding();
+        let slots = self.slots.iter().enumerate();
+        let enabled = slots.filter(move |(at, slot)| slot.enabled && !yields.contains(at));
+        enabled.map(|(_, slot)| &slot.entry)
     }
 
-    /// Retains the entries for which `keep` returns true, given if they are enabled.
+    /// Returns the places of the entries of providers that yield to another entry: to an enabled one of the server itself, or to
+    /// an earlier one of a provider.
+    fn yielding(&self) -> HashSet<usize> {
+        if self.slots.iter().all(|slot| slot.source.provider.is_none()) {
+            return HashSet::new();
+        }
+        let enabled = self.slots.iter().filter(|slot| slot.enabled);
+        let own = enabled.filter(|slot| slot.source.provider.is_none());
+        let mut keys: HashSet<&str> = own.map(|slot| slot.entry.descriptor.key()).collect();
+        let provided = self.slots.iter().enumerate();
+        let provided = provided.filter(|(_, slot)| slot.enabled && slot.source.provider.is_some());
+        let yielding = provided.filter(|(_, slot)| !keys.insert(slot.entry.descriptor.key()));
+        yielding.map(|(at, _)| at).collect()
+    }
+
+    /// Retains the entries for which `keep` returns true, given if they are enabled and do not yield.
     pub(crate) fn retain(&mut self, keep: &mut impl FnMut(bool) -> bool) {
-        self.slots.retain(|slot| keep(slot.enabled));
+        let yields = self.yielding();
+        let mut place = 0;
+        self.slots.retain(|slot| {
+            let served = slot.enabled && !yields.contains(&place);
+            place += 1;
+            keep(served)
+        });
     }
 
     /// Iterates over all entries: their names with dots, and the rules of their mounted type or set of functions.
@@ -190,9 +233,11 @@ impl<D: Descriptor, X> Slot<D, X> {
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) mounted: Option<TypeId>,
-    pub(crate) instructions: &'static str,
+    pub(crate) instructions: Cow<'static, str>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
+    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
+    pub(crate) provider: Option<u64>,
     /// The rules of its namespaces.
     pub(crate) rules: Vec<Rule>,
     /// Set if it has instructions but no entries.

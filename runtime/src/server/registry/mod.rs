@@ -214,6 +214,11 @@ impl Registry {
                 let separator = config.separator.as_deref();
                 Prepared::Replace(Catalog::new(parts?, separator, &self.stack)?)
             }
+            Step::Provide(provider, parts) => {
+                let separator = config.separator.as_deref();
+                let content = Catalog::new(parts?, separator, &self.stack)?;
+                Prepared::Provide(provider, content)
+            }
             Step::Change(item, change) => Prepared::Change(item, change),
         })
     }
@@ -227,6 +232,7 @@ impl Registry {
 enum Prepared {
     Add(Catalog),
     Replace(Catalog),
+    Provide(u64, Catalog),
     Change(Component, Change),
 }
 
@@ -235,6 +241,7 @@ impl Prepared {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
             Self::Replace(more) => catalog.replace(more.clone()),
+            Self::Provide(provider, content) => catalog.provide(*provider, content.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }

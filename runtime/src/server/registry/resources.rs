@@ -21,6 +21,8 @@ use crate::wire::{RpcError, quoted};
 pub(crate) struct Resources {
     pub(crate) single: Arc<List<Resource, Fixed>>,
     pub(crate) families: Arc<List<ResourceTemplate, Template>>,
+    /// Templates that are in no list, tried last.
+    pub(crate) unlisted: Vec<Arc<Entry<ResourceTemplate, Template>>>,
 }
 
 impl Resources {
@@ -31,7 +33,7 @@ impl Resources {
     /// Returns `true` if some resource can be subscribed to.
     pub(crate) fn are_subscribable(&self) -> bool {
         let single = self.single.index.entries().iter();
-        let families = self.families.index.entries().iter();
+        let families = self.families.index.entries().iter().chain(&self.unlisted);
         single
             .map(|one| one.detail.subscribe)
             .chain(families.map(|family| family.detail.subscribe))
@@ -134,7 +136,8 @@ impl Resources {
         &'a self,
         uri: &'u str,
     ) -> Option<(&'a Entry<ResourceTemplate, Template>, Variables<'a, 'u>)> {
-        let mut families = self.families.index.entries().iter();
+        let listed = self.families.index.entries().iter();
+        let mut families = listed.chain(&self.unlisted);
         families.find_map(|family| Some((&**family, family.detail.pattern.matches(uri)?)))
     }
 }

@@ -91,6 +91,7 @@ impl Snapshot {
         let resources = Resources {
             single: List::new(single, old.map(|old| &old.resources.single), config),
             families: List::new(families, old.map(|old| &old.resources.families), config),
+            unlisted: catalog.unlisted.enabled().cloned().collect(),
         };
         let tools = List::new(tools, old.map(|old| &old.tools), config);
         Self {

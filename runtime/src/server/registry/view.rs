@@ -127,10 +127,14 @@ impl Views {
         let templates = catalog.templates.ruled();
         let templates =
             templates.map(|item| is_visible(&item, ItemDescriptor::Template, caller, config));
+        let unlisted = catalog.unlisted.ruled();
+        let unlisted =
+            unlisted.map(|item| is_visible(&item, ItemDescriptor::Template, caller, config));
         tools
             .chain(prompts)
             .chain(resources)
             .chain(templates)
+            .chain(unlisted)
             .collect()
     }
 

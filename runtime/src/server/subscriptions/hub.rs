@@ -1,6 +1,6 @@
 //! Hub of a server: its listeners, and its closing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,8 @@ pub(crate) struct Hub {
     listeners: Mutex<Listeners>,
     closed: AtomicBool,
     closing: watch::Sender<()>,
+    /// Notified after each change of the subscriptions of a connection.
+    interest: watch::Sender<()>,
     /// Events for other replicas; `None` without a bus.
     queue: Option<Arc<EventQueue>>,
 }
@@ -122,6 +124,32 @@ impl Hub {
         }
     }
 
+    /// Notes that the subscriptions of a connection have changed.
+    pub(crate) fn note_interest(&self) {
+        self.interest.send_replace(());
+    }
+
+    /// Returns a receiver of the changes of subscriptions.
+    pub(crate) fn interest(&self) -> watch::Receiver<()> {
+        self.interest.subscribe()
+    }
+
+    /// Returns the URIs of the resources that some connection of this replica has subscribed to.
+    pub(crate) fn uris(&self) -> HashSet<Arc<str>> {
+        let listeners: Vec<_> = self.lock().by_key.values().cloned().collect();
+        let mut uris = HashSet::new();
+        for listener in listeners {
+            let state = listener.lock();
+            uris.extend(
+                state
+                    .subscriptions
+                    .iter()
+                    .flat_map(|one| one.uris().cloned()),
+            );
+        }
+        uris
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.lock().by_key.len()
     }
@@ -154,5 +182,6 @@ pub(crate) struct Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         self.hub.lock().by_key.remove(&self.key);
+        self.hub.note_interest();
     }
 }

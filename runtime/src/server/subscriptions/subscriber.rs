@@ -189,6 +189,7 @@ impl Subscriber {
         let registration = self.registration.get_or_insert_with(register);
         let changed = change(&mut registration.listener.lock());
         self.drop_idle();
+        server.state.hub.note_interest();
         changed
     }
 

@@ -107,6 +107,11 @@ impl Subscription {
         self.uris.len()
     }
 
+    /// Returns its URIs.
+    pub(crate) fn uris(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.uris.keys()
+    }
+
     pub(crate) fn has(&self, uri: &str) -> bool {
         self.uris.contains_key(uri)
     }

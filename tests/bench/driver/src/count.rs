@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::Result;
 use crate::dialect::{Calls, Era};
 use crate::load::drive;
-use crate::program::{Program, Streams, with_add, with_add_and_struct};
+use crate::program::{Program, Streams, with_add, with_add_variants};
 use crate::table::{Table, ratio};
 
 pub(crate) const SHORT: usize = 2_000;
@@ -16,7 +16,7 @@ pub(crate) const LONG: usize = 12_000;
 pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
     let directory = keep.map_or_else(scratch, Path::to_path_buf);
     fs::create_dir_all(&directory)?;
-    let programs = with_add_and_struct();
+    let programs = with_add_variants();
     let counted = compare(&programs, "instructions/call", 0, |program, era, calls| {
         let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
         let file = directory.join(name);

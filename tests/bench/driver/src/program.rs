@@ -47,11 +47,22 @@ const RMCP: Program = program("rmcp", "rmcp-server");
 /// Servers with one tool; the first one is the floor, the last one rmcp as its documentation sets it up.
 const ADD: [Program; 4] = [FLOOR, TREENAIL, RMCP_PIPES, RMCP];
 
-/// The same, and one whose tool returns a struct.
-const ADD_AND_STRUCT: [Program; 5] = [
+<<<<<<< HEAD
+/// The same, one whose tool returns a struct, and one with telemetry without an exporter.
+const ADD_AND_STRUCT: [Program; 6] = [
     FLOOR,
     TREENAIL,
     program("Treenail, struct", "treenail-struct"),
+    program("Treenail, telemetry", "treenail-otel-server"),
+=======
+/// The same, and one whose tool returns a struct, takes a context, or is made at run time.
+const ADD_VARIANTS: [Program; 7] = [
+    FLOOR,
+    TREENAIL,
+    program("Treenail, struct", "treenail-struct"),
+    program("Treenail, context", "treenail-context"),
+    program("Treenail, run time", "treenail-dynamic"),
+>>>>>>> next
     RMCP_PIPES,
     RMCP,
 ];
@@ -72,9 +83,9 @@ pub(crate) fn with_add(streams: Streams) -> Vec<Program> {
     programs.map(|it| Program { streams, ..it }).collect()
 }
 
-/// The servers with one tool that are built, with the one whose tool returns a struct.
-pub(crate) fn with_add_and_struct() -> Vec<Program> {
-    are_built(&ADD_AND_STRUCT)
+/// The servers with one tool that are built, with the variants of it.
+pub(crate) fn with_add_variants() -> Vec<Program> {
+    are_built(&ADD_VARIANTS)
 }
 
 /// The servers with 1,000 tools that are built.

@@ -29,6 +29,8 @@ struct Run {
 #[derive(Clone, Copy)]
 enum Side {
     Server,
+    /// The server behind a proxy, which uses this revision for the connection to it.
+    Proxy(&'static str),
     Client,
 }
 
@@ -41,6 +43,20 @@ impl Run {
         Self {
             name,
             side: Side::Server,
+            arguments,
+            scenarios,
+        }
+    }
+
+    const fn proxy(
+        name: &'static str,
+        revision: &'static str,
+        arguments: &'static [&'static str],
+        scenarios: usize,
+    ) -> Self {
+        Self {
+            name,
+            side: Side::Proxy(revision),
             arguments,
             scenarios,
         }
@@ -60,7 +76,7 @@ impl Run {
     }
 }
 
-const RUNS: [Run; 10] = [
+const RUNS: [Run; 14] = [
     Run::server("2026-07-28", &["--requirements", "2026-07-28"], 50),
     Run::server("2025-11-25", &["--requirements", "2025-11-25"], 33),
     Run::server(
@@ -74,6 +90,30 @@ const RUNS: [Run; 10] = [
         1,
     ),
     Run::server("pending", &["--suite", "pending"], 17),
+    Run::proxy(
+        "proxy-2026-07-28-modern",
+        "2026-07-28",
+        &["--requirements", "2026-07-28"],
+        50,
+    ),
+    Run::proxy(
+        "proxy-2026-07-28-legacy",
+        "2025-11-25",
+        &["--requirements", "2026-07-28"],
+        50,
+    ),
+    Run::proxy(
+        "proxy-2025-11-25-modern",
+        "2026-07-28",
+        &["--requirements", "2025-11-25"],
+        33,
+    ),
+    Run::proxy(
+        "proxy-2025-11-25-legacy",
+        "2025-11-25",
+        &["--requirements", "2025-11-25"],
+        33,
+    ),
     Run::client("client-2026-07-28", &["--requirements", "2026-07-28"], 39),
     Run::client("client-2025-11-25", &["--requirements", "2025-11-25"], 25),
     Run::client(
@@ -101,15 +141,28 @@ struct Tally {
 fn main() -> io::Result<ExitCode> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let not_covered = NotCovered::read(&folder.join("not-covered.txt"))?;
+    let through_proxy = NotCovered::read(&folder.join("not-covered-proxy.txt"))?;
     let server = ConformanceServer::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
     let mut tally = Tally::default();
     let names: Vec<_> = env::args().skip(1).collect();
     for run in RUNS.iter().filter(|run| run.is_selected(&names)) {
-        let output = run.run(folder, server.url())?;
+        let proxy = match run.side {
+            Side::Proxy(revision) => Some(ConformanceServer::start_proxy(
+                Path::new(env!("CARGO_BIN_EXE_conformance-proxy")),
+                server.url(),
+                revision,
+            )?),
+            Side::Server | Side::Client => None,
+        };
+        let output = run.run(folder, proxy.as_ref().unwrap_or(&server).url())?;
         let outcomes = read_outcomes(&output)?;
         let counted = outcomes.len();
         for (scenario, outcome) in outcomes {
             let reason = not_covered.reason(&scenario);
+            let reason = reason.or_else(|| {
+                let key = format!("{}: {scenario}", run.name);
+                through_proxy.reason(&key).filter(|_| proxy.is_some())
+            });
             let line = tally.count(&outcome, reason);
             println!("{:17}  {scenario}: {line}", run.name);
         }
@@ -177,7 +230,7 @@ impl Run {
         let mut command = Command::new(node);
         command.arg(suite);
         match self.side {
-            Side::Server => command.args(["server", "--url", url]),
+            Side::Server | Side::Proxy(_) => command.args(["server", "--url", url]),
             Side::Client => command.args([
                 "client",
                 "--command",
@@ -207,7 +260,14 @@ impl NotCovered {
         let lines = text
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let pairs = lines.filter_map(|line| line.split_once(": "));
+        // The name of a run may precede that of the scenario, also with `: `.
+        let pairs = lines.filter_map(|line| match line.split_once(": ") {
+            Some((run, _)) if run.starts_with("proxy-") => {
+                let end = line[run.len() + 2..].find(": ")? + run.len() + 2;
+                Some((&line[..end], &line[end + 2..]))
+            }
+            pair => pair,
+        });
         let pairs = pairs.map(|(name, reason)| (name.to_owned(), reason.to_owned()));
         Ok(Self(pairs.collect()))
     }

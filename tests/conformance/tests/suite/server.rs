@@ -13,7 +13,18 @@ pub(crate) struct ConformanceServer {
 impl ConformanceServer {
     /// Starts the server on a free port, and reads its URL from its output.
     pub(crate) fn start(program: &Path) -> io::Result<Self> {
-        let mut process = Command::new(program)
+        Self::spawn(&mut Command::new(program))
+    }
+
+    /// Starts a proxy in front of the server at the URL `upstream`.
+    pub(crate) fn start_proxy(program: &Path, upstream: &str, revision: &str) -> io::Result<Self> {
+        let mut command = Command::new(program);
+        command.env("UPSTREAM", upstream).env("REVISION", revision);
+        Self::spawn(&mut command)
+    }
+
+    fn spawn(command: &mut Command) -> io::Result<Self> {
+        let mut process = command
             .env("PORT", "0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

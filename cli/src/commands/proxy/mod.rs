@@ -1,0 +1,214 @@
+//! `treenail proxy`.
+
+mod pattern;
+mod servers;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use treenail::Server;
+use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
+
+use self::pattern::Patterns;
+use self::servers::{BehindProxy, configured, named};
+use crate::args::{
+    AuthArgs, OutputArgs, TraceTarget, Verbosity, parse_duration, parse_trace_target,
+};
+use crate::exit::{Exit, Failure};
+use crate::hosts::ServerEntry;
+use crate::server::terminated;
+use crate::terminal::Terminal;
+
+/// Serve several servers as one, over stdio or HTTP
+///
+/// The names of the tools, prompts and resources of a server start with its name and a dot. The server after `--` has no such
+/// prefix. A server that is not available is connected as soon as it is.
+#[derive(Debug, Args)]
+pub(crate) struct Proxy {
+    /// Server with a name of your choice: the command to start it, quoted as in a shell, or its URL; can be repeated
+    #[arg(short = 's', long = "server", value_name = "NAME=COMMAND|URL")]
+    named: Vec<String>,
+
+    /// Servers of a configuration file of a host, such as mcp.json or claude_desktop_config.json; can be repeated
+    #[arg(short = 'f', long = "config", value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Start a server with this program and its arguments, after `--`
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<String>,
+
+    /// Serve only what matches, such as `files.*`, or what does not match, after `!`; `*` is any text. The last match counts;
+    /// can be repeated
+    #[arg(long = "filter", value_name = "[!]PATTERN")]
+    filters: Vec<String>,
+
+    /// Serve a tool, prompt or resource under another name; can be repeated
+    #[arg(long = "rename", value_name = "NAME=NEW")]
+    renamed: Vec<String>,
+
+    /// Serve over HTTP at this address, with the path /mcp, in place of stdio
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+
+    /// Append every message to and from the servers to a file, as lines of JSON, or show them on standard error with `-`
+    #[arg(long, value_name = "FILE|-", value_parser = parse_log)]
+    log: Option<TraceTarget>,
+
+    /// Time to wait for the servers before clients are served, because many clients list tools only once
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    wait: Duration,
+
+    #[command(flatten)]
+    auth: AuthArgs,
+
+    #[command(flatten)]
+    pub(super) verbosity: Verbosity,
+}
+
+/// Parses the target of the log. All of a message is shown.
+fn parse_log(text: &str) -> Result<TraceTarget, String> {
+    match text {
+        "-" => Ok(TraceTarget::Stderr { full: true }),
+        file => parse_trace_target(file),
+    }
+}
+
+impl Proxy {
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let servers = self.servers()?;
+        let server = Server::builder("treenail-proxy", env!("CARGO_PKG_VERSION"))
+            .dynamic()
+            .build()
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        let gateway = Gateway::new(&server);
+        for (name, namespace, entry) in servers {
+            let mounted = self.mount(&gateway, (name, &namespace), entry, terminal)?;
+            tokio::spawn(report(mounted, terminal.clone()));
+        }
+        let all_ready = async {
+            for mounted in gateway.mounts() {
+                mounted.ready().await;
+            }
+        };
+        // Those that are later are connected later.
+        let _ = tokio::time::timeout(self.wait, all_ready).await;
+        self.serve(&server, terminal).await
+    }
+
+    /// Returns all servers with their names and namespaces.
+    fn servers(&self) -> Result<Vec<(String, String, ServerEntry)>, Failure> {
+        let mut servers = Vec::new();
+        for given in &self.named {
+            let (name, entry) = named(given)?;
+            servers.push((name.clone(), name, entry));
+        }
+        for file in &self.files {
+            for (name, entry) in configured(file)? {
+                servers.push((name.clone(), name, entry));
+            }
+        }
+        if let [program, args @ ..] = &self.program[..] {
+            let entry = ServerEntry::Program {
+                command: program.clone(),
+                args: args.to_vec(),
+                env: Vec::new(),
+                cwd: None,
+            };
+            servers.push((program.clone(), String::new(), entry));
+        }
+        if servers.is_empty() {
+            let message = "there is no server: give one with `--server`, `--config` or after `--`";
+            return Err(Failure::usage(message));
+        }
+        for (index, (name, namespace, _)) in servers.iter().enumerate() {
+            if servers[..index]
+                .iter()
+                .any(|(_, other, _)| other == namespace)
+            {
+                return Err(Failure::usage(format!("duplicate server name `{name}`")));
+            }
+        }
+        Ok(servers)
+    }
+
+    fn mount(
+        &self,
+        gateway: &Gateway,
+        (name, namespace): (String, &str),
+        entry: ServerEntry,
+        terminal: &Terminal,
+    ) -> Result<Mounted, Failure> {
+        let behind = BehindProxy {
+            name: name.clone(),
+            entry,
+            log: self.log.clone(),
+            auth: self.auth.clone(),
+            output: OutputArgs {
+                json: false,
+                verbosity: self.verbosity,
+            },
+            terminal: terminal.clone(),
+        };
+        // Options that are wrong are reported at once, and not when the server is connected.
+        drop(behind.builder()?);
+        let patterns = Patterns::parse(&self.filters)?;
+        let prefix = match namespace {
+            "" => String::new(),
+            namespace => format!("{namespace}."),
+        };
+        let filter = {
+            let prefix = prefix.clone();
+            move |item: &treenail::proxy::Item<'_>| {
+                patterns.include(&format!("{prefix}{}", item.name()))
+            }
+        };
+        let connect = move || behind.builder_or_none();
+        let mut remote = Remote::new(name, connect)
+            .namespace(namespace)
+            .filter(filter);
+        for given in &self.renamed {
+            let (from, to) = given.split_once('=').ok_or_else(|| {
+                Failure::usage(format!(
+                    "invalid value `{given}` for --rename: expected `name=new`"
+                ))
+            })?;
+            if let Some(from) = from.strip_prefix(&prefix) {
+                remote = remote.rename(from, to.strip_prefix(&prefix).unwrap_or(to));
+            }
+        }
+        gateway
+            .mount(remote)
+            .map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// Serves until the client closes standard input, or the program is terminated.
+    async fn serve(&self, server: &Server, terminal: &Terminal) -> Result<Exit, Failure> {
+        let failed = |error: treenail::Error| Failure::new(Exit::Io, error.to_string());
+        let serving = async {
+            match &self.http {
+                None => server.serve_stdio().await.map_err(failed),
+                Some(address) => {
+                    let http = server.bind_http(address).await.map_err(failed)?;
+                    let address = http.local_addr();
+                    terminal.print_note(&format!("serving http://{address}/mcp"));
+                    http.serve().await.map_err(failed)
+                }
+            }
+        };
+        tokio::select! {
+            served = serving => served.map(|()| Exit::Success),
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
+            () = terminated() => Ok(Exit::Terminated),
+        }
+    }
+}
+
+/// Reports the state of a server, now and after each change.
+async fn report(mut mounted: Mounted, terminal: Terminal) {
+    loop {
+        let status = mounted.changed().await;
+        let Some(status) = status else { return };
+        terminal.print_note(&format!("server `{}`: {status}", mounted.name()));
+    }
+}

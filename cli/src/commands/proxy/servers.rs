@@ -1,0 +1,111 @@
+//! Servers behind the proxy.
+
+use std::path::{Path, PathBuf};
+
+use treenail::McpClient;
+use treenail::client::McpClientBuilder;
+
+use crate::args::{AuthArgs, OutputArgs, ServerArgs, TraceTarget};
+use crate::exit::Failure;
+use crate::hosts::{ServerEntry, read_servers};
+use crate::server::proxied_client;
+use crate::terminal::Terminal;
+
+/// Server behind the proxy, and the options that concern it.
+#[derive(Debug)]
+pub(super) struct BehindProxy {
+    pub(super) name: String,
+    pub(super) entry: ServerEntry,
+    pub(super) log: Option<TraceTarget>,
+    pub(super) auth: AuthArgs,
+    pub(super) output: OutputArgs,
+    pub(super) terminal: Terminal,
+}
+
+impl BehindProxy {
+    /// Returns the builder of a client for one connection.
+    pub(super) fn builder(&self) -> Result<McpClientBuilder, Failure> {
+        let (args, directory) = self.args();
+        proxied_client(&args, directory.as_deref(), &self.terminal)
+    }
+
+    /// Returns the builder, or one that cannot connect after an error.
+    pub(super) fn builder_or_none(&self) -> McpClientBuilder {
+        self.builder().unwrap_or_else(|failure| {
+            let (name, why) = (&self.name, failure.message());
+            self.terminal.print_note(&format!("server `{name}`: {why}"));
+            McpClient::builder()
+        })
+    }
+
+    /// Returns the options for the server as those of a command with one server, and its working directory.
+    fn args(&self) -> (ServerArgs, Option<PathBuf>) {
+        let mut args = ServerArgs::of_url("", self.output);
+        args.target.url = None;
+        args.auth = self.auth.clone();
+        args.trace.target.clone_from(&self.log);
+        args.trace.label = Some(self.name.clone());
+        match &self.entry {
+            ServerEntry::Program {
+                command,
+                args: arguments,
+                env,
+                cwd,
+            } => {
+                let words = std::iter::once(command).chain(arguments);
+                args.target.program = words.map(Into::into).collect();
+                let pair = |(name, value): &(String, String)| format!("{name}={value}");
+                args.environment.set = env.iter().map(pair).collect();
+                (args, cwd.as_ref().map(PathBuf::from))
+            }
+            ServerEntry::Url { url, headers } => {
+                args.target.url = Some(url.clone());
+                let header = |(name, value): &(String, String)| format!("{name}: {value}");
+                args.headers.plain = headers.iter().map(header).collect();
+                (args, None)
+            }
+        }
+    }
+}
+
+/// Parses a value of `--server`.
+pub(super) fn named(given: &str) -> Result<(String, ServerEntry), Failure> {
+    let invalid =
+        |why: &str| Failure::usage(format!("invalid value `{given}` for --server: {why}"));
+    let (name, target) = given.split_once('=').unwrap_or_default();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() || !name.chars().all(is_name) || target.trim().is_empty() {
+        return Err(invalid(
+            "expected `name=command` or `name=https://…`; a name consists of letters, digits, `_` and `-`",
+        ));
+    }
+    let target = target.trim();
+    if target.starts_with("http://") || target.starts_with("https://") {
+        let (url, headers) = (target.to_owned(), Vec::new());
+        return Ok((name.to_owned(), ServerEntry::Url { url, headers }));
+    }
+    let words = shlex::split(target).ok_or_else(|| invalid("an unterminated quote"))?;
+    let mut words = words.into_iter();
+    let command = words
+        .next()
+        .ok_or_else(|| invalid("the command is empty"))?;
+    let entry = ServerEntry::Program {
+        command,
+        args: words.collect(),
+        env: Vec::new(),
+        cwd: None,
+    };
+    Ok((name.to_owned(), entry))
+}
+
+/// Reads the servers of a configuration file. Characters that names of tools must not have become `_`.
+pub(super) fn configured(file: &Path) -> Result<Vec<(String, ServerEntry)>, Failure> {
+    let legal = |character: char| match character {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
+        _ => '_',
+    };
+    let servers = read_servers(file)?.into_iter();
+    Ok(servers
+        .map(|server| (server.name.chars().map(legal).collect(), server.entry))
+        .collect())
+}

@@ -1,0 +1,125 @@
+//! Calls in flight at one server, and the call that a message of the server belongs to.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use treenail_runtime::ClientIdentity;
+
+use crate::event::Event;
+
+/// Time in which a server may still send requests for a call that was cancelled.
+const AFTERGLOW: Duration = Duration::from_secs(60);
+
+/// Maximum number of cancelled calls that are remembered.
+const MAX_CANCELLED: usize = 256;
+
+/// Calls in flight at one connection to a server.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    running: HashMap<i64, Running>,
+    /// Clients of the calls that were cancelled not long ago.
+    cancelled: VecDeque<(Instant, ClientIdentity)>,
+}
+
+#[derive(Debug)]
+struct Running {
+    client: ClientIdentity,
+    events: mpsc::Sender<Event>,
+}
+
+/// Reason why the call of a message is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unrelated {
+    /// No call is in flight.
+    NoCall,
+    /// Calls of several clients are in flight, or were until a moment ago.
+    SeveralClients,
+}
+
+impl Calls {
+    /// Adds a call until the guard is dropped.
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        id: i64,
+        client: ClientIdentity,
+        capacity: usize,
+    ) -> (CallGuard, mpsc::Receiver<Event>) {
+        let (events, receiver) = mpsc::channel(capacity.max(1));
+        self.lock().running.insert(id, Running { client, events });
+        let guard = CallGuard {
+            calls: Arc::clone(self),
+            id,
+            finished: false,
+        };
+        (guard, receiver)
+    }
+
+    /// Returns the receiver of the messages for the call `id`.
+    pub(crate) fn by_id(&self, id: i64) -> Option<mpsc::Sender<Event>> {
+        self.lock().running.get(&id).map(|call| call.events.clone())
+    }
+
+    /// Returns the receiver of a message without a relation to a call: the newest call, if all calls are of one client.
+    ///
+    /// A message for one client must never reach another, so calls that were cancelled shortly before count too: the server may
+    /// not have noticed.
+    pub(crate) fn only_client(&self) -> Result<mpsc::Sender<Event>, Unrelated> {
+        let state = self.lock();
+        let (_, newest) = state
+            .running
+            .iter()
+            .max_by_key(|(id, _)| **id)
+            .ok_or(Unrelated::NoCall)?;
+        let running = state.running.values().map(|call| &call.client);
+        let recent = state
+            .cancelled
+            .iter()
+            .filter(|(at, _)| at.elapsed() < AFTERGLOW);
+        let mut others = running.chain(recent.map(|(_, client)| client));
+        if others.all(|client| client.is_same(&newest.client)) {
+            Ok(newest.events.clone())
+        } else {
+            Err(Unrelated::SeveralClients)
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Call in flight. Dropping it removes the call.
+#[derive(Debug)]
+pub(crate) struct CallGuard {
+    calls: Arc<Calls>,
+    id: i64,
+    finished: bool,
+}
+
+impl CallGuard {
+    /// Notes that the server has answered the call.
+    pub(crate) fn finish(&mut self) {
+        self.finished = true;
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        let mut state = self.calls.lock();
+        let Some(call) = state.running.remove(&self.id) else {
+            return;
+        };
+        if !self.finished {
+            if state.cancelled.len() == MAX_CANCELLED {
+                state.cancelled.pop_front();
+            }
+            state.cancelled.push_back((Instant::now(), call.client));
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! The features of a server, as features of the proxy.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+use treenail_runtime::client::{ClientError, McpClient};
+use treenail_runtime::dynamic::{self, Feature};
+use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
+
+use crate::item::Item;
+use crate::matcher::Matcher;
+use crate::names::Names;
+use crate::remote::Remote;
+use crate::upstream::{Upstream, json};
+
+/// Lists of a server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lists {
+    pub(crate) tools: Vec<Arc<Tool>>,
+    pub(crate) prompts: Vec<Arc<Prompt>>,
+    pub(crate) resources: Vec<Arc<Resource>>,
+    pub(crate) templates: Vec<Arc<ResourceTemplate>>,
+    /// Set if the server has resources, perhaps none in a list.
+    pub(crate) has_resources: bool,
+    /// Set if the server completes arguments.
+    pub(crate) completes: bool,
+    /// Set if resources can be subscribed to.
+    pub(crate) subscribable: bool,
+    pub(crate) instructions: Option<String>,
+}
+
+impl Lists {
+    /// Fetches all lists. One that cannot be fetched is empty; the others are served all the same.
+    pub(crate) async fn fetch(client: &McpClient, server: &str) -> Result<Self, ClientError> {
+        let info = client.session().peer_info();
+        let capabilities = &info.capabilities;
+        let templates = client.url_templates().await.map(|templates| {
+            let templates = templates.iter().map(|one| Arc::new(one.listed().clone()));
+            templates.collect()
+        });
+        Ok(Self {
+            tools: unless_lost(client.tools().await, server, "tools")?,
+            prompts: unless_lost(client.prompts().await, server, "prompts")?,
+            resources: unless_lost(client.resources().await, server, "resources")?,
+            templates: unless_lost(templates, server, "resource templates")?,
+            has_resources: capabilities.resources.is_some(),
+            // The first revision has completions, but no capability for them.
+            completes: capabilities.completions.is_some()
+                || (info.revision == treenail_schema::Revision::V2024_11_05),
+            subscribable: capabilities
+                .resources
+                .as_ref()
+                .is_some_and(|resources| resources.subscribe == Some(true)),
+            instructions: info.instructions.clone(),
+        })
+    }
+
+    /// Keeps the features that `remote` serves, at most `most` of them.
+    pub(crate) fn select(&mut self, remote: &Remote, most: usize) {
+        let mut left = most;
+        let mut keep = |item: Item<'_>| {
+            let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&item));
+            let kept = wanted && left > 0;
+            left -= usize::from(kept);
+            kept
+        };
+        self.tools.retain(|tool| keep(Item::Tool(tool)));
+        self.prompts.retain(|prompt| keep(Item::Prompt(prompt)));
+        self.resources
+            .retain(|resource| keep(Item::Resource(resource)));
+        self.templates
+            .retain(|template| keep(Item::Template(template)));
+        if left == 0 {
+            tracing::warn!(server = %remote.name, most, "the server has more features than are served");
+        }
+    }
+
+    /// Returns the matchers of the templates that `include` selects.
+    pub(crate) fn matchers(&self, include: impl Fn(&str) -> bool) -> Vec<Matcher> {
+        let templates = self
+            .templates
+            .iter()
+            .map(|template| &*template.uri_template);
+        templates
+            .filter(|template| include(template))
+            .map(Matcher::new)
+            .collect()
+    }
+
+    /// Returns the URIs and templates.
+    pub(crate) fn uris(&self) -> impl Iterator<Item = &str> + Clone {
+        let resources = self.resources.iter().map(|resource| &*resource.uri);
+        resources.chain(
+            self.templates
+                .iter()
+                .map(|template| &*template.uri_template),
+        )
+    }
+}
+
+/// Kind of features that one list has, or two lists that change together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+impl ListKind {
+    pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
+
+    /// Returns true if the features of this kind are the same in both lists.
+    pub(crate) fn is_same(self, one: &Lists, other: &Lists) -> bool {
+        match self {
+            Self::Tools => one.tools == other.tools && one.instructions == other.instructions,
+            Self::Prompts => one.prompts == other.prompts && one.completes == other.completes,
+            Self::Resources => {
+                one.resources == other.resources
+                    && one.templates == other.templates
+                    && one.completes == other.completes
+                    && one.subscribable == other.subscribable
+                    && one.has_resources == other.has_resources
+            }
+        }
+    }
+}
+
+/// Returns a list, empty if the server does not deliver it. The loss of the connection is an error.
+fn unless_lost<T>(
+    list: Result<Vec<T>, ClientError>,
+    server: &str,
+    kind: &str,
+) -> Result<Vec<T>, ClientError> {
+    match list {
+        Err(error @ (ClientError::Closed(_) | ClientError::Timeout(_))) => Err(error),
+        Err(error) => {
+            tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");
+            Ok(Vec::new())
+        }
+        list => list,
+    }
+}
+
+/// Maker of the features of one server.
+pub(crate) struct FeatureMaker<'a> {
+    pub(crate) upstream: &'a Arc<Upstream>,
+    pub(crate) names: &'a Names,
+    pub(crate) lists: &'a Lists,
+}
+
+impl FeatureMaker<'_> {
+    /// Returns the features of one kind. Those that cannot be served, such as a second one of a name, are omitted with a
+    /// warning.
+    pub(crate) fn make(&self, kind: ListKind) -> Vec<Feature> {
+        let mut seen = HashSet::new();
+        match kind {
+            ListKind::Tools => {
+                let tools = self.lists.tools.iter();
+                tools
+                    .filter_map(|tool| self.tool(tool, &mut seen))
+                    .collect()
+            }
+            ListKind::Prompts => {
+                let prompts = self.lists.prompts.iter();
+                prompts
+                    .filter_map(|prompt| self.prompt(prompt, &mut seen))
+                    .collect()
+            }
+            ListKind::Resources => {
+                let resources = self.lists.resources.iter();
+                let resources = resources.filter_map(|one| self.resource(one, &mut seen));
+                let mut features: Vec<_> = resources.collect();
+                seen.clear();
+                let templates = self.lists.templates.iter();
+                features.extend(templates.filter_map(|one| self.template(one, &mut seen)));
+                features.extend(self.unlisted());
+                features
+            }
+        }
+    }
+
+    /// Returns the route to resources that no list contains, for servers with resources.
+    fn unlisted(&self) -> Option<Feature> {
+        if !self.lists.has_resources {
+            return None;
+        }
+        let prefix = self.upstream.uris.prefix().to_owned();
+        let upstream = Arc::clone(self.upstream);
+        let route = dynamic::ResourceTemplate::new("unlisted", format!("{prefix}{{+uri}}"))
+            .accepts(move |uri| uri.starts_with(&prefix))
+            .subscribable(self.lists.subscribable)
+            .unlisted();
+        Some(route.raw(move |context, read| {
+            let upstream = Arc::clone(&upstream);
+            async move { upstream.read_unlisted(&context, read.uri()).await }
+        }))
+    }
+
+    /// Returns the name at the proxy, unless it cannot be used.
+    fn name(&self, kind: &str, name: &str, seen: Option<&mut HashSet<String>>) -> Option<String> {
+        let inner = self.names.inner(name).into_owned();
+        let problem = if !self.names.fits(&inner) {
+            "its name is too long"
+        } else if seen.is_some_and(|seen| !seen.insert(inner.clone())) {
+            "another one has its name"
+        } else {
+            return Some(inner);
+        };
+        self.omit(kind, name, problem);
+        None
+    }
+
+    fn omit(&self, kind: &str, name: &str, problem: &str) {
+        let server = &self.upstream.name;
+        let name: String = name.chars().take(100).collect();
+        tracing::warn!(%server, kind, name, problem, "omitted a feature of a server");
+    }
+
+    fn tool(&self, tool: &Arc<Tool>, seen: &mut HashSet<String>) -> Option<Feature> {
+        let mut descriptor = Tool::clone(tool);
+        descriptor.name = self.name("tool", &tool.name, Some(seen))?;
+        // Tasks need methods that a proxy does not have.
+        descriptor.execution = None;
+        if let Some(meta) = &mut descriptor.meta {
+            self.map_interface(meta);
+        }
+        let (upstream, tool) = (Arc::clone(self.upstream), Arc::clone(tool));
+        let feature = dynamic::Tool::from(descriptor).raw(move |context, arguments| {
+            let (upstream, tool) = (Arc::clone(&upstream), Arc::clone(&tool));
+            async move { upstream.call_tool(&context, &tool, arguments.text()).await }
+        });
+        Some(feature)
+    }
+
+    fn prompt(&self, prompt: &Arc<Prompt>, seen: &mut HashSet<String>) -> Option<Feature> {
+        let mut descriptor = Prompt::clone(prompt);
+        descriptor.name = self.name("prompt", &prompt.name, Some(seen))?;
+        let mut feature = dynamic::Prompt::from(descriptor);
+        if self.lists.completes {
+            let upstream = Arc::clone(self.upstream);
+            let reference: Arc<str> =
+                format!(r#"{{"type":"ref/prompt","name":{}}}"#, json(&prompt.name)).into();
+            feature = feature.complete_raw(move |context, params| {
+                let (upstream, reference) = (Arc::clone(&upstream), Arc::clone(&reference));
+                async move { upstream.complete(&context, &reference, params.text()).await }
+            });
+        }
+        let (upstream, prompt) = (Arc::clone(self.upstream), Arc::clone(prompt));
+        Some(feature.raw(move |context, arguments| {
+            let (upstream, prompt) = (Arc::clone(&upstream), Arc::clone(&prompt));
+            async move {
+                upstream
+                    .get_prompt(&context, &prompt.name, arguments.text())
+                    .await
+            }
+        }))
+    }
+
+    fn resource(&self, resource: &Arc<Resource>, seen: &mut HashSet<String>) -> Option<Feature> {
+        let mut descriptor = Resource::clone(resource);
+        descriptor.name = self.name("resource", &resource.name, None)?;
+        descriptor.uri = self.uri("resource", &resource.uri, seen)?;
+        let upstream = Arc::clone(self.upstream);
+        let feature = dynamic::Resource::from(descriptor).subscribable(self.lists.subscribable);
+        Some(feature.raw(move |context, read| {
+            let upstream = Arc::clone(&upstream);
+            async move { upstream.read_resource(&context, read.uri()).await }
+        }))
+    }
+
+    fn template(
+        &self,
+        template: &Arc<ResourceTemplate>,
+        seen: &mut HashSet<String>,
+    ) -> Option<Feature> {
+        let mut descriptor = ResourceTemplate::clone(template);
+        descriptor.name = self.name("template", &template.name, None)?;
+        descriptor.uri_template = self.uri("template", &template.uri_template, seen)?;
+        let matcher = Matcher::new(&descriptor.uri_template);
+        let mut feature = dynamic::ResourceTemplate::from(descriptor)
+            .accepts(move |uri| matcher.matches(uri))
+            .subscribable(self.lists.subscribable);
+        if self.lists.completes {
+            let upstream = Arc::clone(self.upstream);
+            let uri = json(&template.uri_template);
+            let reference: Arc<str> = format!(r#"{{"type":"ref/resource","uri":{uri}}}"#).into();
+            feature = feature.complete_raw(move |context, params| {
+                let (upstream, reference) = (Arc::clone(&upstream), Arc::clone(&reference));
+                async move { upstream.complete(&context, &reference, params.text()).await }
+            });
+        }
+        let upstream = Arc::clone(self.upstream);
+        Some(feature.raw(move |context, read| {
+            let upstream = Arc::clone(&upstream);
+            async move { upstream.read_resource(&context, read.uri()).await }
+        }))
+    }
+
+    fn uri(&self, kind: &str, uri: &str, seen: &mut HashSet<String>) -> Option<String> {
+        let Some(listed) = self.upstream.uris.listed(uri) else {
+            self.omit(
+                kind,
+                uri,
+                "another server has its URI, and there is no namespace",
+            );
+            return None;
+        };
+        let listed = listed.into_owned();
+        if !seen.insert(listed.clone()) {
+            self.omit(kind, uri, "another one has its URI");
+            return None;
+        }
+        Some(listed)
+    }
+
+    /// Changes the URI of the user interface that a tool refers to, as its resource is listed.
+    fn map_interface(&self, meta: &mut MetaObject) {
+        let nested = meta.get("ui").is_some_and(Value::is_object);
+        let map = |value: &mut Value| {
+            let listed = value
+                .as_str()
+                .and_then(|uri| self.upstream.uris.listed(uri));
+            if let Some(Cow::Owned(listed)) = listed {
+                *value = listed.into();
+            }
+        };
+        if let Some(value) = meta.get_mut("ui/resourceUri") {
+            map(value);
+        }
+        if nested {
+            if let Some(value) = meta.get_mut("ui").and_then(|ui| ui.get_mut("resourceUri")) {
+                map(value);
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Proxies of the framework Treenail: a server that serves all that other servers offer.
+//!
+//! Use the crate `treenail`, which re-exports this one as `treenail::proxy`. The modules, from the bytes up: `tap` (the messages
+//! of one connection), `calls` and `exchange` (requests in flight), `forward` and `waiting` (requests of servers for their
+//! clients, between eras), `names`, `uris`, `matcher` and `rewrite` (the view of clients), `features` (lists of a server as features of the
+//! proxy), `subscriptions`, `supervisor` (connection and changes) and `proxy`.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod calls;
+mod event;
+mod exchange;
+mod failure;
+mod features;
+mod forward;
+mod item;
+mod limits;
+mod link;
+mod matcher;
+mod names;
+mod proxy;
+mod race;
+mod remote;
+mod rewrite;
+mod status;
+mod subscriptions;
+mod supervisor;
+mod tap;
+mod upstream;
+mod uris;
+mod waiting;
+
+pub use self::item::Item;
+pub use self::limits::ProxyLimits;
+pub use self::proxy::{Mounted, Proxy};
+pub use self::remote::Remote;
+pub use self::status::Status;

@@ -1,0 +1,96 @@
+//! Description of a server to put behind a proxy.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use treenail_runtime::client::McpClientBuilder;
+use treenail_schema::ClientCapabilities;
+
+use crate::item::Item;
+
+type Connect = dyn Fn() -> McpClientBuilder + Send + Sync;
+type Filter = dyn Fn(&Item<'_>) -> bool + Send + Sync;
+
+/// A server to put behind a [`Proxy`](crate::Proxy), and the part of it that is served.
+///
+/// ```
+/// use treenail::McpClient;
+/// use treenail::proxy::Remote;
+///
+/// let weather = Remote::new("weather", || McpClient::builder().command("weather-server"))
+///     .filter(|item| !item.name().starts_with("admin"))
+///     .rename("getForecast", "forecast");
+/// # let _ = weather;
+/// ```
+#[must_use = "a server is served once it is mounted"]
+pub struct Remote {
+    pub(crate) name: Arc<str>,
+    pub(crate) namespace: String,
+    pub(crate) connect: Box<Connect>,
+    pub(crate) filter: Option<Arc<Filter>>,
+    pub(crate) renamed: HashMap<String, String>,
+    pub(crate) capabilities: Option<ClientCapabilities>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Remote")
+            .field("name", &self.name)
+            .field("namespace", &self.namespace)
+            .field("renamed", &self.renamed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Remote {
+    /// Describes a server with a name for messages, which is its namespace too. `connect` makes the builder of its client for
+    /// each connection. The proxy answers the requests of the server itself, so handlers of the builder are not used.
+    pub fn new(
+        name: impl Into<String>,
+        connect: impl Fn() -> McpClientBuilder + Send + Sync + 'static,
+    ) -> Self {
+        let name = name.into();
+        Self {
+            namespace: name.clone(),
+            name: name.into(),
+            connect: Box::new(connect),
+            filter: None,
+            renamed: HashMap::new(),
+            capabilities: None,
+        }
+    }
+
+    /// Sets the namespace: a prefix of all names, followed by a dot. Empty for no prefix. Default: the name.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = namespace.into();
+        self
+    }
+
+    /// Serves only the features for which `filter` returns true. A feature that is not served cannot be called either. Several
+    /// filters apply all.
+    pub fn filter(mut self, filter: impl Fn(&Item<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.filter = Some(match self.filter.take() {
+            Some(earlier) => Arc::new(move |item| earlier(item) && filter(item)),
+            None => Arc::new(filter),
+        });
+        self
+    }
+
+    /// Serves the tools, prompts and resources with the name `from` under another one, in the same namespace.
+    pub fn rename(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        self.renamed.insert(from.into(), to.into());
+        self
+    }
+
+    /// Sets the capabilities that a server of the legacy era sees at its handshake. Default: elicitation, sampling with tools,
+    /// and roots.
+    ///
+    /// The clients of such a connection are not known at that time. A request that the client of its call does not support is
+    /// answered with an error. A server of the modern era sees the capabilities of the client of each call.
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = Some(capabilities);
+        self
+    }
+}

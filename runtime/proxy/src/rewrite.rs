@@ -1,0 +1,158 @@
+//! URIs inside of results. Everything else of a result is passed on as its server wrote it.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Kind of a result, which determines the places of its URIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultKind {
+    Tool,
+    Prompt,
+    Resource,
+    Completion,
+}
+
+/// Replaces the URIs of a result for which `replace` returns another one. A result without any is not copied.
+pub(crate) fn rewrite_uris(
+    kind: ResultKind,
+    text: String,
+    replace: impl Fn(&str) -> Option<String>,
+) -> String {
+    if kind == ResultKind::Completion || memmem::find(text.as_bytes(), b"\"uri\"").is_none() {
+        return text;
+    }
+    let Some(found) = uris(kind, &text) else {
+        return text;
+    };
+    let mut changed: Option<String> = None;
+    let mut done = 0;
+    for raw in found {
+        let Ok(uri) = serde_json::from_str::<Cow<'_, str>>(raw) else {
+            continue;
+        };
+        let Some(other) = replace(&uri) else {
+            continue;
+        };
+        let start = raw.as_ptr() as usize - text.as_ptr() as usize;
+        let out = changed.get_or_insert_with(|| String::with_capacity(text.len() + 64));
+        out.push_str(&text[done..start]);
+        out.push_str(&serde_json::Value::from(other).to_string());
+        done = start + raw.len();
+    }
+    match changed {
+        Some(mut out) => {
+            out.push_str(&text[done..]);
+            out
+        }
+        None => text,
+    }
+}
+
+#[derive(Deserialize)]
+struct Contents<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    contents: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    messages: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, default)]
+    uri: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    resource: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+}
+
+/// Returns the JSON texts of the URIs in a result, in order; `None` if it does not have the form of its kind.
+fn uris(kind: ResultKind, text: &str) -> Option<Vec<&str>> {
+    let result: Contents<'_> = serde_json::from_str(text).ok()?;
+    let mut found = Vec::new();
+    match kind {
+        ResultKind::Tool => add_blocks(result.content?, &mut found)?,
+        ResultKind::Resource => add_blocks(result.contents?, &mut found)?,
+        ResultKind::Prompt => {
+            let messages: Vec<Block<'_>> = serde_json::from_str(result.messages?.get()).ok()?;
+            for message in messages {
+                add_blocks(message.content?, &mut found)?;
+            }
+        }
+        ResultKind::Completion => {}
+    }
+    Some(found)
+}
+
+/// Adds the URIs of one block or of an array of blocks.
+fn add_blocks<'a>(blocks: &'a RawValue, found: &mut Vec<&'a str>) -> Option<()> {
+    let blocks = blocks.get();
+    let blocks: Vec<Block<'a>> = if blocks.starts_with('[') {
+        serde_json::from_str(blocks).ok()?
+    } else {
+        vec![serde_json::from_str(blocks).ok()?]
+    };
+    for block in blocks {
+        if let Some(uri) = block.uri {
+            found.push(uri.get());
+        }
+        let embedded = block.resource.and_then(|resource| {
+            let resource: Option<Block<'a>> = serde_json::from_str(resource.get()).ok();
+            resource?.uri
+        });
+        found.extend(embedded.map(RawValue::get));
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix(uri: &str) -> Option<String> {
+        uri.starts_with("data:").then(|| format!("x+{uri}"))
+    }
+
+    #[test]
+    fn the_uris_of_every_kind_of_result_are_replaced() {
+        let table = [
+            (
+                ResultKind::Tool,
+                r#"{"content":[{"type":"resource_link","name":"a","uri":"data:\u0061"},{"type":"text","text":"\"uri\": \"data:b\""},{"type":"resource","resource":{"uri":"data:c","text":"uri"}}],"structuredContent":{"uri":"data:d"}}"#,
+                r#"{"content":[{"type":"resource_link","name":"a","uri":"x+data:a"},{"type":"text","text":"\"uri\": \"data:b\""},{"type":"resource","resource":{"uri":"x+data:c","text":"uri"}}],"structuredContent":{"uri":"data:d"}}"#,
+            ),
+            (
+                ResultKind::Prompt,
+                r#"{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"data:a"}}},{"role":"user","content":{"type":"resource_link","uri":"other:b"}}]}"#,
+                r#"{"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x+data:a"}}},{"role":"user","content":{"type":"resource_link","uri":"other:b"}}]}"#,
+            ),
+            (
+                ResultKind::Resource,
+                r#"{ "contents": [ {"uri": "data:a", "text": "\u0041  b"} ], "ttlMs": 1.0 }"#,
+                r#"{ "contents": [ {"uri": "x+data:a", "text": "\u0041  b"} ], "ttlMs": 1.0 }"#,
+            ),
+        ];
+        for (kind, text, expected) in table {
+            assert_eq!(rewrite_uris(kind, text.to_owned(), prefix), expected);
+        }
+    }
+
+    #[test]
+    fn a_result_of_another_form_stays_as_it_is() {
+        for text in [
+            r#"{"content":"uri","uri":3}"#,
+            r#"["uri"]"#,
+            r#"{"content":[{"uri":3}]}"#,
+        ] {
+            assert_eq!(
+                rewrite_uris(ResultKind::Tool, text.to_owned(), prefix),
+                text
+            );
+        }
+    }
+}

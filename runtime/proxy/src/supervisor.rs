@@ -1,0 +1,280 @@
+//! Task of a mounted server: connects, serves the features of the server, follows their changes, and connects again.
+
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
+use treenail_runtime::dynamic::{Feature, FeatureSource};
+use treenail_runtime::internal::{Backoff, jitter};
+use treenail_runtime::{Edit, Server, WeakServer};
+
+use crate::features::{FeatureMaker, ListKind, Lists};
+use crate::link::{Link, all_capabilities};
+use crate::names::Names;
+use crate::race::{Either, race};
+use crate::remote::Remote;
+use crate::status::Status;
+use crate::subscriptions;
+use crate::tap::Tap;
+use crate::upstream::{KnownResources, Upstream};
+
+/// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Sources([FeatureSource; 3]);
+
+impl Sources {
+    pub(crate) fn new(namespace: &str) -> Self {
+        Self(std::array::from_fn(|_| FeatureSource::new(namespace)))
+    }
+
+    fn get(&self, kind: ListKind) -> &FeatureSource {
+        &self.0[kind as usize]
+    }
+
+    /// Removes all features by one edit.
+    pub(crate) fn clear(&self, server: &Server) -> treenail_runtime::Result<()> {
+        let provide = |edit: Edit, source| edit.provide(source, []);
+        server.edit(|edit| self.0.iter().fold(edit, provide))
+    }
+}
+
+/// Task of a mounted server.
+pub(crate) struct Supervisor {
+    pub(crate) remote: Remote,
+    pub(crate) names: Names,
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) sources: Sources,
+    pub(crate) server: WeakServer,
+    pub(crate) status: watch::Sender<Status>,
+    /// The lists whose features are served now.
+    pub(crate) served: Lists,
+}
+
+impl Supervisor {
+    /// Runs until the server of the proxy is closed or dropped.
+    pub(crate) async fn run(mut self) {
+        let server = self.server.clone();
+        race(self.keep_connected(), server.closed()).await;
+    }
+
+    async fn keep_connected(&mut self) {
+        let limits = self.upstream.limits.clone();
+        let backoff = Backoff {
+            initial: limits.reconnect_delay,
+            max: limits.max_reconnect_delay,
+        };
+        let mut failures = 0;
+        loop {
+            let connected = tokio::time::timeout(limits.connect_timeout, self.connect()).await;
+            let cause: Arc<str> = match connected {
+                Ok(Ok(link)) => {
+                    let since = Instant::now();
+                    let cause = self.serve(&link).await;
+                    // A server that ends at once is not started again at once.
+                    if since.elapsed() >= limits.max_reconnect_delay {
+                        failures = 0;
+                    }
+                    cause
+                }
+                Ok(Err(error)) => error.to_string().into(),
+                Err(_) => format!("it did not answer within {:?}", limits.connect_timeout).into(),
+            };
+            failures += 1;
+            let name = &self.upstream.name;
+            tracing::warn!(server = %name, %cause, "a server of the proxy is not connected");
+            self.upstream.set_down(Arc::clone(&cause));
+            self.status.send_replace(Status::Disconnected { cause });
+            tokio::time::sleep(backoff.delay_with_jitter(failures, jitter())).await;
+        }
+    }
+
+    /// Connects, and serves the features of the server.
+    async fn connect(&mut self) -> Result<Arc<Link>, ClientError> {
+        let slot: Arc<Mutex<Option<Arc<Tap>>>> = Arc::default();
+        let (name, limits) = (
+            Arc::clone(&self.upstream.name),
+            self.upstream.limits.clone(),
+        );
+        let last = Arc::clone(&slot);
+        let capabilities = self.remote.capabilities.clone();
+        let builder = (self.remote.connect)()
+            .client_capabilities(capabilities.unwrap_or_else(all_capabilities))
+            .subscribe_to_changes(false)
+            .wrap_session(move |session| {
+                let tap = Tap::new(Arc::clone(&name), limits.clone());
+                let session = tap.wrap(session);
+                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
+                session
+            });
+        let client = builder.build().await?;
+        let tap = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let tap = tap.ok_or_else(|| ClientError::closed("its session was not opened"))?;
+        let link = Arc::new(Link::new(client, tap));
+        self.refresh(&link.client).await?;
+        self.upstream.set_up(Arc::clone(&link));
+        self.send_status();
+        Ok(link)
+    }
+
+    fn send_status(&self) {
+        let served = &self.served;
+        let features = served.tools.len()
+            + served.prompts.len()
+            + served.resources.len()
+            + served.templates.len();
+        self.status.send_replace(Status::Connected { features });
+    }
+
+    /// Follows the changes of a connected server. Returns the cause of the end.
+    async fn serve(&mut self, link: &Arc<Link>) -> Arc<str> {
+        let upstream = Arc::clone(&self.upstream);
+        let Some(server) = self.server.upgrade() else {
+            return pending().await;
+        };
+        let resources = server.subscribed_resources();
+        drop(server);
+        let subscriptions = subscriptions::follow(&upstream, link, resources);
+        match race(self.follow(link), subscriptions).await {
+            Either::First(cause) => cause,
+            Either::Second(()) => "its subscriptions ended".into(),
+        }
+    }
+
+    async fn follow(&mut self, link: &Link) -> Arc<str> {
+        let interval = self.upstream.limits.refresh_interval;
+        loop {
+            let news = link.tap.news().await;
+            if news.closed {
+                return close_reason(&link.client).await;
+            }
+            self.publish_updates(news.updated, news.updates_lost);
+            if !news.lists {
+                continue;
+            }
+            let refreshed = self.refresh(&link.client).await;
+            match refreshed {
+                Ok(()) => self.send_status(),
+                Err(error) => {
+                    let server = &self.upstream.name;
+                    tracing::warn!(%server, %error, "the lists of a server could not be fetched");
+                }
+            }
+            // A server that announces changes without end is asked only so often.
+            tokio::time::sleep(interval).await;
+        }
+    }
+
+    /// Notifies the clients that have subscribed to updated resources.
+    fn publish_updates(&self, updated: std::collections::HashSet<String>, lost: bool) {
+        let Some(server) = self.server.upgrade() else {
+            return;
+        };
+        for uri in updated {
+            for uri in self.upstream.uris.all(&uri) {
+                server.resource_updated(uri);
+            }
+        }
+        if lost {
+            // Which ones is not known any more.
+            for uri in server.subscribed_resources().uris() {
+                if self.upstream.uris.may_own(&uri) {
+                    server.resource_updated(uri);
+                }
+            }
+        }
+    }
+
+    /// Fetches the lists of the server, and serves them by one edit if they have changed.
+    async fn refresh(&mut self, client: &McpClient) -> Result<(), ClientError> {
+        let mut lists = Lists::fetch(client, &self.upstream.name).await?;
+        let mut known = KnownResources {
+            uris: lists
+                .resources
+                .iter()
+                .map(|resource| resource.uri.clone())
+                .collect(),
+            templates: lists.matchers(|_| true),
+            served: Vec::new(),
+        };
+        lists.select(&self.remote, self.upstream.limits.features);
+        let uris = &self.upstream.uris;
+        uris.claim(lists.uris());
+        known.served =
+            lists.matchers(|template| uris.listed(template).as_deref() == Some(template));
+        self.upstream.set_known(known);
+        if lists == self.served {
+            return Ok(());
+        }
+        let Some(server) = self.server.upgrade() else {
+            return Ok(());
+        };
+        if let Err(error) = self.edit(&server, &lists) {
+            let name = &self.upstream.name;
+            tracing::error!(server = %name, %error, "the features of a server could not be served");
+        }
+        self.served = lists;
+        Ok(())
+    }
+
+    fn edit(&self, server: &Server, lists: &Lists) -> treenail_runtime::Result<()> {
+        let maker = FeatureMaker {
+            upstream: &self.upstream,
+            names: &self.names,
+            lists,
+        };
+        let changed = ListKind::ALL.into_iter();
+        let changed: Vec<_> = changed
+            .filter(|kind| !kind.is_same(lists, &self.served))
+            .collect();
+        let provide = |make: &dyn Fn(ListKind) -> Vec<Feature>| {
+            server.edit(|edit| {
+                changed.iter().fold(edit, |edit, kind| {
+                    let source = self.sources.get(*kind).clone();
+                    let instructions = lists.instructions.as_deref();
+                    let instructions = instructions.filter(|_| *kind == ListKind::Tools);
+                    let source = source.instructions(instructions.unwrap_or_default());
+                    edit.provide(&source, make(*kind))
+                })
+            })
+        };
+        if provide(&|kind| maker.make(kind)).is_ok() {
+            return Ok(());
+        }
+        // One feature that the server does not accept must not hide the others.
+        provide(&|kind| {
+            let accepted = maker
+                .make(kind)
+                .into_iter()
+                .map(|feature| self.accepts(feature));
+            let features = maker.make(kind).into_iter().zip(accepted);
+            features
+                .filter(|(_, accepted)| *accepted)
+                .map(|(feature, _)| feature)
+                .collect()
+        })
+    }
+
+    /// Returns true if a server can have this feature.
+    fn accepts(&self, feature: Feature) -> bool {
+        let name = feature.name().to_owned();
+        let checked = Server::builder("check", "0").add(feature).build();
+        if let Err(error) = &checked {
+            let server = &self.upstream.name;
+            tracing::warn!(%server, name, %error, "omitted a feature of a server");
+        }
+        checked.is_ok()
+    }
+}
+
+/// Returns the reason why a connection has ended.
+async fn close_reason(client: &McpClient) -> Arc<str> {
+    let session = client.session().session();
+    let probe = SessionNotification::new("notifications/roots/list_changed", "{}".to_owned());
+    match session.notify(probe).await {
+        Err(ClientError::Closed(reason)) => reason,
+        Err(error) => error.to_string().into(),
+        Ok(()) => "the connection was lost".into(),
+    }
+}

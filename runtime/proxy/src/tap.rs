@@ -1,0 +1,318 @@
+//! Session that passes messages of its server for a call to that call, and everything else on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, mpsc, oneshot};
+use treenail_runtime::RpcError;
+use treenail_runtime::client::{
+    IncomingHandler, IncomingRequest, Session, SessionFuture, SessionNotification, SessionRequest,
+    TransportKind,
+};
+use treenail_schema::{
+    InputRequest, JsonObject, LoggingMessageNotificationParams, ProgressNotificationParams,
+    ProgressToken, error_code,
+};
+
+use crate::calls::{Calls, Unrelated};
+use crate::event::{Event, Question};
+use crate::limits::ProxyLimits;
+
+/// State of one connection to a server, which its session and the calls share.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    /// The name of the server, for messages.
+    server: Arc<str>,
+    limits: ProxyLimits,
+    pub(crate) calls: Arc<Calls>,
+    news: Mutex<News>,
+    /// Notified of each change of `news`.
+    changed: Notify,
+    /// Requests of the server that are not answered, by the JSON text of their id.
+    open: Mutex<HashMap<Box<str>, oneshot::Sender<()>>>,
+}
+
+/// Changes that the server has announced and that have not been handled.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Set after a change of a list.
+    pub(crate) lists: bool,
+    /// URIs of updated resources.
+    pub(crate) updated: HashSet<String>,
+    /// Set if more resources were updated than are remembered.
+    pub(crate) updates_lost: bool,
+    /// Set after the end of the connection.
+    pub(crate) closed: bool,
+}
+
+impl News {
+    fn is_empty(&self) -> bool {
+        !self.lists && self.updated.is_empty() && !self.updates_lost && !self.closed
+    }
+}
+
+impl Tap {
+    pub(crate) fn new(server: Arc<str>, limits: ProxyLimits) -> Arc<Self> {
+        Arc::new(Self {
+            server,
+            limits,
+            calls: Arc::default(),
+            news: Mutex::default(),
+            changed: Notify::new(),
+            open: Mutex::default(),
+        })
+    }
+
+    /// Returns the session with this tap.
+    pub(crate) fn wrap(self: &Arc<Self>, session: Arc<dyn Session>) -> Arc<dyn Session> {
+        Arc::new(TappedSession {
+            session,
+            tap: Arc::clone(self),
+        })
+    }
+
+    /// Waits for changes, and takes them. The end of the connection is never taken.
+    pub(crate) async fn news(&self) -> News {
+        loop {
+            let changed = self.changed.notified();
+            {
+                let mut news = lock(&self.news);
+                if !news.is_empty() {
+                    let closed = news.closed;
+                    return std::mem::replace(
+                        &mut news,
+                        News {
+                            closed,
+                            ..News::default()
+                        },
+                    );
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Notes that the lists may have changed.
+    pub(crate) fn note_lists(&self) {
+        self.note(|news| news.lists = true);
+    }
+
+    /// Returns true after the end of the connection.
+    pub(crate) fn is_closed(&self) -> bool {
+        lock(&self.news).closed
+    }
+
+    fn note(&self, change: impl FnOnce(&mut News)) {
+        change(&mut lock(&self.news));
+        self.changed.notify_one();
+    }
+
+    /// Handles a notification. Returns false for one that is not for the proxy.
+    fn on_notification(&self, method: &str, params: &str, request: Option<i64>) {
+        match method {
+            "notifications/progress" => self.on_progress(params),
+            "notifications/message" => self.on_log(params, request),
+            "notifications/cancelled" => self.on_cancelled(params),
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => self.note(|news| news.lists = true),
+            "notifications/resources/updated" => self.on_update(params),
+            _ => {}
+        }
+    }
+
+    fn on_progress(&self, params: &str) {
+        if params.len() > self.limits.question_bytes {
+            return;
+        }
+        let Ok(params) = serde_json::from_str::<ProgressNotificationParams>(params) else {
+            return;
+        };
+        if let ProgressToken::Number(id) = params.progress_token {
+            if let Some(call) = self.calls.by_id(id) {
+                // The call passes the messages on at the speed of its caller.
+                drop(call.try_send(Event::Progress(params)));
+            }
+        }
+    }
+
+    /// A log message may contain data of its caller, so it is dropped if that is not known.
+    fn on_log(&self, params: &str, request: Option<i64>) {
+        if params.len() > self.limits.question_bytes {
+            return;
+        }
+        let call = match request {
+            Some(id) => self.calls.by_id(id),
+            None => self.calls.only_client().ok(),
+        };
+        let params = serde_json::from_str::<LoggingMessageNotificationParams>(params);
+        if let (Some(call), Ok(params)) = (call, params) {
+            drop(call.try_send(Event::Log(params)));
+        }
+    }
+
+    fn on_update(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Updated {
+            uri: String,
+        }
+        let Ok(Updated { uri }) = serde_json::from_str(params) else {
+            return;
+        };
+        let most = self.limits.subscriptions;
+        self.note(|news| {
+            if news.updated.len() < most {
+                news.updated.insert(uri);
+            } else if !news.updated.contains(&uri) {
+                news.updates_lost = true;
+            }
+        });
+    }
+
+    fn on_cancelled(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            request_id: &'a RawValue,
+        }
+        if let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(params) {
+            if let Some(open) = lock(&self.open).remove(cancelled.request_id.get()) {
+                // The question may have been answered.
+                let _ = open.send(());
+            }
+        }
+    }
+
+    /// Passes a request for the client to its call.
+    fn on_request(&self, request: IncomingRequest<'_>) {
+        let outcome = self.route(&request).and_then(|call| {
+            let input = self.parse(&request)?;
+            let (cancel, cancelled) = oneshot::channel();
+            let mut open = lock(&self.open);
+            open.retain(|_, cancel| !cancel.is_closed());
+            open.insert(request.id.into(), cancel);
+            Ok((call, input, cancelled))
+        });
+        match outcome {
+            Err(error) => request.responder.respond(Err(error)),
+            Ok((call, input, cancelled)) => {
+                let question = Question::new(input, request.responder, cancelled);
+                // A question that is not accepted is refused when it is dropped.
+                drop(call.try_send(Event::Question(question)));
+            }
+        }
+    }
+
+    fn route(&self, request: &IncomingRequest<'_>) -> Result<mpsc::Sender<Event>, RpcError> {
+        let call = match request.related_request {
+            Some(id) => self.calls.by_id(id).ok_or(Unrelated::NoCall),
+            None => self.calls.only_client(),
+        };
+        call.map_err(|unrelated| {
+            let reason = match unrelated {
+                Unrelated::NoCall => "no call of a client is in flight that it could belong to",
+                Unrelated::SeveralClients => {
+                    "calls of several clients are in flight, and this connection does not show which of them it belongs to"
+                }
+            };
+            let (method, server) = (request.method, &self.server);
+            tracing::warn!(method, %server, reason, "refused a request of a server");
+            RpcError::new(
+                error_code::INVALID_REQUEST,
+                format!("the proxy cannot pass on `{method}`: {reason}"),
+            )
+        })
+    }
+
+    fn parse(&self, request: &IncomingRequest<'_>) -> Result<InputRequest, RpcError> {
+        let most = self.limits.question_bytes;
+        if request.params.len() > most {
+            return Err(RpcError::invalid_params(format!(
+                "the parameters are larger than {most} bytes, the maximum of this proxy"
+            )));
+        }
+        let method = serde_json::Value::from(request.method);
+        let text = format!(r#"{{"method":{method},"params":{}}}"#, request.params);
+        serde_json::from_str(&text).map_err(|error| RpcError::invalid_params(error.to_string()))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Session with a [`Tap`].
+#[derive(Debug)]
+struct TappedSession {
+    session: Arc<dyn Session>,
+    tap: Arc<Tap>,
+}
+
+impl Session for TappedSession {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
+        let tap = Arc::clone(&self.tap);
+        self.session
+            .listen(Arc::new(TappedHandler { tap, incoming }));
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        self.session.request(request)
+    }
+
+    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
+        self.session.notify(notification)
+    }
+
+    fn transport(&self) -> TransportKind {
+        self.session.transport()
+    }
+
+    fn stray_line(&self) -> Option<String> {
+        self.session.stray_line()
+    }
+
+    fn credentials_version(&self) -> u64 {
+        self.session.credentials_version()
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        self.session.extensions()
+    }
+
+    fn close(&self) -> SessionFuture<'_, ()> {
+        self.session.close()
+    }
+}
+
+struct TappedHandler {
+    tap: Arc<Tap>,
+    incoming: Arc<dyn IncomingHandler>,
+}
+
+impl IncomingHandler for TappedHandler {
+    fn notification(&self, method: &str, params: &str) {
+        self.tap.on_notification(method, params, None);
+        self.incoming.notification(method, params);
+    }
+
+    fn related_notification(&self, method: &str, params: &str, request: i64) {
+        self.tap.on_notification(method, params, Some(request));
+        self.incoming.related_notification(method, params, request);
+    }
+
+    fn request(&self, request: IncomingRequest<'_>) {
+        match request.method {
+            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+                self.tap.on_request(request);
+            }
+            _ => self.incoming.request(request),
+        }
+    }
+
+    fn closed(&self) {
+        self.tap.note(|news| news.closed = true);
+        self.incoming.closed();
+    }
+}

@@ -1,0 +1,278 @@
+//! Quick validation of arguments against flat schemas.
+//!
+//! Most tools have a few arguments of simple types. [`FlatSchema`] accepts valid arguments from their text, without building a
+//! value. It never rejects: whatever it does not accept is validated in full, which also finds the reasons.
+
+use serde_json::{Map, Value};
+
+use crate::wire::Members;
+
+/// Maximum number of properties: one bit each.
+const MAX_PROPERTIES: usize = 64;
+
+/// Maximum number of characters of an integer that is compared as an `i64`.
+const MAX_DIGITS: usize = 18;
+
+/// Keywords of the object that this module implements, or that do not constrain it.
+const OBJECT_KEYWORDS: [&str; 6] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "title",
+    "description",
+];
+
+/// Keywords of a property that do not constrain it.
+const ANNOTATIONS: [&str; 5] = [
+    "title",
+    "description",
+    "default",
+    "examples",
+    "x-mcp-header",
+];
+
+/// Schema of an object whose properties have simple types.
+#[derive(Debug)]
+pub(super) struct FlatSchema {
+    properties: Vec<Property>,
+    /// Bits of the required properties.
+    required: u64,
+    /// Set if other properties are allowed.
+    open: bool,
+}
+
+#[derive(Debug)]
+struct Property {
+    name: String,
+    /// `None` if its schema is not a simple one.
+    kind: Option<Kind>,
+}
+
+/// Type of a property, with inclusive bounds.
+#[derive(Debug, PartialEq)]
+enum Kind {
+    Boolean,
+    Number,
+    Integer(i64, i64),
+    /// String with a number of characters.
+    Text(usize, usize),
+    /// One of these strings, in quotes.
+    Choice(Vec<String>),
+}
+
+impl FlatSchema {
+    /// Analyses a schema. Returns `None` if it is not flat.
+    pub(super) fn new(schema: &Map<String, Value>) -> Option<Self> {
+        let is_known = |keyword: &String| OBJECT_KEYWORDS.contains(&&**keyword);
+        let kind = schema.get("type").and_then(Value::as_str);
+        if kind != Some("object") || !schema.keys().all(is_known) {
+            return None;
+        }
+        let open = match schema.get("additionalProperties") {
+            None | Some(Value::Bool(true)) => true,
+            Some(Value::Bool(false)) => false,
+            Some(_) => return None,
+        };
+        let none = Map::new();
+        let properties = schema
+            .get("properties")
+            .map_or(Some(&none), Value::as_object)?;
+        let property = |(name, schema): (&String, &Value)| Property {
+            name: name.clone(),
+            kind: schema.as_object().and_then(Kind::of),
+        };
+        let properties: Vec<_> = properties.iter().map(property).collect();
+        let mut required = 0;
+        let names = schema
+            .get("required")
+            .map_or(Some(&[][..]), |names| names.as_array().map(Vec::as_slice))?;
+        for name in names {
+            let at = properties.iter().position(|it| *name == *it.name)?;
+            required |= 1_u64.checked_shl(u32::try_from(at).ok()?)?;
+        }
+        (properties.len() <= MAX_PROPERTIES).then_some(Self {
+            properties,
+            required,
+            open,
+        })
+    }
+
+    /// Returns `true` if the object is certainly valid.
+    pub(super) fn accepts(&self, object: &str) -> bool {
+        let Ok(mut members) = Members::new(object) else {
+            return false;
+        };
+        let mut seen = 0_u64;
+        while let Ok(Some((key, value))) = members.next() {
+            let Some(at) = self.properties.iter().position(|it| it.name == *key) else {
+                if self.open {
+                    continue;
+                }
+                return false;
+            };
+            let kind = self.properties[at].kind.as_ref();
+            if seen & (1 << at) != 0 || !kind.is_some_and(|kind| kind.accepts(value)) {
+                return false;
+            }
+            seen |= 1 << at;
+        }
+        seen & self.required == self.required
+    }
+}
+
+impl Kind {
+    fn of(schema: &Map<String, Value>) -> Option<Self> {
+        let (mut low, mut high, mut choices) = (None, None, None);
+        let kind = schema.get("type")?.as_str()?;
+        for (keyword, value) in schema {
+            match (kind, &**keyword) {
+                (_, "type") => {}
+                (_, annotation) if ANNOTATIONS.contains(&annotation) => {}
+                ("integer", "minimum") | ("string", "minLength") => low = Some(value.as_i64()?),
+                ("integer", "maximum") | ("string", "maxLength") => high = Some(value.as_i64()?),
+                ("string", "enum") => choices = Some(quoted_choices(value)?),
+                _ => return None,
+            }
+        }
+        Some(match kind {
+            "boolean" => Self::Boolean,
+            "number" => Self::Number,
+            "integer" => Self::Integer(low.unwrap_or(i64::MIN), high.unwrap_or(i64::MAX)),
+            "string" if choices.is_some() && low.is_none() && high.is_none() => {
+                Self::Choice(choices?)
+            }
+            "string" if choices.is_none() => {
+                let high = high.map_or(Ok(usize::MAX), usize::try_from).ok()?;
+                Self::Text(usize::try_from(low.unwrap_or(0)).ok()?, high)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Returns `true` if a value, given as valid JSON, is certainly valid.
+    fn accepts(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        match self {
+            Self::Boolean => text == "true" || text == "false",
+            Self::Number => bytes
+                .first()
+                .is_some_and(|it| *it == b'-' || it.is_ascii_digit()),
+            // An exponent or a fraction is not parsed, so it is validated in full.
+            Self::Integer(low, high) => {
+                text.len() <= MAX_DIGITS
+                    && text
+                        .parse()
+                        .is_ok_and(|number: i64| (*low..=*high).contains(&number))
+            }
+            Self::Text(0, usize::MAX) => bytes.first() == Some(&b'"'),
+            Self::Text(low, high) => {
+                let inner = text
+                    .strip_prefix('"')
+                    .and_then(|text| text.strip_suffix('"'));
+                inner
+                    .filter(|inner| !inner.contains('\\'))
+                    .is_some_and(|inner| (*low..=*high).contains(&inner.chars().count()))
+            }
+            Self::Choice(choices) => choices.iter().any(|choice| choice == text),
+        }
+    }
+}
+
+/// Returns the strings of an `enum` in quotes.
+fn quoted_choices(choices: &Value) -> Option<Vec<String>> {
+    let choices = choices.as_array()?.iter();
+    choices
+        .map(|choice| choice.is_string().then(|| choice.to_string()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use treenail_schema::SchemaObject;
+    use treenail_validation::{CompiledSchema, ValidationLimits, Verdict};
+
+    use super::*;
+
+    fn flat(schema: &Value) -> Option<FlatSchema> {
+        FlatSchema::new(schema.as_object().unwrap())
+    }
+
+    #[test]
+    fn accepted_objects_are_valid() {
+        let properties = json!({
+            "text": {"type": "string", "description": "a text"},
+            "short": {"type": "string", "minLength": 1, "maxLength": 3},
+            "unit": {"type": "string", "enum": ["metric", "a\"b"]},
+            "count": {"type": "integer", "minimum": -2, "maximum": 7, "default": 1},
+            "any": {"type": "integer"},
+            "ratio": {"type": "number"},
+            "flag": {"type": "boolean"},
+            "list": {"type": "array"},
+        });
+        let values = [
+            json!(""),
+            json!("é"),
+            json!("éééé"),
+            json!("a\"b"),
+            json!("metric"),
+            json!(-2),
+            json!(8),
+            json!(7),
+            json!(1.0),
+            json!(1.5),
+            json!(1e3),
+            json!(true),
+            json!(null),
+            json!([]),
+            json!({}),
+            json!(9_007_199_254_740_993_i64),
+            json!(u64::MAX),
+            json!(-9e99),
+        ];
+        let mut accepted = 0;
+        for additional in [json!(true), json!(false)] {
+            let schema = json!({
+                "type": "object", "properties": properties, "required": ["text"],
+                "additionalProperties": additional,
+            });
+            let flat = flat(&schema).unwrap();
+            let object = SchemaObject::from(schema.as_object().unwrap().clone());
+            let full = CompiledSchema::new(&object, &ValidationLimits::default()).unwrap();
+            for name in properties
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(String::as_str)
+                .chain(["other"])
+            {
+                for value in &values {
+                    for object in [json!({"text": "a", name: value}), json!({ name: value })] {
+                        let valid = full.verdict(&object) == Ok(Verdict::Valid);
+                        let quick = flat.accepts(&object.to_string());
+                        assert!(valid || !quick, "{object} against {schema}");
+                        accepted += usize::from(quick);
+                    }
+                }
+            }
+        }
+        assert!(accepted > 60, "{accepted} were accepted quickly");
+    }
+
+    #[test]
+    fn repeated_members_and_other_keywords_are_left_to_the_full_validation() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+        let schema = flat(&schema).unwrap();
+        assert!(schema.accepts("{\"a\":1}") && !schema.accepts("{\"a\":1,\"a\":2}"));
+        for other in [
+            json!({"type": "object", "not": {}}),
+            json!({"type": "object", "required": ["b"]}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object", "patternProperties": {}}),
+            json!({"properties": {}}),
+        ] {
+            assert!(flat(&other).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Features that are added, replaced and removed on a running server.
+
+use serde_json::{Value, json};
+use treenail::dynamic::{Feature, Prompt, Resource, ResourceTemplate, Tool};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+use treenail::server::{Component, Edit};
+
+use crate::support::notes::{Extra, first, second};
+use crate::support::peer::{MODERN, Peer, text};
+
+/// Makes a tool that returns a text.
+fn says(name: &str, text: &'static str) -> Feature {
+    Tool::new(name).handler(move |_, _| async move { text })
+}
+
+async fn call(server: &Server, name: &str) -> String {
+    let mut peer = Peer::connect(server, MODERN).await;
+    text(&peer.call(name, json!({})).await).to_owned()
+}
+
+async fn names(server: &Server) -> Vec<Value> {
+    let mut peer = Peer::connect(server, MODERN).await;
+    let listed = peer.request("tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].clone()).collect()
+}
+
+#[tokio::test]
+async fn each_kind_replaces_the_other_in_its_place() {
+    let server = treenail::server!()
+        .dynamic()
+        .tools(tools![first, second])
+        .add(says("third", "3"))
+        .build()
+        .unwrap();
+    let order = ["first", "second", "third"];
+    assert_eq!(call(&server, "first").await, "first");
+
+    server
+        .edit(|edit| edit.replace(|all| all.add([says("first", "1"), says("fourth", "4")])))
+        .unwrap();
+    assert_eq!(call(&server, "first").await, "1");
+    assert_eq!(names(&server).await[..3], order, "it keeps its place");
+    assert_eq!(names(&server).await[3], "fourth", "the others follow");
+
+    server
+        .edit(|edit| edit.replace(|all| all.tools(tools![first])))
+        .unwrap();
+    assert_eq!(call(&server, "first").await, "first");
+    assert_eq!(names(&server).await[..3], order);
+}
+
+#[tokio::test]
+async fn namespaces_are_prefixes_of_the_names() {
+    let server = treenail::server!().dynamic().build().unwrap();
+    let add = |edit: Edit| {
+        edit.namespace("a", |a| {
+            let prompt = Prompt::new("prompt").handler(|_, _| async { "prompt" });
+            let a = a.add([says("tool", "outer"), prompt]);
+            a.namespace("b", |b| b.add(says("tool", "inner")))
+        })
+    };
+    server.edit(add).unwrap();
+    assert_eq!(names(&server).await, ["a.tool", "a.b.tool"]);
+    let replace = |edit: Edit| {
+        edit.replace(|all| all.namespace("a", |a| a.namespace("b", |b| b.add(says("tool", "new")))))
+    };
+    server.edit(replace).unwrap();
+    assert_eq!(call(&server, "a.tool").await, "outer");
+    assert_eq!(call(&server, "a.b.tool").await, "new");
+    server
+        .edit(|edit| edit.remove(Component::namespace("a")))
+        .unwrap();
+    assert_eq!(names(&server).await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn an_edit_is_made_as_a_whole_or_not_at_all() {
+    let server = treenail::server!().dynamic().mount(Extra).build().unwrap();
+    let before = names(&server).await;
+    for (edit, reason) in [
+        (
+            (|edit: Edit| {
+                edit.replace(|all| all.add(says("extra_tool", "new")))
+                    .add(says("go_away", "x"))
+            }) as fn(Edit) -> Edit,
+            "two tools have the name `go_away`",
+        ),
+        (
+            |edit| edit.replace(|all| all.add([says("new", "1"), says("new", "2")])),
+            "two tools have the name `new`",
+        ),
+        (
+            |edit| edit.add(says("new", "1")).remove(Component::tool("none")),
+            "there is no tool `none`",
+        ),
+        (
+            |edit| edit.add(says("a b", "1")),
+            "the tool name `a b` has characters",
+        ),
+    ] {
+        let error = server.edit(edit).unwrap_err().to_string();
+        assert!(error.starts_with(reason), "{error}");
+        assert_eq!(names(&server).await, before);
+    }
+    assert_eq!(call(&server, "extra_tool").await, "extra");
+}
+
+#[tokio::test]
+async fn peers_are_notified_of_replacements_only_of_the_kinds_that_changed() {
+    for revision in Revision::ALL.into_iter().filter(|it| !it.is_modern()) {
+        let resource = || Resource::new("one", "extra://one").handler(|_, _| async { "new" });
+        let template =
+            || ResourceTemplate::new("some", "extra://some/{id}").handler(|_, _| async { "some" });
+        let server = treenail::server!().dynamic().mount(Extra).build().unwrap();
+        let mut peer = Peer::connect(&server, revision).await;
+        peer.told_nothing().await;
+        server
+            .edit(|edit| edit.replace(|all| all.add([resource(), template()])))
+            .unwrap();
+        let (method, _) = peer.next_notification().await;
+        assert_eq!(method, "notifications/resources/list_changed");
+        peer.told_nothing().await;
+        let read = peer.read("extra://one").await;
+        assert_eq!(read["contents"][0]["text"], "new");
+        assert_eq!(
+            peer.read("extra://some/1").await["contents"][0]["text"],
+            "some"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_disabled_feature_that_is_replaced_is_enabled() {
+    let server = treenail::server!().dynamic().mount(Extra).build().unwrap();
+    let tool = || Component::tool("extra_tool");
+    server.edit(|edit| edit.disable(tool())).unwrap();
+    server
+        .edit(|edit| edit.replace(|all| all.add(says("extra_tool", "new"))))
+        .unwrap();
+    assert_eq!(call(&server, "extra_tool").await, "new");
+}

@@ -1,0 +1,179 @@
+//! Servers that are away at the start, go away, come back, and change.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use treenail::client::LineSession;
+use treenail::dynamic::Tool;
+use treenail::prelude::*;
+use treenail::proxy::{Remote, Status};
+use treenail::server::Component;
+
+use crate::station::{ERAS, LEGACY, MODERN, client_of, gateway, impatient, remote, station};
+
+/// A server that can be switched off and on. Switching it off ends its connections.
+struct Switch {
+    on: AtomicBool,
+    off: tokio::sync::Notify,
+    server: Server,
+}
+
+impl Switch {
+    fn new(server: Server) -> Arc<Self> {
+        let (on, off) = (AtomicBool::new(false), tokio::sync::Notify::new());
+        Arc::new(Self { on, off, server })
+    }
+
+    fn remote(self: &Arc<Self>) -> Remote {
+        let switch = Arc::clone(self);
+        Remote::new("st", move || {
+            let builder = McpClient::builder().protocol_version(MODERN);
+            if !switch.on.load(Ordering::SeqCst) {
+                return builder;
+            }
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            let switch = Arc::clone(&switch);
+            tokio::spawn(async move {
+                let (reader, writer) = tokio::io::split(theirs);
+                let off = switch.off.notified();
+                let serving = switch.server.serve(reader, writer);
+                tokio::pin!(off, serving);
+                tokio::select! { _ = &mut off => {}, _ = &mut serving => {} }
+            });
+            let (reader, writer) = tokio::io::split(ours);
+            builder.session(Arc::new(LineSession::new(reader, writer)))
+        })
+    }
+
+    fn turn_off(&self) {
+        self.on.store(false, Ordering::SeqCst);
+        self.off.notify_waiters();
+    }
+}
+
+#[tokio::test]
+async fn a_server_may_be_away_at_the_start_go_away_and_come_back() {
+    let (station, counters) = station();
+    let switch = Switch::new(station);
+    let (gateway, proxy) = gateway();
+    let mounted = proxy.limits(impatient()).mount(switch.remote()).unwrap();
+    assert!(matches!(mounted.ready().await, Status::Disconnected { .. }));
+    let client = client_of(&gateway, MODERN)
+        .auto_refresh(false)
+        .build()
+        .await
+        .unwrap();
+    assert!(client.tools().await.unwrap().is_empty());
+    for _ in 0..2 {
+        switch.on.store(true, Ordering::SeqCst);
+        mounted.connected().await;
+        let sum = client
+            .call_tool("st.add", json!({"a": 1, "b": 2}))
+            .await
+            .unwrap();
+        assert_eq!(sum.as_text(), Some("3"));
+        // A call in flight fails with the connection.
+        let call = tokio::spawn(client.session().tools_call("st.work", ()).into_future());
+        counters.started.notified().await;
+        switch.turn_off();
+        let failed = call.await.unwrap().unwrap();
+        assert_eq!(failed.is_error, Some(true));
+        let text = failed.as_text().unwrap();
+        assert!(
+            text.starts_with("the server `st` did not answer: the connection is closed"),
+            "{text}"
+        );
+        mounted.disconnected().await;
+        // Its features stay listed, and fail at once.
+        client.refresh_tools().await.unwrap();
+        assert!(client.tool("st.add").await.unwrap().is_some());
+        let failed = client
+            .call_tool("st.add", json!({"a": 1, "b": 2}))
+            .await
+            .unwrap();
+        let text = failed.as_text().unwrap();
+        assert!(
+            text.starts_with("the server `st` is not connected: "),
+            "{text}"
+        );
+        let error = client
+            .get_prompt("st.trip", json!({"city": "Oslo"}))
+            .await
+            .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("the server `st` is not connected: "),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn changes_of_a_server_are_changes_of_the_proxy() {
+    for (caller, revision) in ERAS {
+        let (station, _) = station();
+        let (gateway, proxy) = gateway();
+        let mounted = proxy
+            .limits(impatient())
+            .mount(remote("st", &station, revision))
+            .unwrap();
+        mounted.connected().await;
+        let client = client_of(&gateway, caller)
+            .auto_refresh(true)
+            .build()
+            .await
+            .unwrap();
+        assert!(client.tool("st.new").await.unwrap().is_none());
+        // The subscriptions of the proxy and of the client take effect after a while.
+        let mut present = false;
+        for round in 0..1_000 {
+            let tool = Tool::new(format!("new{round}")).handler(|_, _| async { "new" });
+            station.edit(|edit| edit.add(tool)).unwrap();
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            present = client.tool("st.new0").await.unwrap().is_some();
+            if present {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        assert!(present, "{caller} {revision}");
+        station
+            .edit(|edit| edit.remove(Component::tool("add")))
+            .unwrap();
+        while client.tool("st.add").await.unwrap().is_some() {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_closed_server_ends_the_connections_of_its_proxy() {
+    let (station, _) = station();
+    let (gateway, proxy) = gateway();
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let served = tokio::spawn(async move {
+        let (reader, writer) = tokio::io::split(theirs);
+        station.serve(reader, writer).await
+    });
+    let stream = std::sync::Mutex::new(Some(ours));
+    let remote = Remote::new("st", move || {
+        let builder = McpClient::builder().protocol_version(LEGACY);
+        match stream.lock().unwrap().take() {
+            Some(stream) => {
+                let (reader, writer) = tokio::io::split(stream);
+                builder.session(Arc::new(LineSession::new(reader, writer)))
+            }
+            None => builder,
+        }
+    });
+    proxy.mount(remote).unwrap().connected().await;
+    // The last reference to the server of the proxy.
+    drop(proxy);
+    drop(gateway);
+    served.await.unwrap().unwrap();
+}
+
+use std::future::IntoFuture;
