@@ -47,6 +47,7 @@ Examples:
   treenail read file:///notes.txt -o notes.txt --url https://example.com/mcp --header-env Authorization=AUTH
   treenail lock -o some.lock.json --command 'npx some-server'
   treenail check some.lock.json --command 'npx some-server'
+  treenail dev --bin my-server
   treenail generate weather.lock.json -o src/weather.rs
   treenail auth login https://mcp.example.com/mcp
 

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
             let typed: Vec<_> = env::args_os()
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            argument_tip::add_argument_tip(error, &typed).exit()
+            argument_tip::add_tips(error, &typed).exit()
         }
     };
     let terminal = Terminal::new(cli.command.verbosity());

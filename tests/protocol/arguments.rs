@@ -174,3 +174,20 @@ fn defaults_outside_their_bounds_do_not_build() {
         "tool `double`: the default of argument `number` is out of range"
     );
 }
+
+#[test]
+fn a_default_that_is_no_json_does_not_build() {
+    #[treenail::mcp_tool]
+    fn double(#[arg(default = f64::NAN)] number: f64) -> f64 {
+        number * 2.0
+    }
+
+    let error = treenail::server!()
+        .tools(treenail::tools![double])
+        .build()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tool `double`: the default of argument `number` cannot be written as JSON, for example because it is NaN"
+    );
+}

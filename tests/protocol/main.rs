@@ -48,6 +48,7 @@ mod rate_limit;
 mod registry;
 mod reinitialize;
 mod request_layers;
+mod request_log;
 mod requests;
 mod resources;
 mod run_time;

@@ -7,7 +7,7 @@ use treenail_schema::internal::nearest;
 use super::RawArgument;
 use crate::render::{inline_json, resolve_reference, sanitize_line, type_name, types_of};
 
-/// Converts one argument, which may have been given more than once.
+/// Converts one argument, which may have been given more than once. Arguments that are given are not proposed for unknown ones.
 ///
 /// # Errors
 ///
@@ -16,9 +16,10 @@ pub(super) fn convert_argument(
     tool: &Tool,
     name: &str,
     raw: &[&RawArgument],
+    is_given: &dyn Fn(&str) -> bool,
 ) -> Result<Value, String> {
     let root = &*tool.input_schema;
-    let schema = argument_schema(root, name)?;
+    let schema = argument_schema(root, name, is_given)?;
     if let [RawArgument::Json(_, value)] = raw {
         return Ok(value.clone());
     }
@@ -54,7 +55,11 @@ pub(super) fn missing_arguments<'a>(
 
 /// Returns the schema of an argument. An unlisted name is an error, unless the schema explicitly allows additional
 /// properties.
-fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a Value, String> {
+fn argument_schema<'a>(
+    root: &'a Map<String, Value>,
+    name: &str,
+    is_given: &dyn Fn(&str) -> bool,
+) -> Result<&'a Value, String> {
     let properties = root.get("properties").and_then(Value::as_object);
     if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
         return Ok(schema);
@@ -62,8 +67,11 @@ fn argument_schema<'a>(root: &'a Map<String, Value>, name: &str) -> Result<&'a V
     let others = root.get("additionalProperties");
     let others = others.filter(|others| others.is_object() || **others == Value::Bool(true));
     others.ok_or_else(|| {
-        let names = properties.into_iter().flatten();
-        unknown_argument(name, names.map(|(name, _)| name.as_str()))
+        let names = properties
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str());
+        unknown_argument(name, names.filter(|name| !is_given(name)))
     })
 }
 
@@ -208,7 +216,7 @@ mod tests {
         let given: Vec<RawArgument> = typed.iter().map(|it| it.parse().unwrap()).collect();
         let name = given[0].name().unwrap().to_owned();
         let given: Vec<_> = given.iter().collect();
-        let value = convert_argument(&tool(), &name, &given);
+        let value = convert_argument(&tool(), &name, &given, &|_| false);
         assert_eq!(value, expected.map_err(str::to_owned), "{typed:?}");
     }
 

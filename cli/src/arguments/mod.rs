@@ -20,7 +20,7 @@ pub(crate) fn tool_arguments(
     let mut arguments = raw.object.clone().unwrap_or_default();
     let mut problems = Vec::new();
     for (name, texts) in raw.grouped() {
-        match convert::convert_argument(tool, name, &texts) {
+        match convert::convert_argument(tool, name, &texts, &|name| raw.contains(name)) {
             Ok(value) => drop(arguments.insert(name.to_owned(), value)),
             Err(problem) => problems.push(problem),
         }
@@ -61,7 +61,8 @@ pub(crate) fn prompt_arguments(
     for (name, texts) in raw.grouped() {
         match texts.as_slice() {
             _ if !names().any(|known| known == name) => {
-                problems.push(convert::unknown_argument(name, names()));
+                let missing = names().filter(|name| !raw.contains(name));
+                problems.push(convert::unknown_argument(name, missing));
             }
             [RawArgument::Text(_, text)] => {
                 drop(arguments.insert(name.to_owned(), text.as_str().into()));

@@ -44,6 +44,7 @@ pub(super) fn describe_constraints(schema: &Value, root: &Schema) -> Option<Stri
     }
     let bound = |key: &str| schema.get(key).filter(|bound| bound.is_number());
     match (bound("minimum"), bound("maximum")) {
+        (Some(minimum), Some(maximum)) if minimum == maximum => Some(format!("exactly {minimum}")),
         (Some(minimum), Some(maximum)) => Some(format!("{minimum} to {maximum}")),
         (Some(minimum), None) => Some(format!("at least {minimum}")),
         (None, Some(maximum)) => Some(format!("at most {maximum}")),

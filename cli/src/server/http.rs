@@ -27,3 +27,31 @@ pub(super) fn open_session(
     };
     Ok(Arc::new(builder.build()?))
 }
+
+/// Returns a URL with the usual path, for a URL without one.
+pub(super) fn url_with_path(url: &str) -> Option<String> {
+    let parsed: ::http::Uri = url.parse().ok()?;
+    let (scheme, authority) = (parsed.scheme_str()?, parsed.authority()?);
+    // A user name or a password is not repeated.
+    let address = authority.as_str().rsplit('@').next()?;
+    let has_path = parsed.path().len() > 1;
+    (!has_path).then(|| format!("{scheme}://{address}/mcp"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_path_is_proposed() {
+        let cases = [
+            ("http://localhost:80", Some("http://localhost:80/mcp")),
+            ("https://a:b@example.com/", Some("https://example.com/mcp")),
+            ("http://localhost/x", None),
+            ("localhost", None),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(url_with_path(url).as_deref(), expected, "{url}");
+        }
+    }
+}

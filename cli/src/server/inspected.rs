@@ -45,7 +45,9 @@ impl Inspected {
         let builder = builder.wrap_session(move |session| wrapping.wrap(session));
         match Box::pin(builder.build()).await {
             Ok(client) => Ok(client),
-            Err(error) => Err(tail.add_to(connection_failure(error)).await),
+            Err(error) => Err(tail
+                .add_to(connection_failure(error, args.target.url.as_deref()))
+                .await),
         }
     }
 }

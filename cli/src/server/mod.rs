@@ -101,7 +101,13 @@ impl Connection {
             Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
             None => builder,
         };
-        let connecting = async { builder.build().await.map_err(connection_failure) };
+        let connecting = async {
+            let url = args.target.url.as_deref();
+            builder
+                .build()
+                .await
+                .map_err(|error| connection_failure(error, url))
+        };
         let client = Box::pin(until_interrupted(connecting)).await;
         let client = match client {
             Ok(client) => client,
@@ -155,6 +161,9 @@ impl Connection {
     }
 }
 
+/// Opens a session with a URL and headers.
+type OpenHttp<'a> = dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure> + 'a;
+
 /// Returns a builder with the options that all connections have in common, and the limits.
 fn base_builder(args: &ServerArgs, subscribe: bool) -> (McpClientBuilder, ClientLimits) {
     let mut limits = ClientLimits::default();
@@ -176,7 +185,7 @@ fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
     tail: &StderrTail,
-    open_http: &dyn Fn(&str, &[(String, String)]) -> Result<Arc<dyn Session>, Failure>,
+    open_http: &OpenHttp<'_>,
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {
@@ -189,18 +198,41 @@ fn set_target(
     }
 }
 
-/// Maps all failures to start a session to [`Exit::Connection`].
-fn connection_failure(error: ClientError) -> Failure {
+/// Maps all failures to start a session to [`Exit::Connection`], except those of HTTP.
+fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
     match error {
-        ClientError::Closed(reason) => Failure::new(
-            Exit::Connection,
-            format!("could not connect to the server: {reason}"),
-        ),
+        ClientError::Closed(reason) => {
+            let failure = Failure::new(
+                Exit::Connection,
+                format!("could not connect to the server: {reason}"),
+            );
+            if url.is_none() && reason.starts_with("the server has exited with status 0") {
+                return failure.note(
+                    "the program ended without an answer; a server on standard streams reads messages until its input ends",
+                );
+            }
+            failure
+        }
         ClientError::Timeout(_) | ClientError::Protocol(_) => Failure::new(
             Exit::Connection,
             format!("could not start a session with the server: {error}"),
         ),
-        error => error.into(),
+        error => {
+            let is_path = matches!(
+                error,
+                ClientError::Unsupported(_)
+                    | ClientError::Http {
+                        status: 404 | 405,
+                        ..
+                    }
+            );
+            let proposed = url.filter(|_| is_path).and_then(http::url_with_path);
+            let failure = Failure::from(error);
+            match proposed {
+                Some(url) => failure.note(format!("the URL has no path; most servers use `{url}`")),
+                None => failure,
+            }
+        }
     }
 }
 

@@ -217,7 +217,8 @@ stack backtrace:
 "
         .to_owned();
         for frame in 1..30 {
-            text += &format!("  {frame:2}: frame\n             at ./src/main.rs:3:5\n");
+            let line = format!("  {frame:2}: frame\n             at ./src/main.rs:3:5\n");
+            text.push_str(&line);
         }
         text += "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.\nbye\n  at";
         let mut filter = BacktraceFilter::default();

@@ -15,11 +15,13 @@ mod exit_codes;
 #[path = "../../../tests/agent/openai/fake.rs"]
 mod fake;
 mod generate;
+mod hints;
 mod http;
 mod install;
 mod list;
 mod lock;
 mod process;
+mod proxy;
 mod read;
 #[cfg(unix)]
 mod repl;

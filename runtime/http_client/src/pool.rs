@@ -117,8 +117,9 @@ impl Pool {
             HyperClient::Plain(client) => client.request(request),
             HyperClient::Tls(client) => client.request(request),
         };
+        let is_plain = matches!(self.client, HyperClient::Plain(_));
         sent.await
-            .map_err(|error| connection_error(&error, authority.as_ref()))
+            .map_err(|error| connection_error(&error, authority.as_ref(), is_plain))
     }
 
     /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
@@ -162,7 +163,7 @@ fn client_builder(limits: &HttpClientLimits) -> Builder {
 }
 
 /// Converts an error of hyper with all its sources. None of them contains text from the server.
-fn connection_error(error: &Error, authority: Option<&Authority>) -> HttpError {
+fn connection_error(error: &Error, authority: Option<&Authority>, is_plain: bool) -> HttpError {
     // The port, but no user name and no password.
     let address = authority.map_or("", |authority| {
         let text = authority.as_str();
@@ -178,8 +179,35 @@ fn connection_error(error: &Error, authority: Option<&Authority>) -> HttpError {
         if let Some(NotAllowed(reason)) = cause.downcast_ref() {
             return HttpError::invalid(&**reason);
         }
+        if is_invalid_tls(cause) {
+            return HttpError::closed(format!(
+                "{reason}: its answer is not TLS; use `http://` in the URL if it serves plain HTTP"
+            ));
+        }
         reason = format!("{reason}: {cause}");
+        if is_plain && is_invalid_http(cause) {
+            reason.push_str("; use `https://` in the URL if it serves TLS");
+        }
         source = cause.source();
     }
     HttpError::closed(reason)
+}
+
+/// Returns true if the peer has sent something that is not TLS, for example a response of plain HTTP.
+fn is_invalid_tls(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = cause;
+    // I/O errors are nested, and do not name the inner one as their source.
+    while let Some(error) = cause.downcast_ref::<std::io::Error>() {
+        match error.get_ref() {
+            Some(inner) => cause = inner,
+            None => return false,
+        }
+    }
+    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidMessage(_)))
+}
+
+/// Returns true if the peer has sent something that is not HTTP, for example an alert of TLS.
+fn is_invalid_http(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let error = cause.downcast_ref::<hyper::Error>();
+    error.is_some_and(hyper::Error::is_parse)
 }

@@ -34,9 +34,10 @@ impl Propagation {
             propagator.fields().map(ToOwned::to_owned).collect()
         };
         let fields = global::get_text_map_propagator(fields);
-        match fields.is_empty() {
-            true => Self::Own(Arc::new(W3c::default())),
-            false => Self::Global(fields),
+        if fields.is_empty() {
+            Self::Own(Arc::new(W3c::default()))
+        } else {
+            Self::Global(fields)
         }
     }
 

@@ -139,6 +139,12 @@ impl<T> Argument<T> {
                         self.name
                     )
                 })?;
+                if value.is_null() && (self.read)("null").is_none() {
+                    return Err(format!(
+                        "the default of argument `{}` cannot be written as JSON, for example because it is NaN",
+                        self.name
+                    ));
+                }
                 property.insert("default".to_owned(), value);
             }
         }
@@ -295,15 +301,22 @@ impl<'a, const N: usize> Reader<'a, N> {
         let Ok(mut members) = crate::wire::Members::new(object) else {
             return;
         };
+        let mut unknown = Vec::new();
         while let Ok(Some((key, text))) = members.next() {
             match names.iter().position(|name| **name == *key) {
                 Some(index) if self.texts[index].replace(text).is_none() => {}
-                _ if self.problems.len() >= MAX_REPORTED => {}
+                _ if self.problems.len() + unknown.len() >= MAX_REPORTED => {}
                 Some(_) => self.problems.push(Problem::new(&key, Fault::Repeated)),
-                None => self
-                    .problems
-                    .push(Problem::unknown(&key, names.into_iter())),
+                None => unknown.push(key),
             }
+        }
+        let given = names.into_iter().zip(&self.texts);
+        let missing = given
+            .filter(|(_, text)| text.is_none())
+            .map(|(name, _)| name);
+        for key in unknown {
+            // An argument that is given already is not meant.
+            self.problems.push(Problem::unknown(&key, missing.clone()));
         }
     }
 

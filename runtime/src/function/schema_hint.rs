@@ -97,21 +97,31 @@ fn describe_alternatives(schema: &Schema, root: &Schema, steps: &mut u32) -> Opt
 
 fn with_conditions(mut text: String, schema: &Schema) -> String {
     let bound = |keyword: &str| schema.get(keyword).map(Value::to_string);
-    let conditions = [
-        ("minimum", "at least "),
+    let pairs = [
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", "characters "),
+        ("minItems", "maxItems", "items "),
+    ];
+    let others = [
         ("exclusiveMinimum", "more than "),
-        ("maximum", "at most "),
         ("exclusiveMaximum", "less than "),
-        ("minLength", "characters at least "),
-        ("maxLength", "characters at most "),
-        ("minItems", "items at least "),
-        ("maxItems", "items at most "),
         ("pattern", "pattern "),
     ];
-    let conditions: Vec<_> = conditions
-        .iter()
-        .filter_map(|(keyword, words)| Some(format!("{words}{}", bound(keyword)?)))
-        .collect();
+    let mut conditions = Vec::new();
+    for (minimum, maximum, unit) in pairs {
+        match (bound(minimum), bound(maximum)) {
+            (Some(least), Some(most)) if least == most => {
+                conditions.push(format!("{unit}exactly {least}"));
+            }
+            (least, most) => {
+                conditions.extend(least.map(|least| format!("{unit}at least {least}")));
+                conditions.extend(most.map(|most| format!("{unit}at most {most}")));
+            }
+        }
+    }
+    for (keyword, words) in others {
+        conditions.extend(bound(keyword).map(|bound| format!("{words}{bound}")));
+    }
     if !conditions.is_empty() {
         // Writing to a string cannot fail.
         let _ = write!(text, " ({})", conditions.join(", "));
@@ -140,6 +150,8 @@ mod tests {
                 "at": {"type": "string", "format": "date-time"},
                 "host": {"type": "string", "format": "hostname", "maxLength": 9},
                 "local": {"type": "string", "examples": ["10:00:00"]},
+                "pair": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                "between": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
                 "loop": {"$ref": "#/properties/loop"},
                 "any": {},
             },
@@ -163,6 +175,8 @@ mod tests {
                 Some("a string of the format `hostname` (characters at most 9)"),
             ),
             ("/local", Some("a string such as \"10:00:00\"")),
+            ("/pair", Some("an array (items exactly 2)")),
+            ("/between", Some("a number (at most 1, more than 0)")),
             ("/loop", None),
             ("/loop/a/b/c", None),
             ("/any", None),

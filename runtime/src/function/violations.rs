@@ -74,7 +74,14 @@ impl Problems<'_> {
     fn nearest(&self, pointer: &str, name: &str) -> Option<String> {
         let schema = schema_at(self.root, pointer)?;
         let known = schema.get("properties")?.as_object()?;
-        nearest(name, known.keys().map(String::as_str)).map(str::to_owned)
+        let given = self.value.pointer(pointer).and_then(Value::as_object);
+        // A member that is given already is not meant.
+        let is_given = |name: &str| given.is_some_and(|given| given.contains_key(name));
+        let missing = known
+            .keys()
+            .map(String::as_str)
+            .filter(|name| !is_given(name));
+        nearest(name, missing).map(str::to_owned)
     }
 
     fn add(&mut self, pointer: String, fault: Fault) {

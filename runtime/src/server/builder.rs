@@ -266,7 +266,7 @@ impl ServerBuilder {
     ///   `isError` if it is the call of a tool, and otherwise an internal error (-32603) with its message.
     /// - Layers that react to each other, such as load shedding and a limit, belong in one `ServiceBuilder`. The service inside
     ///   of each call of this method is always ready, and its requests wait.
-    /// - Scopes are checked before the layers. The tool, prompt or resource is looked up after them.
+    /// - Scopes are checked, and [hidden](ServerBuilder::visible) items removed, before the layers.
     ///
     /// [`ServerBuilder::build`] makes the services. Some that use time, such as a rate limit, panic if they are made outside of a
     /// tokio runtime.

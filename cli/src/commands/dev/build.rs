@@ -20,6 +20,9 @@ use crate::terminal::Terminal;
 /// Maximum length of the remembered output of a failed build, in bytes.
 const MAX_OUTPUT_BYTES: usize = 16 << 10;
 
+/// Maximum number of copies of a program that run at the same time.
+const MAX_COPIES: u32 = 8;
+
 /// Pause after a failed start of a build command, which would otherwise be repeated at once if sources change all the time.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
@@ -34,9 +37,23 @@ impl Program {
     /// Returns the command of a server on standard streams. It gets the environment of this program, whose place it takes in
     /// the configuration of a host.
     pub(super) fn to_server_command(&self) -> ServerCommand {
-        ServerCommand::new(&self.path)
+        let copy = self.runnable_copy();
+        ServerCommand::new(copy.as_deref().unwrap_or(Path::new(&self.path)))
             .args(&self.arguments)
             .inherit_env()
+    }
+
+    /// Copies the program where the system locks running programs. Otherwise, the next build could not replace it.
+    fn runnable_copy(&self) -> Option<PathBuf> {
+        let path = Path::new(&self.path);
+        if !cfg!(windows) || !path.is_absolute() {
+            return None;
+        }
+        let name = path.file_name()?.to_string_lossy();
+        let copies =
+            (0..MAX_COPIES).map(|number| path.with_file_name(format!("dev-{number}-{name}")));
+        // The first ones may be running.
+        copies.into_iter().find(|copy| fs::copy(path, copy).is_ok())
     }
 }
 
@@ -84,7 +101,7 @@ impl Builder {
         };
         Ok(Self {
             plan,
-            watch: SourceWatch::start(watched, terminal)?,
+            watch: SourceWatch::start(&watched, terminal)?,
             terminal: terminal.clone(),
             built: None,
             process: None,
@@ -105,9 +122,7 @@ impl Builder {
     async fn build_changes(&mut self, outcomes: &mpsc::Sender<BuildOutcome>) {
         loop {
             let outcome = self.build().await;
-            // A build of sources that have changed since is not worth a restart.
-            let is_stale = self.watch.has_changed();
-            if !is_stale && outcomes.send(outcome).await.is_err() {
+            if outcomes.send(outcome).await.is_err() {
                 return;
             }
             let Some(changed) = self.watch.wait_for_change().await else {
@@ -202,7 +217,7 @@ async fn run_command(
     };
     let (stdout, stderr) = process.take_output();
     let (mut output, mut errors) = (String::new(), String::new());
-    let (_, _, status) = tokio::join!(
+    let ((), (), status) = tokio::join!(
         pass_lines(stdout, &mut output, terminal),
         pass_lines(stderr, &mut errors, terminal),
         process.wait(),

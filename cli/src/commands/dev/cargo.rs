@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 /// Build of a binary or an example.
 #[derive(Debug)]
 pub(super) struct CargoBuild {
-    /// Options of `cargo build` that select what to build.
+    /// Options of `cargo build` that select the program.
     pub(super) options: Vec<OsString>,
     /// Arguments of the built program.
     pub(super) arguments: Vec<OsString>,

@@ -34,11 +34,10 @@ pub(super) struct ClientRequest {
     pub(super) params: String,
 }
 
-/// A message that is none, with the error to answer.
+/// Text that is no message, with the error to answer. Its id is not known.
 #[derive(Debug)]
 pub(super) struct InvalidMessage {
-    pub(super) id: Option<String>,
-    pub(super) error: RpcError,
+    pub(super) error: Box<RpcError>,
 }
 
 #[derive(Deserialize)]
@@ -76,12 +75,12 @@ pub(super) fn parse_line(line: &[u8]) -> Vec<Result<ClientMessage, InvalidMessag
 fn parse_message(text: &str) -> Result<ClientMessage, InvalidMessage> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() {
-            invalid(None, format!("not a message: {error}"))
+            invalid(format!("not a message: {error}"))
         } else {
             parse_error(&error)
         }
     })?;
-    let id = envelope.id.map(id_text).transpose()?;
+    let id = envelope.id.as_ref().map(id_text).transpose()?;
     let params = envelope.params.map_or("{}", RawValue::get).to_owned();
     match (id, envelope.method) {
         (Some(id), Some(method)) => Ok(ClientMessage::Request(ClientRequest {
@@ -98,23 +97,20 @@ fn parse_message(text: &str) -> Result<ClientMessage, InvalidMessage> {
                 (Some(result), None) => Ok(result.get().to_owned()),
                 (None, Some(error)) => Err(error),
                 _ => {
-                    return Err(invalid(
-                        None,
-                        "expected a `method`, a `result` or an `error`",
-                    ));
+                    return Err(invalid("expected a `method`, a `result` or an `error`"));
                 }
             };
             Ok(ClientMessage::Answer { id, result })
         }
-        (None, None) => Err(invalid(None, "expected a `method`")),
+        (None, None) => Err(invalid("expected a `method`")),
     }
 }
 
 /// Returns the JSON text of an id, in one form for equal ids.
-fn id_text(id: Value) -> Result<String, InvalidMessage> {
+fn id_text(id: &Value) -> Result<String, InvalidMessage> {
     let text = id.to_string();
     if !(id.is_string() || id.is_number()) || text.len() > MAX_ID_BYTES {
-        return Err(invalid(None, "expected a number or a short string as `id`"));
+        return Err(invalid("expected a number or a short string as `id`"));
     }
     Ok(text)
 }
@@ -122,12 +118,15 @@ fn id_text(id: Value) -> Result<String, InvalidMessage> {
 fn parse_error(error: &impl std::fmt::Display) -> InvalidMessage {
     let message = format!("not valid JSON: {error}");
     let error = RpcError::new(treenail::schema::error_code::PARSE_ERROR, message);
-    InvalidMessage { id: None, error }
+    InvalidMessage {
+        error: Box::new(error),
+    }
 }
 
-fn invalid(id: Option<String>, message: impl Into<Cow<'static, str>>) -> InvalidMessage {
-    let error = RpcError::invalid_request(message);
-    InvalidMessage { id, error }
+fn invalid(message: impl Into<Cow<'static, str>>) -> InvalidMessage {
+    InvalidMessage {
+        error: Box::new(RpcError::invalid_request(message)),
+    }
 }
 
 /// Returns the member of the parameters, if it is there.

@@ -57,6 +57,10 @@ pub(crate) struct Dev {
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
 
+    /// Directory of the server and its sources [default: this directory]
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+
     /// Stop the old server before the new one is started, if only one of them can run at a time
     #[arg(long, conflicts_with = "http")]
     stop_first: bool,
@@ -104,6 +108,10 @@ struct CargoArgs {
 
 impl Dev {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        if let Some(directory) = &self.directory {
+            let changed = std::env::set_current_dir(directory);
+            changed.map_err(Failure::io(format!("`{}`", directory.display())))?;
+        }
         let plan = self.plan()?;
         let builder = Builder::new(plan, terminal).await?;
         let (sender, outcomes) = mpsc::channel(1);

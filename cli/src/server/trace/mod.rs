@@ -3,6 +3,7 @@
 //! [`TracedSession`] wraps a session and passes each message to a [`TraceSink`], without the secrets that [`Redactor`] knows.
 //! [`Trace`] is the option `--trace`, with sinks for the terminal and for files.
 
+mod args;
 mod authorization;
 mod file;
 mod incoming;
@@ -17,12 +18,13 @@ use std::time::Duration;
 use treenail::auth::OAuth;
 use treenail::client::{HttpAuthorization, Session};
 
+pub(crate) use self::args::{TraceArgs, TraceTarget, parse_trace_target};
 use self::authorization::RedactedAuthorization;
 use self::file::FileSink;
 pub(crate) use self::redact::Redactor;
 pub(crate) use self::session::TracedSession;
 use self::text::TextSink;
-use crate::args::{ServerArgs, TraceArgs, TraceTarget};
+use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 

@@ -123,6 +123,18 @@ async fn a_server_that_does_not_start_leaves_the_old_one() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_starts_answers_with_its_last_lines() {
+    let project = Project::new("before");
+    project.write("run.sh", "echo 'panic: no database' >&2; exit 3\n");
+    let client = McpClient::builder().command(project.command(&[]));
+    let client = client.protocol_version(Revision::V2025_11_25);
+    let Err(ClientError::Refused(error)) = client.build().await else {
+        panic!("there is no server");
+    };
+    assert!(error.message.contains("panic: no database"), "{error}");
+}
+
+#[tokio::test]
 async fn a_call_in_flight_gets_an_error_when_its_server_is_replaced() {
     let project = Project::new("everything");
     let client = project.connect(Revision::V2025_11_25).await;

@@ -8,7 +8,7 @@ use super::Connection;
 use crate::extensions::Extensions;
 use crate::revision::{CachedPeer, Peer};
 use crate::scope::Access;
-use crate::server::observe::SessionObservation;
+use crate::server::observe::{ObservedTransport, SessionObservation};
 use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
 use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
@@ -46,7 +46,7 @@ impl Connection {
             calls_first: true,
             restarts: false,
             session: self.session,
-            is_stdio: false,
+            transport: ObservedTransport::Other,
             observation: SessionObservation::default(),
         }
     }

@@ -21,7 +21,7 @@ use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
 use crate::revision::CachedPeer;
 use crate::server::Server;
-use crate::server::observe::SessionObservation;
+use crate::server::observe::{ObservedTransport, SessionObservation};
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::{Audience, Decision, Subscriber, Unreviewed};
@@ -61,8 +61,8 @@ pub struct Connection {
     restarts: bool,
     /// The number of restarts.
     session: u64,
-    /// Set for a connection over the standard streams of the process.
-    is_stdio: bool,
+    /// The transport, unless it is HTTP.
+    transport: ObservedTransport,
     /// Observation of the session of the legacy era.
     observation: SessionObservation,
 }
@@ -116,7 +116,7 @@ impl Connection {
             calls_first: true,
             restarts: true,
             session: 0,
-            is_stdio: false,
+            transport: ObservedTransport::Other,
             observation: SessionObservation::default(),
         }
     }

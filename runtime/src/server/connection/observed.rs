@@ -15,7 +15,7 @@ use crate::wire::{Envelope, as_string};
 impl Connection {
     /// Marks the connection as one over the standard streams of the process.
     pub(crate) fn over_stdio(mut self) -> Self {
-        self.is_stdio = true;
+        self.transport = ObservedTransport::Stdio;
         self
     }
 
@@ -44,13 +44,11 @@ impl Connection {
         let mut outcome = None;
         observation.in_scope(&mut || outcome = self.handle_request(id, envelope, out));
         self.extensions = own;
-        match outcome {
-            Some(pending) => Some(pending.with_observation(observation)),
-            None => {
-                observation.end(&Outcome::of_response(&out[start..]));
-                None
-            }
+        if let Some(pending) = outcome {
+            return Some(pending.with_observation(observation));
         }
+        observation.end(&Outcome::of_response(&out[start..]));
+        None
     }
 
     fn describe<'a>(
@@ -100,8 +98,7 @@ impl Connection {
     fn observed_transport(&self) -> ObservedTransport {
         let parts = self.extensions.get::<http::request::Parts>();
         match parts.map(|parts| parts.version) {
-            None if self.is_stdio => ObservedTransport::Stdio,
-            None => ObservedTransport::Other,
+            None => self.transport,
             Some(http::Version::HTTP_2) => ObservedTransport::Http("2"),
             Some(http::Version::HTTP_3) => ObservedTransport::Http("3"),
             Some(http::Version::HTTP_10) => ObservedTransport::Http("1.0"),
@@ -111,10 +108,7 @@ impl Connection {
 
     #[cfg(not(feature = "http-server"))]
     fn observed_transport(&self) -> ObservedTransport {
-        match self.is_stdio {
-            true => ObservedTransport::Stdio,
-            false => ObservedTransport::Other,
-        }
+        self.transport
     }
 
     #[cfg(feature = "http-server")]

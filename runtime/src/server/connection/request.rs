@@ -160,7 +160,7 @@ impl Connection {
         let (state, revision) = (&self.server.state, peer.revision());
         #[cfg(feature = "tower")]
         if let Some(layers) = state.layers.as_ref().filter(|_| is_layered(method)) {
-            return self.layered((layers, snapshot), id, (method, params), peer, out);
+            return self.layered((layers, snapshot), id, (method, params, peer), out);
         }
         match snapshot.route(method, params, revision, &state.config)? {
             Some(Route::Page(page)) => {
@@ -200,8 +200,7 @@ impl Connection {
         &self,
         (layers, snapshot): (&RequestService, &Arc<Snapshot>),
         id: &str,
-        (method, params): (Method, &Params<'_>),
-        peer: &Arc<Peer>,
+        (method, params, peer): (Method, &Params<'_>, &Arc<Peer>),
         out: &mut Vec<u8>,
     ) -> Result<Outcome, RpcError> {
         let (state, revision) = (&self.server.state, peer.revision());
@@ -224,9 +223,10 @@ impl Connection {
             name: &name,
             arguments: arguments.as_deref(),
         };
-        let resumed = match exists && revision.is_modern() {
-            true => state.elicit_config.resume(target, params)?,
-            false => None,
+        let resumed = if exists && revision.is_modern() {
+            state.elicit_config.resume(target, params)?
+        } else {
+            None
         };
         let received = ReceivedId::new(id);
         let call = self.call(peer, CallId::Received(&received), target, params.meta);
@@ -325,6 +325,10 @@ fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError>
 
 impl Server {
     /// Returns `true` if a request runs a function, or passes through layers.
+    #[cfg_attr(
+        not(feature = "tower"),
+        allow(clippy::unused_self, reason = "layers decide")
+    )]
     pub(crate) fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
         #[cfg(feature = "tower")]
         if self.state.layers.is_some() {

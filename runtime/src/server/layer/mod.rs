@@ -18,6 +18,7 @@
 // of the peer. A server without layers has none of this cost.
 
 mod layered_request;
+mod log;
 mod only;
 mod request;
 mod response;
@@ -31,6 +32,7 @@ use tower_service::Service;
 use treenail_schema::Method;
 
 pub(crate) use self::layered_request::LayeredRequest;
+pub use self::log::{LogLayer, LogService};
 pub use self::only::{Only, only};
 pub use self::request::Request;
 pub use self::response::Response;

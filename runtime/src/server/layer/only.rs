@@ -93,9 +93,10 @@ impl<F: Fn(&Request) -> bool> Service<Request> for Either<F> {
     }
 
     fn call(&mut self, request: Request) -> ResponseFuture {
-        match (self.selects)(&request) {
-            true => self.layered.call(request),
-            false => self.inner.call(request),
+        if (self.selects)(&request) {
+            self.layered.call(request)
+        } else {
+            self.inner.call(request)
         }
     }
 }

@@ -99,9 +99,12 @@ async fn run(request: Request) -> Result<Response, BoxError> {
     let call = call.with_context(context);
     let revision = call.peer.revision();
     let is_bare = call.target.method() == Method::CallTool;
-    let style = || match is_bare {
-        true => &*BARE,
-        false => call.server.style(revision),
+    let style = || {
+        if is_bare {
+            &*BARE
+        } else {
+            call.server.style(revision)
+        }
     };
     let mut text = Vec::new();
     let mut result = ResultWriter::new(&mut text, style());

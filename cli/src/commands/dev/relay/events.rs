@@ -10,6 +10,7 @@ use super::server::RunningServer;
 use super::{Event, Relay, ServerState};
 use crate::commands::dev::build::BuildOutcome;
 use crate::commands::dev::message::{self, ClientRequest, member};
+use crate::server::StderrTail;
 
 /// Maximum length of a failure in a log message or an error, in characters.
 const MAX_FAILURE_CHARS: usize = 8_000;
@@ -34,7 +35,7 @@ impl Relay {
                 if let ServerState::Running(_) = &self.server {
                     self.note("the build failed; the old server stays");
                 }
-                self.fail(format!("the build failed:\n{reason}"));
+                self.fail(&format!("the build failed:\n{reason}"));
             }
         }
     }
@@ -73,6 +74,9 @@ impl Relay {
             }
             return;
         }
+        if let (Ok(server), true) = (&result, self.exited == generation) {
+            return self.explain_exit(server.tail(), generation);
+        }
         self.launching = None;
         match result {
             Ok(server) => self.replace_server(server),
@@ -81,9 +85,20 @@ impl Relay {
                 let stays = if stays { "; the old server stays" } else { "" };
                 let reason = format!("the server does not start: {reason}");
                 self.note(&format!("{reason}{stays}"));
-                self.fail(reason);
+                self.fail(&reason);
             }
         }
+    }
+
+    /// Reports a server that has exited before it was used.
+    fn explain_exit(&mut self, tail: StderrTail, generation: u64) {
+        let events = self.launcher.events.clone();
+        self.background.spawn(async move {
+            let lines = tail.last_lines().await.join("\n");
+            let result = Err(format!("it has exited\n{lines}"));
+            // The relay has ended.
+            let _ = events.send(Event::Launched { generation, result });
+        });
     }
 
     fn replace_server(&mut self, server: RunningServer) {
@@ -100,7 +115,9 @@ impl Relay {
         if let Some(old) = old {
             self.retire(old);
         }
-        subscriptions.into_iter().for_each(|it| self.send(it));
+        for request in subscriptions {
+            self.send(request);
+        }
         if !is_first {
             self.announce_changes();
         }
@@ -176,14 +193,14 @@ impl Relay {
             return;
         };
         if self.subscriptions.contains(id) {
-            // The server has ended it, or does not support it. It goes on for the changes of restarts.
+            // The server has ended it, or does not support it. It stays open for the changes of restarts.
             let acknowledged = self.subscriptions.acknowledge(id);
             return acknowledged.iter().for_each(|it| self.output.send(it));
         }
         let result = match result {
             Ok(result) => Ok(self.memory.note_result(&call.request, result)),
             Err(ClientError::Refused(error)) => Err(error),
-            Err(ClientError::Closed(reason)) if self.exited == generation => {
+            Err(ClientError::Closed(reason)) if self.crashed == generation => {
                 return self.orphans.push((id.to_owned(), reason.to_string()));
             }
             Err(ClientError::Closed(_)) => Err(RpcError::internal(
@@ -195,6 +212,7 @@ impl Relay {
     }
 
     pub(super) fn on_exit(&mut self, generation: u64) {
+        self.exited = self.exited.max(generation);
         let is_running =
             matches!(&self.server, ServerState::Running(server) if server.generation == generation);
         if !is_running {
@@ -203,7 +221,7 @@ impl Relay {
         let Some(mut server) = self.take_server() else {
             return;
         };
-        self.exited = generation;
+        self.crashed = generation;
         let events = self.launcher.events.clone();
         self.background.spawn(async move {
             while server.calls.join_next().await.is_some() {}
@@ -227,8 +245,8 @@ impl Relay {
     }
 
     /// Records a failed build or start. Without a server, requests fail with its reason.
-    fn fail(&mut self, reason: String) {
-        let reason = shorten(&reason);
+    fn fail(&mut self, reason: &str) {
+        let reason = shorten(reason);
         self.unreported = Some(reason.clone());
         self.report_failure(None);
         if self.launching.is_some() || matches!(self.server, ServerState::Running(_)) {

@@ -2,26 +2,23 @@
 //!
 //! The client stays connected while servers are replaced. Messages pass as text; only ids are replaced, because several servers
 //! answer the same client. `memory` is the handshake that a new server repeats, `subscriptions` and `server_requests` translate
-//! ids, `server` starts a server, and `events` reacts to it.
+//! ids. `requests` passes messages of the client to a server, `server` starts one, and `events` reacts to builds and servers.
 
 mod events;
 mod memory;
+mod requests;
 mod server;
 mod server_requests;
 mod subscriptions;
 
 use std::collections::{HashMap, VecDeque};
-use std::future::poll_fn;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
-use std::task::Poll;
 
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use treenail::client::{
-    ClientLimits, Responder, ServerCommand, SessionNotification, SessionRequest,
-};
+use treenail::client::{ClientLimits, Responder, ServerCommand};
 use treenail::{ClientError, RpcError};
 
 use self::memory::Memory;
@@ -30,13 +27,10 @@ use self::server_requests::ServerRequests;
 use self::subscriptions::Subscriptions;
 use super::build::BuildOutcome;
 use super::client::ClientOutput;
-use super::message::{self, ClientMessage, ClientRequest, InvalidMessage};
+use super::message::{self, ClientRequest};
 use crate::exit::{Exit, Failure};
 use crate::server::trace::Trace;
 use crate::terminal::Terminal;
-
-/// Maximum number of requests that wait for a server.
-const MAX_WAITING: usize = 1_000;
 
 /// Event of the client or of a server.
 #[derive(Debug)]
@@ -103,8 +97,10 @@ pub(super) struct Relay {
     pending: HashMap<String, PendingCall>,
     /// Requests that wait for a server.
     waiting: VecDeque<ClientRequest>,
-    /// Generation of the last server that exited by itself.
+    /// Generation of the last server that has exited, or was stopped.
     exited: u64,
+    /// Generation of the last server that exited while it was used.
+    crashed: u64,
     /// Calls of a server that has exited, with the reason, until it is explained.
     orphans: Vec<(String, String)>,
     memory: Memory,
@@ -156,6 +152,7 @@ impl Relay {
             pending: HashMap::new(),
             waiting: VecDeque::new(),
             exited: 0,
+            crashed: 0,
             orphans: Vec::new(),
             memory: Memory::default(),
             subscriptions: Subscriptions::default(),
@@ -221,8 +218,10 @@ impl Relay {
                 result,
             } => self.on_answer(generation, &id, result),
             Event::Unsent(request) => {
-                self.pending.remove(&request.id);
-                self.forward(request);
+                // The client may have cancelled it since.
+                if self.pending.remove(&request.id).is_some() {
+                    self.forward(request);
+                }
             }
             Event::Notified {
                 generation,
@@ -250,134 +249,4 @@ impl Relay {
             }
         }
     }
-
-    fn on_message(&mut self, message: Result<ClientMessage, InvalidMessage>) {
-        match message {
-            Ok(ClientMessage::Request(request)) => self.on_request(request),
-            Ok(ClientMessage::Notification { method, params }) => {
-                self.on_client_notification(method, params);
-            }
-            Ok(ClientMessage::Answer { id, result }) => self.server_requests.answer(&id, result),
-            Err(InvalidMessage { id, error }) => {
-                let id = id.as_deref().unwrap_or("null");
-                self.output.send(&message::answer(id, &Err(error)));
-            }
-        }
-    }
-
-    fn on_request(&mut self, request: ClientRequest) {
-        self.report_failure(Some(&request));
-        match &*request.method {
-            "subscriptions/listen" => self.subscriptions.insert(request.clone()),
-            // The relay has declared log messages for its own.
-            "logging/setLevel" if self.memory.initialize.is_some() && !self.memory.has_logging => {
-                let result = self.memory.note_result(&request, "{}".to_owned());
-                self.output.send(&message::answer(&request.id, &Ok(result)));
-                return;
-            }
-            _ => {}
-        }
-        self.forward(request);
-    }
-
-    fn on_client_notification(&mut self, method: String, params: String) {
-        match &*method {
-            "notifications/initialized" => self.memory.is_initialized = true,
-            "notifications/cancelled" => {
-                let id = message::member(&params, &["requestId"]).unwrap_or_default();
-                self.cancel(&id.to_string());
-                return;
-            }
-            _ => {}
-        }
-        if let ServerState::Running(server) = &mut self.server {
-            let session = Arc::clone(&server.session);
-            server.calls.spawn(async move {
-                let notification = SessionNotification::new(method, params);
-                // A server that has exited needs no notification.
-                let _ = session.notify(notification).await;
-            });
-        }
-        self.report_failure(None);
-    }
-
-    /// Cancels a request. Dropping its future notifies the server.
-    fn cancel(&mut self, id: &str) {
-        self.subscriptions.remove(id);
-        self.waiting.retain(|request| request.id != id);
-        if let Some(call) = self.pending.remove(id) {
-            call.abort.abort();
-        }
-    }
-
-    /// Passes a request to the server, or lets it wait for one.
-    fn forward(&mut self, request: ClientRequest) {
-        match &self.server {
-            ServerState::Running(_) => return self.send(request),
-            ServerState::Failed(reason) if self.launching.is_none() => {
-                let error = RpcError::internal(format!("there is no server: {reason}"));
-                self.subscriptions.remove(&request.id);
-                return self.output.send(&message::answer(&request.id, &Err(error)));
-            }
-            ServerState::Exited if self.launching.is_none() => self.launch(),
-            _ => {}
-        }
-        if self.waiting.len() < MAX_WAITING {
-            return self.waiting.push_back(request);
-        }
-        let error = RpcError::internal("too many requests wait for the server");
-        self.output.send(&message::answer(&request.id, &Err(error)));
-    }
-
-    /// Sends a request to the running server.
-    fn send(&mut self, request: ClientRequest) {
-        let ServerState::Running(server) = &mut self.server else {
-            return;
-        };
-        let server_id = self.launcher.next_id();
-        if self.subscriptions.contains(&request.id) {
-            self.subscriptions.connect(&request.id, server_id);
-        }
-        let call = send_call(
-            (Arc::clone(&server.session), server_id, server.generation),
-            request.clone(),
-            self.launcher.events.clone(),
-        );
-        while server.calls.try_join_next().is_some() {}
-        let call = PendingCall {
-            generation: server.generation,
-            abort: server.calls.spawn(call),
-            request,
-        };
-        self.pending.insert(call.request.id.clone(), call);
-    }
-}
-
-/// Sends a request and reports the answer.
-async fn send_call(
-    (session, server_id, generation): (Arc<dyn treenail::client::Session>, i64, u64),
-    request: ClientRequest,
-    events: mpsc::UnboundedSender<Event>,
-) {
-    let (method, params) = (request.method.clone(), request.params.clone());
-    let mut sent = SessionRequest::new(server_id, method, params);
-    sent.cancellable = request.method != "initialize";
-    let mut answer = session.request(sent);
-    let first = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
-    let event = match first {
-        // The session was closed before the request was written.
-        Poll::Ready(Err(ClientError::Closed(_))) => Event::Unsent(request),
-        Poll::Ready(result) => Event::Answered {
-            generation,
-            id: request.id,
-            result,
-        },
-        Poll::Pending => Event::Answered {
-            generation,
-            id: request.id,
-            result: answer.await,
-        },
-    };
-    // The relay has ended.
-    let _ = events.send(event);
 }

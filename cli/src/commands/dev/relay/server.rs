@@ -52,6 +52,10 @@ impl RunningServer {
         self.tail.drain().await;
     }
 
+    pub(super) fn tail(&self) -> StderrTail {
+        self.tail.clone()
+    }
+
     /// Returns the last lines of a server that has exited.
     pub(super) async fn last_lines(self) -> String {
         self.tail.last_lines().await.join("\n")

@@ -106,7 +106,7 @@ impl Subscriptions {
 }
 
 impl Subscription {
-    /// Returns the first message of the subscription: what the server honours, and the list changes of restarts. Returns
+    /// Returns the first message of the subscription: the filter of the server, and the list changes of restarts. Returns
     /// `None` after a restart.
     fn acknowledge(&mut self, honoured: Option<&Value>) -> Option<String> {
         if std::mem::replace(&mut self.is_acknowledged, true) {

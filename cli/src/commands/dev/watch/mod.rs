@@ -1,8 +1,10 @@
-//! Watch of source files.
+//! Watch of source files. `rules` decides which files count.
+
+mod rules;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use notify::event::{AccessKind, EventKind, MetadataKind, ModifyKind};
@@ -10,6 +12,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use self::rules::{Contents, Rules};
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -21,12 +24,6 @@ const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// Maximum number of watched directories, for a tree that is no source tree.
 const MAX_DIRECTORIES: usize = 20_000;
-
-/// Directories without sources.
-const IGNORED_NAMES: [&str; 3] = ["target", "node_modules", "__pycache__"];
-
-/// Extensions of sources in the directories of Cargo packages.
-const SOURCE_EXTENSIONS: [&str; 3] = ["rs", "toml", "lock"];
 
 /// Files to watch.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +43,7 @@ pub(super) struct SourceWatch {
     changes: mpsc::UnboundedReceiver<PathBuf>,
     rules: Rules,
     directories: HashSet<PathBuf>,
+    contents: Contents,
     terminal: Terminal,
     /// The limit has been reported.
     is_full: bool,
@@ -53,17 +51,8 @@ pub(super) struct SourceWatch {
     seen: Option<PathBuf>,
 }
 
-/// Rules that decide which files count. All paths are absolute.
-#[derive(Debug, Default)]
-struct Rules {
-    paths: Vec<PathBuf>,
-    ignored: Vec<PathBuf>,
-    /// Files that the last build has read.
-    files: HashSet<PathBuf>,
-}
-
 impl SourceWatch {
-    pub(super) fn start(watched: Watched, terminal: &Terminal) -> Result<Self, Failure> {
+    pub(super) fn start(sources: &Watched, terminal: &Terminal) -> Result<Self, Failure> {
         let (sender, changes) = mpsc::unbounded_channel();
         let watcher = notify::recommended_watcher(move |event| send_paths(event, &sender));
         let watcher = watcher.map_err(|error| {
@@ -74,15 +63,16 @@ impl SourceWatch {
             changes,
             rules: Rules::default(),
             directories: HashSet::new(),
+            contents: Contents::default(),
             terminal: terminal.clone(),
             is_full: false,
             seen: None,
         };
-        for path in &watched.paths {
+        for path in &sources.paths {
             let exists = fs::metadata(path);
             exists.map_err(Failure::io(format!("`{}`", path.display())))?;
         }
-        watch.watch_also(&watched);
+        watch.watch_also(sources);
         Ok(watch)
     }
 
@@ -119,14 +109,6 @@ impl SourceWatch {
         }
     }
 
-    /// Returns whether something has changed since the last wait.
-    pub(super) fn has_changed(&mut self) -> bool {
-        while let Ok(path) = self.changes.try_recv() {
-            self.see(path);
-        }
-        self.seen.is_some()
-    }
-
     /// Waits for a change, and until no file changes any more. Returns the first changed file, or `None` if there will be no
     /// more changes.
     pub(super) async fn wait_for_change(&mut self) -> Option<PathBuf> {
@@ -141,7 +123,7 @@ impl SourceWatch {
         self.seen.take()
     }
 
-    /// Remembers a path that counts. A manifest takes precedence, because it may change what to watch.
+    /// Remembers a path that counts. A manifest takes precedence, because it may add directories.
     fn see(&mut self, path: PathBuf) {
         if path.is_dir() && !self.rules.is_ignored(&path) {
             // Files may have been written before the watch.
@@ -153,8 +135,11 @@ impl SourceWatch {
             // It is watched again if it returns.
             self.directories.remove(&path);
         }
+        if !self.rules.counts(&path) || !self.contents.has_changed(&path) {
+            return;
+        }
         let is_manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
-        if self.rules.counts(&path) && (self.seen.is_none() || is_manifest) {
+        if self.seen.is_none() || is_manifest {
             self.seen = Some(path);
         }
     }
@@ -203,44 +188,6 @@ impl SourceWatch {
             }
         }
     }
-}
-
-impl Rules {
-    fn is_ignored(&self, path: &Path) -> bool {
-        if self.ignored.iter().any(|ignored| path.starts_with(ignored)) {
-            return true;
-        }
-        // A directory that was named is watched, whatever its own path.
-        let base = self
-            .paths
-            .iter()
-            .find_map(|base| path.strip_prefix(base).ok());
-        base.unwrap_or(path)
-            .components()
-            .next_back()
-            .is_some_and(is_ignored_name)
-    }
-
-    fn counts(&self, path: &Path) -> bool {
-        if self.files.contains(path) {
-            return true;
-        }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_temporary =
-            name.starts_with('.') || name.ends_with('~') || name.starts_with('#') || name == "4913";
-        if is_temporary || self.ignored.iter().any(|ignored| path.starts_with(ignored)) {
-            return false;
-        }
-        let extension = path.extension().unwrap_or_default().to_string_lossy();
-        SOURCE_EXTENSIONS.contains(&&*extension)
-            || self.paths.iter().any(|base| path.starts_with(base))
-    }
-}
-
-fn is_ignored_name(component: Component<'_>) -> bool {
-    let name = component.as_os_str().to_string_lossy();
-    let is_hidden = name.len() > 1 && name.starts_with('.') && name != "..";
-    is_hidden || IGNORED_NAMES.contains(&&*name)
 }
 
 /// Passes on the paths of a change. Reading a file is none.

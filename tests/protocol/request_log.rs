@@ -1,0 +1,122 @@
+//! The log of requests, and warnings about slow ones.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use tracing::subscriber::set_default;
+use treenail::context::Principal;
+use treenail::layer::LogLayer;
+use treenail::prelude::*;
+use treenail::transport::Handled;
+
+use crate::support::peer::{MODERN, meta};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Lines {
+    fn take(&self) -> Vec<String> {
+        let bytes = std::mem::take(&mut *self.0.lock().unwrap());
+        let text = String::from_utf8(bytes).unwrap();
+        text.lines().map(ToOwned::to_owned).collect()
+    }
+}
+
+#[mcp_tool]
+fn echo(text: String) -> String {
+    text
+}
+
+#[mcp_tool]
+async fn sleep(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_are_logged_with_their_outcome() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .without_time()
+        .with_writer(move || writer.clone())
+        .finish();
+    let _subscriber = set_default(subscriber);
+    let log = LogLayer::new().slow(Duration::from_secs(2));
+    let server = treenail::server!().tools(tools![echo, sleep]).layer(log);
+    let mut connection = server.build().unwrap().connect();
+    connection.extensions_mut().insert(Principal::new("ada"));
+    let mut handle = |id: u8, method: &str, mut params: Value| {
+        for (key, value) in meta(MODERN.as_str()) {
+            params["_meta"][key] = value;
+        }
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let handled = connection.handle_message(message.to_string().as_bytes(), &mut Vec::new());
+        if let Handled::Pending(pending) = handled {
+            Some(pending)
+        } else {
+            None
+        }
+    };
+    let call = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
+    for (method, params, expected) in [
+        (
+            "tools/call",
+            call("echo", json!({"text": "a secret"})),
+            r#"target="echo" id=Number(1) principal=ada outcome="ok""#,
+        ),
+        (
+            "tools/call",
+            call("echo", json!({})),
+            r#"outcome="tool_error""#,
+        ),
+        (
+            "tools/call",
+            call("none", json!({})),
+            r#"target="none" id=Number(1) principal=ada outcome="-32602""#,
+        ),
+        ("tools/list", json!({}), r#"method="tools/list" target="""#),
+    ] {
+        if let Some(pending) = handle(1, method, params) {
+            pending.await;
+        }
+        let lines = lines.take();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(
+            lines[0].contains("INFO") && lines[0].contains(expected),
+            "{lines:?}"
+        );
+        assert!(!lines[0].contains("secret"));
+    }
+    let slow = handle(2, "tools/call", call("sleep", json!({"seconds": 3}))).unwrap();
+    slow.await;
+    let slow = lines.take();
+    assert_eq!(slow.len(), 2, "{slow:?}");
+    assert!(
+        slow[0].contains("WARN") && slow[0].contains("limit=2s"),
+        "{slow:?}"
+    );
+    assert!(slow[1].contains("INFO") && slow[1].contains(r#"outcome="ok""#));
+    drop(handle(
+        3,
+        "tools/call",
+        call("sleep", json!({"seconds": 3})),
+    ));
+    let cancelled = lines.take();
+    assert!(
+        cancelled[0].contains(r#"outcome="cancelled""#),
+        "{cancelled:?}"
+    );
+}
