@@ -4,12 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-<<<<<<< HEAD
-for package in bench floor-server treenail-server treenail-otel-server treenail-many rmcp-server hyper-http treenail-http rmcp-http \
-=======
-for package in bench floor-server treenail-server treenail-dynamic treenail-many rmcp-server hyper-http treenail-http rmcp-http \
->>>>>>> next
-    floor-client treenail-client rmcp-client; do
+for package in bench floor-server treenail-server treenail-dynamic treenail-otel-server treenail-many rmcp-server hyper-http \
+    treenail-http rmcp-http floor-client treenail-client rmcp-client; do
     cargo build --release --quiet --package "$package"
 done
 exec "${CARGO_TARGET_DIR:-target}/release/bench" "$@"

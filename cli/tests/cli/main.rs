@@ -22,6 +22,7 @@ mod install;
 mod list;
 mod lock;
 mod process;
+mod proxy;
 mod read;
 #[cfg(unix)]
 mod repl;

@@ -47,22 +47,14 @@ const RMCP: Program = program("rmcp", "rmcp-server");
 /// Servers with one tool; the first one is the floor, the last one rmcp as its documentation sets it up.
 const ADD: [Program; 4] = [FLOOR, TREENAIL, RMCP_PIPES, RMCP];
 
-<<<<<<< HEAD
-/// The same, one whose tool returns a struct, and one with telemetry without an exporter.
-const ADD_AND_STRUCT: [Program; 6] = [
-    FLOOR,
-    TREENAIL,
-    program("Treenail, struct", "treenail-struct"),
-    program("Treenail, telemetry", "treenail-otel-server"),
-=======
-/// The same, and one whose tool returns a struct, takes a context, or is made at run time.
-const ADD_VARIANTS: [Program; 7] = [
+/// The same, and one whose tool returns a struct, takes a context, or is made at run time, and one with telemetry without an exporter.
+const ADD_VARIANTS: [Program; 8] = [
     FLOOR,
     TREENAIL,
     program("Treenail, struct", "treenail-struct"),
     program("Treenail, context", "treenail-context"),
     program("Treenail, run time", "treenail-dynamic"),
->>>>>>> next
+    program("Treenail, telemetry", "treenail-otel-server"),
     RMCP_PIPES,
     RMCP,
 ];
