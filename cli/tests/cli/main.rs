@@ -17,10 +17,12 @@ mod fake;
 mod generate;
 mod hints;
 mod http;
+mod inspect;
 mod install;
 mod list;
 mod lock;
 mod process;
+mod proxy;
 mod read;
 #[cfg(unix)]
 mod repl;

@@ -1,6 +1,6 @@
 //! Passing on of one call: the request and its response, and the requests of the server for the client, between all eras.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use treenail_runtime::{AskError, Context, RpcError};
-use treenail_schema::{InputRequest, error_code};
+use treenail_schema::InputRequest;
 
-use crate::event::Question;
+use crate::answer::{answer_directly, respond};
 use crate::exchange::{Exchange, Step};
 use crate::failure::Failure;
 use crate::limits::ProxyLimits;
@@ -148,7 +148,7 @@ impl Forwarder<'_> {
 
     /// The server is of the modern era: it requests input as a result, and is called again with the answers.
     async fn in_rounds(&self, context: &Context, call: &RemoteCall) -> Result<String, Failure> {
-        let mut members = String::new();
+        let (mut members, mut used) = (String::new(), HashSet::new());
         let rounds = context.server().limits().input_rounds;
         for number in 0..=rounds {
             // Earlier rounds are read from the state of the client, and the server is not called again for them.
@@ -161,15 +161,18 @@ impl Forwarder<'_> {
                         Step::Done(Err(error)) => {
                             return Err(Outcome::Failed(self.failure(&error)));
                         }
-                        // Servers of the modern era send no requests.
-                        Step::Question(question) => drop(question),
+                        // Servers of the modern era send no requests, and their clients no answers.
+                        Step::Question(question) => question.discard(),
                     }
                 }
             });
             match round.await {
                 Err(Outcome::Complete(text)) => return Ok(text),
                 Err(Outcome::Failed(failure)) => return Err(failure),
-                Ok(round) => members = self.answer_round(context, number, round).await?,
+                Ok(round) => {
+                    let keys = unique_keys(&round, &mut used);
+                    members = self.answer_round(context, round, &keys).await?;
+                }
             }
         }
         Err(Failure::Server(format!(
@@ -211,14 +214,14 @@ impl Forwarder<'_> {
     async fn answer_round(
         &self,
         context: &Context,
-        number: u32,
         round: RemoteRound,
+        keys: &BTreeMap<String, String>,
     ) -> Result<String, Failure> {
         let mut members = String::new();
         if round.requests.is_empty() {
             tokio::time::sleep(RETRY_DELAY).await;
         } else {
-            let answers = self.answers(context, number, round.requests).await?;
+            let answers = self.answers(context, keys, round.requests).await?;
             members.push_str("\"inputResponses\":{");
             for (key, answer) in answers {
                 if !members.ends_with('{') {
@@ -244,12 +247,12 @@ impl Forwarder<'_> {
     async fn answers(
         &self,
         context: &Context,
-        number: u32,
+        keys: &BTreeMap<String, String>,
         requests: BTreeMap<String, InputRequest>,
     ) -> Result<Vec<(String, String)>, Failure> {
         let ask = |(key, request): (String, InputRequest)| async move {
             let method = request.method();
-            let question = context.forward(request).key(format!("{number}.{key}"));
+            let question = context.forward(request).key(keys.get(&key).unwrap_or(&key));
             let answer = question.await;
             answer
                 .map(|answer| (key, answer))
@@ -277,43 +280,16 @@ impl Forwarder<'_> {
     }
 }
 
-/// Answers a question of a server over a connection of the legacy era.
-async fn answer_directly(context: Context, mut question: Question) {
-    let mut cancelled = question.take_cancelled();
-    let answer = {
-        let mut answer = pin!(async {
-            context
-                .forward(question.request.clone())
-                .if_supported()
-                .await
-        });
-        poll_fn(|task| match answer.as_mut().poll(task) {
-            Poll::Ready(answer) => Poll::Ready(Some(answer)),
-            Poll::Pending => match Pin::new(&mut cancelled).poll(task) {
-                Poll::Ready(Ok(())) => Poll::Ready(None),
-                _ => Poll::Pending,
-            },
-        })
-        .await
+/// Returns the keys of the questions for the client, by those of the server: the same, unless an earlier round had it.
+fn unique_keys(round: &RemoteRound, used: &mut HashSet<String>) -> BTreeMap<String, String> {
+    let unique = |key: &String| {
+        let mut own = key.clone();
+        while !used.insert(own.clone()) {
+            own.push('\'');
+        }
+        (key.clone(), own)
     };
-    match answer {
-        Some(answer) => respond(question, answer),
-        None => question.discard(),
-    }
-}
-
-/// Answers the question of a server of the legacy era.
-fn respond(question: Question, answer: Result<Option<String>, AskError>) {
-    let method = question.request.method();
-    question.respond(match answer {
-        Ok(Some(answer)) => Ok(answer),
-        Ok(None) => Err(RpcError::new(
-            error_code::METHOD_NOT_FOUND,
-            format!("the client of this call does not support `{method}`"),
-        )),
-        Err(AskError::Refused(error)) => Err(error),
-        Err(error) => Err(RpcError::internal(error.to_string())),
-    });
+    round.requests.keys().map(unique).collect()
 }
 
 /// Request of a server of the modern era for input, as the sealed state of a client contains it.

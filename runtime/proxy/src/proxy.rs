@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use treenail_runtime::{Result, Server, WeakServer};
 
-use crate::features::Lists;
 use crate::limits::ProxyLimits;
+use crate::lists::Lists;
 use crate::names::Names;
 use crate::remote::Remote;
 use crate::status::Status;

@@ -68,13 +68,7 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
     let mut failures = 0;
     let mut current: Option<Pin<Box<Subscription>>> = None;
     loop {
-        let wanted = wanted(upstream, resources);
-        let mut filter = SubscriptionFilter::new();
-        filter.tools_list_changed = Some(true);
-        filter.prompts_list_changed = Some(true);
-        filter.resources_list_changed = Some(true);
-        filter.resource_subscriptions =
-            (!wanted.is_empty()).then(|| wanted.iter().cloned().collect());
+        let filter = filter(wanted(upstream, resources));
         // The earlier subscription ends once there is a new one, so that no change is missed.
         match link.client.session().subscriptions_listen(&filter).await {
             Ok(subscription) => current = Some(Box::pin(subscription)),
@@ -108,6 +102,16 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
             Either::Second(()) => failures = 0,
         }
     }
+}
+
+/// Returns the filter for all lists and these resources.
+fn filter(wanted: BTreeSet<String>) -> SubscriptionFilter {
+    let mut filter = SubscriptionFilter::new();
+    filter.tools_list_changed = Some(true);
+    filter.prompts_list_changed = Some(true);
+    filter.resources_list_changed = Some(true);
+    filter.resource_subscriptions = (!wanted.is_empty()).then(|| wanted.into_iter().collect());
+    filter
 }
 
 async fn next<S: Stream>(stream: &mut Pin<Box<S>>) -> Option<S::Item> {

@@ -10,14 +10,16 @@ use treenail_runtime::dynamic::{Feature, FeatureSource};
 use treenail_runtime::internal::{Backoff, jitter};
 use treenail_runtime::{Edit, Server, WeakServer};
 
-use crate::features::{FeatureMaker, ListKind, Lists};
+use crate::features::FeatureMaker;
 use crate::link::{Link, all_capabilities};
+use crate::lists::{ListKind, Lists};
 use crate::names::Names;
 use crate::race::{Either, race};
 use crate::remote::Remote;
 use crate::status::Status;
 use crate::subscriptions;
 use crate::tap::Tap;
+use crate::tapped::tapped;
 use crate::upstream::{KnownResources, Upstream};
 
 /// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
@@ -104,7 +106,7 @@ impl Supervisor {
             .subscribe_to_changes(false)
             .wrap_session(move |session| {
                 let tap = Tap::new(Arc::clone(&name), limits.clone());
-                let session = tap.wrap(session);
+                let session = tapped(session, &tap);
                 *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
                 session
             });

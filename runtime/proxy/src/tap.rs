@@ -1,24 +1,24 @@
-//! Session that passes messages of its server for a call to that call, and everything else on.
+//! Messages of a server that are for a call, or for the proxy.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot};
 use treenail_runtime::RpcError;
-use treenail_runtime::client::{
-    IncomingHandler, IncomingRequest, Session, SessionFuture, SessionNotification, SessionRequest,
-    TransportKind,
-};
+use treenail_runtime::client::IncomingRequest;
 use treenail_schema::{
-    InputRequest, JsonObject, LoggingMessageNotificationParams, ProgressNotificationParams,
-    ProgressToken, error_code,
+    InputRequest, LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
+    error_code,
 };
 
 use crate::calls::{Calls, Unrelated};
 use crate::event::{Event, Question};
 use crate::limits::ProxyLimits;
+
+/// Maximum size of a URI that is remembered until its subscribers are notified.
+const MAX_URI_BYTES: usize = 8 << 10;
 
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
@@ -65,14 +65,6 @@ impl Tap {
         })
     }
 
-    /// Returns the session with this tap.
-    pub(crate) fn wrap(self: &Arc<Self>, session: Arc<dyn Session>) -> Arc<dyn Session> {
-        Arc::new(TappedSession {
-            session,
-            tap: Arc::clone(self),
-        })
-    }
-
     /// Waits for changes, and takes them. The end of the connection is never taken.
     pub(crate) async fn news(&self) -> News {
         loop {
@@ -104,13 +96,13 @@ impl Tap {
         lock(&self.news).closed
     }
 
-    fn note(&self, change: impl FnOnce(&mut News)) {
+    pub(crate) fn note(&self, change: impl FnOnce(&mut News)) {
         change(&mut lock(&self.news));
         self.changed.notify_one();
     }
 
     /// Handles a notification. Returns false for one that is not for the proxy.
-    fn on_notification(&self, method: &str, params: &str, request: Option<i64>) {
+    pub(crate) fn on_notification(&self, method: &str, params: &str, request: Option<i64>) {
         match method {
             "notifications/progress" => self.on_progress(params),
             "notifications/message" => self.on_log(params, request),
@@ -163,7 +155,7 @@ impl Tap {
         };
         let most = self.limits.subscriptions;
         self.note(|news| {
-            if news.updated.len() < most {
+            if news.updated.len() < most && uri.len() <= MAX_URI_BYTES {
                 news.updated.insert(uri);
             } else if !news.updated.contains(&uri) {
                 news.updates_lost = true;
@@ -186,7 +178,7 @@ impl Tap {
     }
 
     /// Passes a request for the client to its call.
-    fn on_request(&self, request: IncomingRequest<'_>) {
+    pub(crate) fn on_request(&self, request: IncomingRequest<'_>) {
         let outcome = self.route(&request).and_then(|call| {
             let input = self.parse(&request)?;
             let (cancel, cancelled) = oneshot::channel();
@@ -241,78 +233,4 @@ impl Tap {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Session with a [`Tap`].
-#[derive(Debug)]
-struct TappedSession {
-    session: Arc<dyn Session>,
-    tap: Arc<Tap>,
-}
-
-impl Session for TappedSession {
-    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        let tap = Arc::clone(&self.tap);
-        self.session
-            .listen(Arc::new(TappedHandler { tap, incoming }));
-    }
-
-    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
-        self.session.request(request)
-    }
-
-    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
-        self.session.notify(notification)
-    }
-
-    fn transport(&self) -> TransportKind {
-        self.session.transport()
-    }
-
-    fn stray_line(&self) -> Option<String> {
-        self.session.stray_line()
-    }
-
-    fn credentials_version(&self) -> u64 {
-        self.session.credentials_version()
-    }
-
-    fn extensions(&self) -> BTreeMap<String, JsonObject> {
-        self.session.extensions()
-    }
-
-    fn close(&self) -> SessionFuture<'_, ()> {
-        self.session.close()
-    }
-}
-
-struct TappedHandler {
-    tap: Arc<Tap>,
-    incoming: Arc<dyn IncomingHandler>,
-}
-
-impl IncomingHandler for TappedHandler {
-    fn notification(&self, method: &str, params: &str) {
-        self.tap.on_notification(method, params, None);
-        self.incoming.notification(method, params);
-    }
-
-    fn related_notification(&self, method: &str, params: &str, request: i64) {
-        self.tap.on_notification(method, params, Some(request));
-        self.incoming.related_notification(method, params, request);
-    }
-
-    fn request(&self, request: IncomingRequest<'_>) {
-        match request.method {
-            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
-                self.tap.on_request(request);
-            }
-            _ => self.incoming.request(request),
-        }
-    }
-
-    fn closed(&self) {
-        self.tap.note(|news| news.closed = true);
-        self.incoming.closed();
-    }
 }

@@ -152,21 +152,23 @@ impl Proxy {
         };
         // Options that are wrong are reported at once, and not when the server is connected.
         drop(behind.builder()?);
+        let remote = Remote::new(name, move || behind.builder_or_none()).namespace(namespace);
+        let remote = self.select(remote, namespace)?;
+        gateway
+            .mount(remote)
+            .map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// Adds the filters and names of the options.
+    fn select(&self, remote: Remote, namespace: &str) -> Result<Remote, Failure> {
         let patterns = Patterns::parse(&self.filters)?;
         let prefix = match namespace {
             "" => String::new(),
             namespace => format!("{namespace}."),
         };
-        let filter = {
-            let prefix = prefix.clone();
-            move |item: &treenail::proxy::Item<'_>| {
-                patterns.include(&format!("{prefix}{}", item.name()))
-            }
-        };
-        let connect = move || behind.builder_or_none();
-        let mut remote = Remote::new(name, connect)
-            .namespace(namespace)
-            .filter(filter);
+        let start = prefix.clone();
+        let mut remote =
+            remote.filter(move |item| patterns.include(&format!("{start}{}", item.name())));
         for given in &self.renamed {
             let (from, to) = given.split_once('=').ok_or_else(|| {
                 Failure::usage(format!(
@@ -177,9 +179,7 @@ impl Proxy {
                 remote = remote.rename(from, to.strip_prefix(&prefix).unwrap_or(to));
             }
         }
-        gateway
-            .mount(remote)
-            .map_err(|error| Failure::usage(error.to_string()))
+        Ok(remote)
     }
 
     /// Serves until the client closes standard input, or the program is terminated.

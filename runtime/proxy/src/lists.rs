@@ -1,0 +1,138 @@
+//! The lists of a server.
+
+use std::sync::Arc;
+
+use treenail_runtime::client::{ClientError, McpClient};
+use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
+
+use crate::item::Item;
+use crate::matcher::Matcher;
+use crate::remote::Remote;
+
+/// Lists of a server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lists {
+    pub(crate) tools: Vec<Arc<Tool>>,
+    pub(crate) prompts: Vec<Arc<Prompt>>,
+    pub(crate) resources: Vec<Arc<Resource>>,
+    pub(crate) templates: Vec<Arc<ResourceTemplate>>,
+    /// Set if the server has resources, perhaps none in a list.
+    pub(crate) has_resources: bool,
+    /// Set if the server completes arguments.
+    pub(crate) completes: bool,
+    /// Set if resources can be subscribed to.
+    pub(crate) subscribable: bool,
+    pub(crate) instructions: Option<String>,
+}
+
+impl Lists {
+    /// Fetches all lists. One that cannot be fetched is empty; the others are served all the same.
+    pub(crate) async fn fetch(client: &McpClient, server: &str) -> Result<Self, ClientError> {
+        let info = client.session().peer_info();
+        let capabilities = &info.capabilities;
+        let templates = client.url_templates().await.map(|templates| {
+            let templates = templates.iter().map(|one| Arc::new(one.listed().clone()));
+            templates.collect()
+        });
+        Ok(Self {
+            tools: unless_lost(client.tools().await, server, "tools")?,
+            prompts: unless_lost(client.prompts().await, server, "prompts")?,
+            resources: unless_lost(client.resources().await, server, "resources")?,
+            templates: unless_lost(templates, server, "resource templates")?,
+            has_resources: capabilities.resources.is_some(),
+            // The first revision has completions, but no capability for them.
+            completes: capabilities.completions.is_some()
+                || (info.revision == treenail_schema::Revision::V2024_11_05),
+            subscribable: capabilities
+                .resources
+                .as_ref()
+                .is_some_and(|resources| resources.subscribe == Some(true)),
+            instructions: info.instructions.clone(),
+        })
+    }
+
+    /// Keeps the features that `remote` serves, at most `most` of them.
+    pub(crate) fn select(&mut self, remote: &Remote, most: usize) {
+        let mut left = most;
+        let mut keep = |item: Item<'_>| {
+            let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&item));
+            let kept = wanted && left > 0;
+            left -= usize::from(kept);
+            kept
+        };
+        self.tools.retain(|tool| keep(Item::Tool(tool)));
+        self.prompts.retain(|prompt| keep(Item::Prompt(prompt)));
+        self.resources
+            .retain(|resource| keep(Item::Resource(resource)));
+        self.templates
+            .retain(|template| keep(Item::Template(template)));
+        if left == 0 {
+            tracing::warn!(server = %remote.name, most, "the server has more features than are served");
+        }
+    }
+
+    /// Returns the matchers of the templates that `include` selects.
+    pub(crate) fn matchers(&self, include: impl Fn(&str) -> bool) -> Vec<Matcher> {
+        let templates = self
+            .templates
+            .iter()
+            .map(|template| &*template.uri_template);
+        templates
+            .filter(|template| include(template))
+            .map(Matcher::new)
+            .collect()
+    }
+
+    /// Returns the URIs and templates.
+    pub(crate) fn uris(&self) -> impl Iterator<Item = &str> + Clone {
+        let resources = self.resources.iter().map(|resource| &*resource.uri);
+        resources.chain(
+            self.templates
+                .iter()
+                .map(|template| &*template.uri_template),
+        )
+    }
+}
+
+/// Kind of features that one list has, or two lists that change together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+impl ListKind {
+    pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
+
+    /// Returns true if the features of this kind are the same in both lists.
+    pub(crate) fn is_same(self, one: &Lists, other: &Lists) -> bool {
+        match self {
+            Self::Tools => one.tools == other.tools && one.instructions == other.instructions,
+            Self::Prompts => one.prompts == other.prompts && one.completes == other.completes,
+            Self::Resources => {
+                one.resources == other.resources
+                    && one.templates == other.templates
+                    && one.completes == other.completes
+                    && one.subscribable == other.subscribable
+                    && one.has_resources == other.has_resources
+            }
+        }
+    }
+}
+
+/// Returns a list, empty if the server does not deliver it. The loss of the connection is an error.
+fn unless_lost<T>(
+    list: Result<Vec<T>, ClientError>,
+    server: &str,
+    kind: &str,
+) -> Result<Vec<T>, ClientError> {
+    match list {
+        Err(error @ (ClientError::Closed(_) | ClientError::Timeout(_))) => Err(error),
+        Err(error) => {
+            tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");
+            Ok(Vec::new())
+        }
+        list => list,
+    }
+}
