@@ -18,6 +18,7 @@ mod fake;
 mod generate;
 mod hints;
 mod http;
+mod inspect;
 mod install;
 mod list;
 mod lock;
