@@ -43,6 +43,8 @@ pub use treenail_runtime::{
 };
 // The version is part of the name, so that macros and library of different versions fail with an error that names it.
 #[doc(hidden)]
+pub use treenail_macros::__discard;
+#[doc(hidden)]
 pub use treenail_runtime::private as __private_0_1_0;
 // Generated clients are committed by their users, so this path stays as it is.
 #[doc(hidden)]
@@ -356,8 +358,9 @@ pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
 pub mod args {
     #[doc(inline)]
     pub use treenail_runtime::{
-        FromText, HasLength, HasRange, HeaderArgument, IntoAnnotations, IntoDefault, IntoIcons,
-        IntoMeta, IntoRange, IntoSchema, IntoScopes, TextArgument, ToolArgument,
+        FieldType, FromText, HasLength, HasRange, HeaderArgument, IntoAnnotations, IntoDefault,
+        IntoIcons, IntoMeta, IntoRange, IntoSchema, IntoScopes, Suitable, TextArgument,
+        ToolArgument,
     };
 }
 
@@ -503,8 +506,8 @@ pub mod server {
 pub mod tool {
     #[doc(inline)]
     pub use treenail_runtime::{
-        Tool, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter, ToolSet,
-        ToolStream, WrapResults,
+        IntoToolSet, Tool, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter,
+        ToolSet, ToolStream, WrapResults,
     };
 }
 

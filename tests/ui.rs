@@ -17,10 +17,11 @@ const MAX_LINES: usize = 12;
 
 /// Errors from rustc itself, with their number and the maximum number of lines. Their details about the user's code, such as
 /// the value held across an `await`, are worth more than brevity.
-const OF_RUSTC: [(&str, usize, usize); 8] = [
+const OF_RUSTC: [(&str, usize, usize); 9] = [
     ("form/type-as-form", 1, 17),
     ("tool/types/derived-beside-type", 1, 9),
     ("tool/lists/function-without-list", 1, 15),
+    ("tool/lists/functions-without-tools-macro", 1, 15),
     ("tool/functions/held-across-await", 1, 15),
     ("tool/blocks/mount-borrowing-type", 1, 18),
     ("tool/blocks/mount-without-block", 1, 19),

@@ -79,6 +79,7 @@ function renderSection() {
   const item = items.find((entry) => entry.kind === kind && entry.key === key) ?? unlisted(kind, key);
   const detail = item ? detailOf(item) : placeholder(items);
   const list = listOf(section, items);
+  const scrolled = view.querySelector(".list")?.scrollTop ?? 0;
   const active = document.activeElement;
   const wasSearching = active?.id === "search" ? active.selectionStart : null;
   const link = active?.closest?.(".entry-link")?.getAttribute("href");
@@ -86,6 +87,8 @@ function renderSection() {
   if (shownDetail?.isConnected && shownDetail === detail && view.querySelector(".list")) view.querySelector(".list").replaceWith(list);
   else view.replaceChildren(list, detail);
   shownDetail = detail;
+  list.scrollTop = scrolled;
+  list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   if (wasSearching !== null) {
     byId("search")?.focus();
     byId("search")?.setSelectionRange(wasSearching, wasSearching);

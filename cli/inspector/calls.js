@@ -110,7 +110,8 @@ export class CallPanel {
     const view = this.element.closest(".detail");
     const end = this.history.hidden ? this.body : this.history;
     if (!view || end.getBoundingClientRect().bottom <= view.getBoundingClientRect().bottom) return;
-    this.element.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    const top = view.scrollTop + this.element.getBoundingClientRect().top - view.getBoundingClientRect().top - 12;
+    view.scrollTo({ top, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   }
 
   showOutcome(call, outcome) {

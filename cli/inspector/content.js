@@ -13,7 +13,7 @@ const VIDEO = /^video\/[\w.+-]+$/;
 export function toolResult(result, outputSchema) {
   const parts = (result.content ?? []).map((block) => contentBlock(block));
   if (result.structuredContent !== undefined) {
-    parts.push(h("section", { class: "part" }, h("h4", {}, "Structured content"), violationsOf(result.structuredContent, outputSchema), jsonBlock(result.structuredContent, "Structured content")));
+    parts.push(h("section", { class: "part" }, h("h3", {}, "Structured content"), violationsOf(result.structuredContent, outputSchema), jsonBlock(result.structuredContent, "Structured content")));
   }
   if (parts.length === 0) parts.push(h("p", { class: "muted" }, "The tool returned no content."));
   return parts;
@@ -35,12 +35,12 @@ export function contentBlock(block, isProse = false) {
     case "audio":
       return h("section", { class: "part" }, media(block.data, block.mimeType), annotations(block));
     case "resource":
-      return h("section", { class: "part" }, h("h4", {}, "Embedded resource"), resourceContent(block.resource), annotations(block));
+      return h("section", { class: "part" }, h("h3", {}, "Embedded resource"), resourceContent(block.resource), annotations(block));
     case "resource_link":
       return h(
         "section",
         { class: "part" },
-        h("h4", {}, block.title ?? block.name ?? "Resource"),
+        h("h3", {}, block.title ?? block.name ?? "Resource"),
         block.description && h("p", {}, block.description),
         h("a", { href: `#/resources/${encodeURIComponent(block.uri)}`, class: "mono" }, block.uri),
         annotations(block),
@@ -101,7 +101,7 @@ function hexDump(bytes) {
 /** Returns the elements of the messages of a prompt. */
 export function promptMessages(result) {
   return (result.messages ?? []).map((message) =>
-    h("article", { class: `bubble bubble-${message.role}` }, h("h4", {}, message.role), [message.content].flat().map((block) => contentBlock(block, true))),
+    h("article", { class: `bubble bubble-${message.role}` }, h("h3", {}, message.role), [message.content].flat().map((block) => contentBlock(block, true))),
   );
 }
 

@@ -1,7 +1,8 @@
 // Form of a schema, with a JSON editor as the alternative.
 
+import { Unparsable } from "./controls.js";
 import { announce, h, uniqueId } from "./dom.js";
-import { Unparsable, createField } from "./fields.js";
+import { createField } from "./fields.js";
 import { pathText, validate } from "./validate.js";
 
 /** Creates a form for an object schema. `options` may have `complete` and `changed`. */

@@ -79,13 +79,29 @@ function flush() {
 const subjects = new Map();
 
 function subjectOf(message) {
-  if (message.id === null) return message.subject;
+  if (message.id === null) return detail(message) ?? message.subject;
   if (message.kind === "request") {
     subjects.set(`${message.sent} ${message.id}`, message.subject);
     if (subjects.size > 2000) subjects.delete(subjects.keys().next().value);
     return message.subject;
   }
   return subjects.get(`${message.kind === "cancelled" ? message.sent : !message.sent} ${message.id}`);
+}
+
+/** Returns the content of a progress or log message in a line. */
+function detail(message) {
+  if (message.text === null || !["notifications/progress", "notifications/message"].includes(message.method)) return null;
+  let params;
+  try {
+    ({ params } = JSON.parse(message.text));
+  } catch {
+    return null;
+  }
+  if (message.method === "notifications/message") {
+    const text = typeof params.data === "string" ? params.data : JSON.stringify(params.data);
+    return `${params.level}: ${text.slice(0, 200)}`;
+  }
+  return [params.total ? `${params.progress} of ${params.total}` : params.progress, params.message].filter((part) => part !== undefined).join(" · ");
 }
 
 function row(message) {
@@ -116,6 +132,7 @@ async function open(element, message) {
     h("p", { class: "muted small" }, `${message.sent ? "To the server" : "From the server"} · ${formatTime(message.time)} · ${formatBytes(message.bytes)}`),
     text === "" ? h("p", { class: "muted small" }, "No message: the request was cancelled.") : textBlock(json ?? text, "Message", json !== null),
   );
+  element.scrollIntoView({ block: "nearest" });
 }
 
 async function textOf(message) {

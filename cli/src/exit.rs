@@ -49,6 +49,7 @@ Examples:
   treenail check some.lock.json --command 'npx some-server'
   treenail dev --bin my-server
   treenail generate weather.lock.json -o src/weather.rs
+  treenail inspect -- my-server
   treenail auth login https://mcp.example.com/mcp
 
   treenail chat -m gpt-5-mini -s files='npx -y @modelcontextprotocol/server-filesystem .' 'What is in here?'

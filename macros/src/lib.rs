@@ -68,3 +68,10 @@ pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
 pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
     mark::misplaced("resource", &item.into()).into()
 }
+
+/// Removes an item after its derives have been expanded, see `mcp_type`.
+#[proc_macro_attribute]
+#[doc(hidden)]
+pub fn __discard(_: TokenStream, _: TokenStream) -> TokenStream {
+    TokenStream::new()
+}

@@ -32,6 +32,7 @@ pub mod internal;
 mod limits;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod log_throttle;
+mod missing_features;
 mod naming;
 mod outbox;
 mod panic;
@@ -89,6 +90,7 @@ pub use self::form::{FieldError, Form, FormChoice, FormError, FormField, StringF
 pub use self::form::{describe_field, parse_form_content};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{HasLength, HasRange, HeaderArgument};
+pub use self::function::field_type::{FieldType, Suitable};
 pub use self::function::text::TextArgument;
 pub use self::limits::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
 pub use self::prompt::PromptDefinition;
@@ -108,7 +110,7 @@ pub use self::stream::{ToolItem, ToolStream};
 pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolResultWriter;
-pub use self::tool::{Tool, ToolDefinition, ToolSet};
+pub use self::tool::{IntoToolSet, Tool, ToolDefinition, ToolSet};
 #[cfg(feature = "http-server")]
 pub use self::transport::http::{
     AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, HttpFuture, HttpServer, HttpService,

@@ -4,6 +4,7 @@ mod auth;
 mod call;
 mod chat;
 mod check;
+mod completions;
 mod dev;
 mod generate;
 mod info;
@@ -11,6 +12,8 @@ mod inspect;
 mod install;
 mod list;
 mod lock;
+mod new;
+mod pack;
 mod prompt;
 mod proxy;
 mod read;
@@ -38,8 +41,12 @@ pub(crate) enum Command {
     Generate(generate::Generate),
     Dev(dev::Dev),
     Auth(auth::Auth),
+    New(new::New),
     Install(install::Install),
     Uninstall(install::Uninstall),
+    Pack(Box<pack::Pack>),
+    Completions(completions::Completions),
+    Man(completions::Man),
     Proxy(proxy::Proxy),
 }
 
@@ -59,8 +66,12 @@ impl Command {
             Self::Generate(generate) => return generate.verbosity,
             Self::Dev(dev) => return dev.verbosity,
             Self::Auth(auth) => auth.output(),
+            Self::New(new) => return new.verbosity,
             Self::Install(install) => return install.verbosity,
             Self::Uninstall(uninstall) => return uninstall.verbosity,
+            Self::Pack(pack) => pack.server.output,
+            Self::Completions(completions) => return completions.verbosity,
+            Self::Man(man) => return man.verbosity,
             Self::Proxy(proxy) => return proxy.verbosity,
         };
         output.verbosity
@@ -82,8 +93,12 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Generate(generate) => generate.run(terminal),
         Command::Dev(dev) => Box::pin(dev.run(terminal)).await,
         Command::Auth(auth) => auth.run(terminal).await,
+        Command::New(new) => new.run(terminal),
         Command::Install(install) => install.run(terminal),
         Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Pack(pack) => Box::pin(pack.run(terminal)).await,
+        Command::Completions(completions) => completions.run(terminal),
+        Command::Man(man) => man.run(terminal),
         Command::Proxy(proxy) => Box::pin(proxy.run(terminal)).await,
     }
 }

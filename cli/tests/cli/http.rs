@@ -137,9 +137,9 @@ fn http_errors_have_advice() {
                    note: if the server expects other credentials, use --header-env to send a header from an environment variable";
     let credentials = "the server requires authorization (HTTP status 401)\n \
                        note: run `treenail auth login URL`, or use --header-env to send a header from an environment variable";
-    let path = "the server answered with HTTP status 404\n \
+    let path = "URL answered with HTTP status 404\n \
                 note: check the path of the URL; there may be no MCP server at this path";
-    let modern = "not supported: revision 2026-07-28 is not supported at this URL: the server answered with HTTP status 405; \
+    let modern = "not supported: revision 2026-07-28 is not supported at this URL: URL answered with HTTP status 405; \
                   the path may be wrong, or the server may support only older revisions";
     let cases = [
         ("401 Unauthorized", None, sign_in),
@@ -155,6 +155,7 @@ fn http_errors_have_advice() {
         let (url, _heads) = rejecting_server(status);
         let mut args = vec!["list", "--url", &url];
         args.extend(option);
+        let error = error.replace("URL answered", &format!("{url} answered"));
         run_alone(&args).check(4, "", &format!("error: {error}\n"));
     }
 }

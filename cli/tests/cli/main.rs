@@ -6,6 +6,7 @@
 mod authorization;
 mod call;
 mod chat;
+mod completions;
 #[cfg(unix)]
 mod dev;
 mod elicitation;
@@ -17,9 +18,12 @@ mod fake;
 mod generate;
 mod hints;
 mod http;
+mod inspect;
 mod install;
 mod list;
 mod lock;
+mod new;
+mod pack;
 mod process;
 mod proxy;
 mod read;

@@ -94,6 +94,10 @@ impl Boatyard {
     ///
     /// The price depends on the timber and on the number of pieces.
     #[tool(read_only, title = "Estimate a repair")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the form has a field of each kind"
+    )]
     fn estimate(
         &self,
         /// Name of the boat

@@ -63,7 +63,7 @@ pub(crate) type Permit = Arc<OwnedSemaphorePermit>;
 #[diagnostic::on_unimplemented(
     message = "`&{Self}` cannot be an argument",
     label = "an argument is owned: write `String` for `&str`, `Vec<T>` for `&[T]`, `T` for `&T`",
-    note = "only `&Context` is taken by reference"
+    note = "only `&Context` is taken by reference; state such as a database is in `self`: write `&self`, and mount a value of the type"
 )]
 pub trait FromCall {
     /// Takes it from the call.

@@ -33,8 +33,10 @@ pub enum ClientError {
     #[error("the server has ended the session")]
     SessionExpired,
     /// An HTTP server answered with an error status and without a JSON-RPC message.
-    #[error("the server answered with HTTP status {status}{}", body_suffix(.body))]
+    #[error("{url} answered with HTTP status {status}{}", body_suffix(.body))]
     Http {
+        /// The URL of the request, without its query.
+        url: Arc<str>,
         /// The status, as in `404`.
         status: u16,
         /// The first bytes of the body, if it is text.

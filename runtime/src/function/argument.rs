@@ -19,7 +19,7 @@ use crate::function::schema::{Direction, drop_null};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "an argument needs `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types; take call values such as `cx: &Context` by reference"
+    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
 )]
 pub trait ToolArgument: Sized {
     /// Returns the schema and the conversion of the argument called `name`.

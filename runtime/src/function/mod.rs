@@ -5,6 +5,7 @@
 pub(crate) mod argument;
 pub(crate) mod argument_error;
 pub(crate) mod bounds;
+pub(crate) mod field_type;
 pub mod kind;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -17,7 +17,7 @@ use crate::wire::{as_string, shortened};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be parsed from a string",
     label = "arguments of prompts and variables of URIs need `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types; take call values such as `cx: &Context` by reference"
+    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
 )]
 pub trait TextArgument: Sized {
     /// Returns the schema and the conversion of the argument called `name`.

@@ -24,7 +24,7 @@ use crate::server::observe::ServerObserver;
 use crate::server::registry::Registry;
 use crate::server::subscriptions::Hub;
 use crate::server::{Server, ServerState};
-use crate::tool::ToolSet;
+use crate::tool::IntoToolSet;
 use crate::visibility::Rule;
 use crate::wrap::CallStack;
 
@@ -125,7 +125,7 @@ impl ServerBuilder {
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
-    pub fn tools(mut self, tools: ToolSet) -> Self {
+    pub fn tools(mut self, tools: impl IntoToolSet) -> Self {
         self.registry = self.registry.tools(tools);
         self
     }

@@ -7,7 +7,7 @@ use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{Feature, FeatureSource};
 use crate::server::namespace::{Namespace, Parts};
-use crate::tool::ToolSet;
+use crate::tool::IntoToolSet;
 
 /// Sequence of changes to the tools, prompts and resources of a server; [`Server::edit`](crate::Server::edit) makes all or none.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Edit {
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
-    pub fn tools(self, tools: ToolSet) -> Self {
+    pub fn tools(self, tools: impl IntoToolSet) -> Self {
         self.push(Namespace::root().tools(tools))
     }
 

@@ -12,7 +12,7 @@ use crate::dynamic::{Bound, Feature};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
-use crate::tool::ToolSet;
+use crate::tool::{IntoToolSet, ToolSet};
 use crate::visibility::Rule;
 
 /// Mounted types, functions and nested namespaces under one name.
@@ -52,8 +52,8 @@ impl Namespace {
     }
 
     /// Adds tools that are free functions, as `tools![…]` lists them.
-    pub fn tools(mut self, tools: ToolSet) -> Self {
-        let path = &self.path;
+    pub fn tools(mut self, tools: impl IntoToolSet) -> Self {
+        let (path, tools) = (&self.path, tools.into_tool_set());
         self.parts = self.parts.and_then(|parts| parts.add(path, tools));
         self
     }

@@ -76,6 +76,24 @@ impl<const N: usize> From<[ToolDefinition<()>; N]> for ToolSet {
     }
 }
 
+/// Set of tools for a server: a [`ToolSet`], which `tools![…]` creates.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a set of tools",
+    label = "write `tools![…]` around the names of the functions",
+    note = "as in `.tools(tools![add, search])`; the macro is in `treenail::prelude`"
+)]
+pub trait IntoToolSet {
+    /// Returns the set.
+    fn into_tool_set(self) -> ToolSet;
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoToolSet for ToolSet {
+    fn into_tool_set(self) -> Self {
+        self
+    }
+}
+
 /// Metadata of a tool beside its arguments and output.
 pub type ToolMetadata = Metadata<ToolInfo>;
 
@@ -154,6 +172,14 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         state: &Arc<S>,
     ) -> Result<Registered<Descriptor>, String> {
         let (descriptor, policy, shape) = self.take_description(namespace)?;
+        if descriptor.description.is_none() {
+            let (tool, advice) = (&descriptor.name, "write `/// …` above the function");
+            tracing::warn!(
+                tool,
+                advice,
+                "a tool has no documentation, which models choose it by"
+            );
+        }
         let bound = self.bind_to(state, descriptor, move |descriptor| {
             ToolInfo::new(descriptor, shape)
         });

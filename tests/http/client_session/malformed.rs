@@ -17,7 +17,7 @@ fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {
     match result {
         Ok(_) => "a result".to_owned(),
         Err(ClientError::Refused(error)) => format!("refused {}", error.code),
-        Err(ClientError::Http { status, body }) => format!("http {status} {body}"),
+        Err(ClientError::Http { status, body, .. }) => format!("http {status} {body}"),
         Err(ClientError::Unauthorized(error)) => {
             format!("unauthorized {} {}", error.status, error.body)
         }

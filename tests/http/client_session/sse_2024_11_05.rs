@@ -185,8 +185,7 @@ async fn without_http_sse_the_error_is_that_of_the_post() {
             .send(initialize())
             .await
             .unwrap_err();
-        let shown =
-            matches!(&error, ClientError::Http { status: 404, body } if **body == *"no such page");
+        let shown = matches!(&error, ClientError::Http { status: 404, body, .. } if **body == *"no such page");
         assert!(shown, "{error:?}");
     }
 }

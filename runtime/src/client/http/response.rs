@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderMap, Response, StatusCode};
+use http::response::Parts;
+use http::{Response, StatusCode, Uri};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use treenail_http_client::body::{self, End};
@@ -32,6 +33,8 @@ pub(super) enum HttpResponse {
 /// A response with another status than success.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
+    /// The URL of the request, without its query.
+    url: Arc<str>,
     pub(super) status: StatusCode,
     /// The JSON-RPC error in the body, if there is one.
     pub(super) rpc_error: Option<RpcError>,
@@ -59,6 +62,7 @@ impl From<ErrorResponse> for ClientError {
         match response.rpc_error {
             Some(error) => Self::Refused(error),
             None => Self::Http {
+                url: response.url,
                 status: response.status.as_u16(),
                 body: response.body,
             },
@@ -82,8 +86,7 @@ impl HttpResponse {
             return Err(ClientError::protocol(reason));
         }
         if !head.status.is_success() {
-            let error = ErrorResponse::read(head.status, &head.headers, &mut body);
-            return Ok(Self::Error(error.await));
+            return Ok(Self::Error(ErrorResponse::read(&head, &mut body).await));
         }
         match media_type(&head.headers).as_deref() {
             Some("text/event-stream") => Ok(Self::Events(body)),
@@ -110,7 +113,7 @@ impl HttpResponse {
     pub(super) async fn expect_success(response: Response<Incoming>) -> Result<(), ErrorResponse> {
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
-            return Err(ErrorResponse::read(head.status, &head.headers, &mut body).await);
+            return Err(ErrorResponse::read(&head, &mut body).await);
         }
         drain(body).await;
         Ok(())
@@ -118,9 +121,12 @@ impl HttpResponse {
 }
 
 impl ErrorResponse {
-    async fn read(status: StatusCode, headers: &HeaderMap, body: &mut Incoming) -> Self {
+    async fn read(head: &Parts, body: &mut Incoming) -> Self {
+        let (status, headers) = (head.status, &head.headers);
+        let url = shown_url(head.extensions.get());
         if status.is_redirection() {
             return Self {
+                url,
                 status,
                 rpc_error: None,
                 challenges: Challenges::default(),
@@ -136,12 +142,29 @@ impl ErrorResponse {
             b""
         };
         Self {
+            url,
             status,
             challenges: Challenges::parse(headers.get_all(WWW_AUTHENTICATE)),
             rpc_error: std::str::from_utf8(&bytes).ok().and_then(parse_rpc_error),
             body: String::from_utf8_lossy(shown).into(),
         }
     }
+}
+
+/// URL of the request to a response, an extension of responses with an error status.
+#[derive(Clone, Debug)]
+pub(super) struct RequestUrl(pub(super) Uri);
+
+/// Returns a URL for messages: without user name and query, which may be secret.
+fn shown_url(url: Option<&RequestUrl>) -> Arc<str> {
+    let Some(RequestUrl(url)) = url else {
+        return "the server".into();
+    };
+    let authority = url.authority().map_or("", |authority| authority.as_str());
+    let address = authority.rsplit_once('@');
+    let address = address.map_or(authority, |(_, address)| address);
+    let scheme = url.scheme_str().unwrap_or("http");
+    format!("{scheme}://{address}{}", url.path()).into()
 }
 
 async fn read_message(body: &mut Incoming, max_bytes: usize) -> Result<Vec<u8>, ClientError> {

@@ -16,7 +16,7 @@ use treenail_schema::JsonObject;
 use crate::client::http::authorization::HttpAuthorization;
 use crate::client::http::authorized::Subject;
 use crate::client::http::headers::LAST_EVENT;
-use crate::client::http::response::HttpResponse;
+use crate::client::http::response::{HttpResponse, RequestUrl};
 use crate::client::http::session_state::SessionState;
 use crate::client::{ClientError, ClientLimits};
 
@@ -180,13 +180,18 @@ impl Sender {
         request: Request<Bytes>,
         bound: ResponseBound,
     ) -> Result<Response<Body>, ClientError> {
+        let url = request.uri().clone();
         let sent = match bound {
             ResponseBound::CallerTimeout => self.pool.send(request).await,
             ResponseBound::InformationalResponses(limit) => {
                 Box::pin(self.pool.send_without_timeout(request, limit)).await
             }
         };
-        sent.map_err(ClientError::from_http)
+        let mut response = sent.map_err(ClientError::from_http)?;
+        if !response.status().is_success() {
+            response.extensions_mut().insert(RequestUrl(url));
+        }
+        Ok(response)
     }
 
     /// Returns the target of a redirect that preserves the method and the origin. Other redirects are not followed.

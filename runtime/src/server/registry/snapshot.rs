@@ -11,6 +11,7 @@ use crate::completion::empty_handler;
 use crate::handler::Handler;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
+#[cfg(feature = "http-server")]
 use crate::server::registry::index::{Descriptor, Index};
 use crate::server::registry::list::List;
 use crate::server::registry::resources::Resources;

@@ -1,5 +1,7 @@
 //! `#[mcp_type]`: derives the traits that arguments and outputs of tools need.
 
+mod checked;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
@@ -16,12 +18,13 @@ use crate::krate::Krate;
 /// #[schemars(crate = "::treenail::__private_0_1_0::schemars")]
 /// <item>
 /// ```
-/// so that the user's crate needs neither serde nor schemars among its dependencies.
+/// so that the user's crate needs neither serde nor schemars among its dependencies. If fields have types of other crates or
+/// of the user, the derives are applied to copies of the item, see [`checked`].
 pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
-    let derives = sink
+    let derived = sink
         .ok(syn::parse2(item.clone()))
         .filter(|Derivable { again }| {
             for again in again {
@@ -29,19 +32,47 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
             }
             again.is_empty()
         })
-        .map(|_| derives(&krate));
-    sink.finish(&quote!(#derives #item), TokenStream::new, TokenStream::new)
+        .map(|_| derive(&krate, item));
+    sink.finish(
+        &derived.unwrap_or_else(|| item.clone()),
+        TokenStream::new,
+        TokenStream::new,
+    )
 }
 
-fn derives(krate: &Krate) -> TokenStream {
+fn derive(krate: &Krate, item: &TokenStream) -> TokenStream {
     let serde = quote!(#krate::__private_0_1_0::serde);
     let schemars = quote!(#krate::__private_0_1_0::schemars);
-    let serde_path = path_text(&serde);
-    let schemars_path = path_text(&schemars);
+    let serde_crate = path_text(&serde);
+    let serde_crate = quote!(#[serde(crate = #serde_crate)]);
+    let schemars_crate = path_text(&schemars);
+    let schemars_crate = quote!(#[schemars(crate = #schemars_crate)]);
+    let Some(copies) = checked::copies(krate, item) else {
+        return quote! {
+            #[derive(#serde::Serialize, #serde::Deserialize, #schemars::JsonSchema)]
+            #serde_crate
+            #schemars_crate
+            #item
+        };
+    };
+    let checked::Copies {
+        plain,
+        for_serde,
+        for_schema,
+    } = copies;
     quote! {
-        #[derive(#serde::Serialize, #serde::Deserialize, #schemars::JsonSchema)]
-        #[serde(crate = #serde_path)]
-        #[schemars(crate = #schemars_path)]
+        #plain
+
+        #[derive(#serde::Serialize, #serde::Deserialize)]
+        #serde_crate
+        #[#krate::__discard]
+        #for_serde
+
+        #[derive(#schemars::JsonSchema)]
+        #serde_crate
+        #schemars_crate
+        #[#krate::__discard]
+        #for_schema
     }
 }
 

@@ -1,0 +1,278 @@
+//! The interface behind the page of `treenail inspect`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::http::HttpServer;
+use crate::process::test_server;
+
+/// Running inspector, which is killed on drop.
+struct Inspector {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+/// Status, headers and body of a response.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Inspector {
+    fn start(target: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+        command
+            .args(["inspect", "--no-open", "--quiet"])
+            .args(target);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+        let mut url = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        stdout.read_line(&mut url).unwrap();
+        let url = url.trim().strip_prefix("http://").unwrap();
+        let (address, token) = url.split_once("/#token=").unwrap();
+        Self {
+            address: address.to_owned(),
+            token: token.to_owned(),
+            child,
+        }
+    }
+
+    /// Starts an inspector of the test server, and waits for the connection.
+    fn connected() -> Self {
+        let server = test_server();
+        let inspector = Self::start(&["--", server.to_str().unwrap()]);
+        inspector.events().wait_for("connected");
+        inspector
+    }
+
+    /// Sends a request. `headers` are complete lines.
+    fn send(&self, line: &str, headers: &[&str], body: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let length = body.len();
+        let headers = headers.join("\r\n");
+        write!(
+            stream,
+            "{line} HTTP/1.1\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        Answer {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.to_lowercase(),
+            body: body.to_owned(),
+        }
+    }
+
+    fn host(&self) -> String {
+        format!("host: {}", self.address)
+    }
+
+    fn bearer(&self) -> String {
+        format!("authorization: Bearer {}", self.token)
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        let line = format!("GET /api/{path}");
+        let answer = self.send(&line, &[&self.host(), &self.bearer()], "");
+        (answer.status, serde_json::from_str(&answer.body).unwrap())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let line = format!("POST /api/{path}");
+        let answer = self.send(&line, &[&self.host(), &self.bearer()], &body.to_string());
+        (answer.status, serde_json::from_str(&answer.body).unwrap())
+    }
+
+    fn events(&self) -> Events {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (host, bearer) = (self.host(), self.bearer());
+        write!(
+            stream,
+            "GET /api/events HTTP/1.1\r\n{host}\r\n{bearer}\r\n\r\n"
+        )
+        .unwrap();
+        Events(BufReader::new(stream))
+    }
+}
+
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Stream of events.
+struct Events(BufReader<TcpStream>);
+
+impl Events {
+    /// Returns the next event with this status, kind or type.
+    fn wait_for(&mut self, word: &str) -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(
+                self.0.read_line(&mut line).unwrap() > 0,
+                "the events ended before `{word}`"
+            );
+            let Ok(event) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            if [&event["status"], &event["kind"], &event["type"]].contains(&&json!(word)) {
+                return event;
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_without_token_or_of_other_pages_are_refused() {
+    let server = test_server();
+    let inspector = Inspector::start(&["--", server.to_str().unwrap()]);
+    let (host, bearer) = (inspector.host(), inspector.bearer());
+    let status = |line: &str, headers: &[&str]| inspector.send(line, headers, "").status;
+    for line in [
+        "GET /api/events",
+        "GET /api/lists/tools",
+        "POST /api/reconnect",
+    ] {
+        assert_eq!(status(line, &[&host]), 401, "{line}");
+        let wrong = "authorization: Bearer wrong";
+        assert_eq!(status(line, &[&host, wrong]), 401, "{line}");
+        let query = line.to_owned() + "?token=" + &inspector.token;
+        assert_eq!(status(&query, &[&host]), 401, "{line}");
+        let rebound = "host: evil.example";
+        assert_eq!(status(line, &[rebound, &bearer]), 403, "{line}");
+        let foreign = "origin: http://evil.example";
+        assert_eq!(status(line, &[&host, &bearer, foreign]), 403, "{line}");
+        let site = "sec-fetch-site: cross-site";
+        assert_eq!(status(line, &[&host, &bearer, site]), 403, "{line}");
+    }
+    assert_eq!(inspector.post("token", &json!({"code": "guess"})).0, 401);
+    assert_eq!(inspector.get("nothing").0, 404);
+}
+
+#[test]
+fn the_page_allows_no_scripts_of_others() {
+    let server = test_server();
+    let inspector = Inspector::start(&["--", server.to_str().unwrap()]);
+    let page = inspector.send("GET /", &[&inspector.host()], "");
+    assert_eq!(page.status, 200);
+    assert!(!page.body.contains(&inspector.token));
+    for expected in [
+        "content-security-policy: default-src 'none'; script-src 'self';",
+        "frame-ancestors 'none'",
+        "referrer-policy: no-referrer",
+        "x-content-type-options: nosniff",
+        "cross-origin-resource-policy: same-origin",
+        "cache-control: no-store",
+    ] {
+        assert!(page.head.contains(expected), "{expected}: {}", page.head);
+    }
+    assert_eq!(
+        inspector.send("GET /", &["host: evil.example"], "").status,
+        403
+    );
+    assert_eq!(
+        inspector.send("GET /none", &[&inspector.host()], "").status,
+        404
+    );
+    assert_eq!(
+        inspector.send("DELETE /", &[&inspector.host()], "").status,
+        405
+    );
+}
+
+#[test]
+fn calls_and_messages_are_reported_as_events() {
+    let inspector = Inspector::connected();
+    let (status, tools) = inspector.get("lists/tools");
+    assert_eq!(status, 200);
+    assert_eq!(tools[0]["name"], "add");
+
+    let mut events = inspector.events();
+    events.wait_for("snapshot");
+    let call = json!({"kind": "tool", "target": "add", "arguments": {"a": 1, "b": 2}});
+    let (status, started) = inspector.post("calls", &call);
+    assert_eq!((status, &started), (200, &json!({"id": 1})));
+    let sent = events.wait_for("request");
+    assert_eq!(
+        (&sent["method"], &sent["subject"]),
+        (&json!("tools/call"), &json!("add"))
+    );
+    let received = events.wait_for("result");
+    assert!(received["ms"].is_number() && !received["sent"].as_bool().unwrap());
+    assert_eq!(events.wait_for("done")["id"], 1);
+    let (_, finished) = inspector.get("calls/1");
+    assert_eq!(finished["outcome"]["result"]["content"][0]["text"], "3");
+    let text = inspector.get(&format!("messages/{}", sent["seq"])).1;
+    assert!(
+        text["text"]
+            .as_str()
+            .unwrap()
+            .contains("\"jsonrpc\":\"2.0\"")
+    );
+
+    let wait = json!({"kind": "tool", "target": "wait", "arguments": {}});
+    inspector.post("calls", &wait);
+    events.wait_for("running");
+    assert_eq!(inspector.post("calls/2/cancel", &json!({})).0, 200);
+    events.wait_for("cancelled");
+    assert_eq!(inspector.post("calls/2/cancel", &json!({})).0, 409);
+}
+
+#[test]
+fn invalid_answers_to_a_form_are_returned_to_the_user() {
+    let inspector = Inspector::connected();
+    let mut events = inspector.events();
+    inspector.post("calls", &json!({"kind": "tool", "target": "book"}));
+    let asks = loop {
+        let event = events.wait_for("asks");
+        if event["asks"][0]["kind"] == "elicitation" {
+            break event;
+        }
+    };
+    let path = format!("asks/{}", asks["asks"][0]["id"]);
+    let accept = |content: Value| json!({"result": {"action": "accept", "content": content}});
+    let (status, refused) = inspector.post(&path, &accept(json!({"name": "Ada"})));
+    assert_eq!(status, 422);
+    assert!(
+        refused["error"].as_str().unwrap().contains("`room`"),
+        "{refused}"
+    );
+    let content = json!({"name": "Ada", "nights": 3, "room": "double"});
+    assert_eq!(inspector.post(&path, &accept(content.clone())).0, 200);
+    events.wait_for("done");
+    assert_eq!(inspector.post(&path, &accept(content)).0, 409);
+}
+
+#[test]
+fn a_server_over_http_is_inspected_too() {
+    let server = HttpServer::start_mode("http");
+    let inspector = Inspector::start(&["--url", &server.url]);
+    let connected = inspector.events().wait_for("connected");
+    assert_eq!(connected["server"]["transport"], "Streamable HTTP");
+    assert_eq!(inspector.get("lists/prompts").1[0]["name"], "greeting");
+}
+
+#[test]
+fn a_server_that_does_not_start_is_reported() {
+    let inspector = Inspector::start(&["--", "/does/not/exist"]);
+    let closed = inspector.events().wait_for("closed");
+    assert!(
+        closed["reason"]
+            .as_str()
+            .unwrap()
+            .contains("could not connect"),
+        "{closed}"
+    );
+    let call = json!({"kind": "tool", "target": "add"});
+    assert_eq!(inspector.post("calls", &call).0, 503);
+}

@@ -1,0 +1,277 @@
+//! Copies of an item whose derived code names one trait for each field, so that an unsuitable field is one error.
+//!
+//! The derives of serde and schemars would report it six times, each time with the advice to derive a trait from a crate that
+//! the user need not have.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Field, Fields, GenericArgument, Item, LitStr, PathArguments, Type, parse_quote,
+    parse_quote_spanned,
+};
+
+use crate::krate::Krate;
+
+/// The item, and its copies for the derives, which are discarded after that.
+///
+/// Expand to
+/// ```text
+/// struct Place { at: Option<Point> }
+/// struct Place { #[serde(default, serialize_with = "<Suitable<…> as FieldType<Point, Option<Point>>>::serialize", …)] at: Option<Point> }
+/// struct Place { at: <Suitable<…> as FieldType<Point, Option<Point>>>::Same }
+/// ```
+/// where `Suitable<…>` is `Suitable<true>` if the type of the field has the three traits.
+pub(super) struct Copies {
+    pub(super) plain: Item,
+    pub(super) for_serde: Item,
+    pub(super) for_schema: Item,
+}
+
+/// Attributes of items with which the derives see the whole meaning of the item.
+const UNDERSTOOD: [&str; 12] = [
+    "allow",
+    "cfg",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "must_use",
+    "non_exhaustive",
+    "schemars",
+    "serde",
+    "warn",
+];
+
+/// Keys of serde and schemars with which fields of an item need no traits, or others.
+const OTHER_TRAITS: [&str; 6] = ["from", "into", "remote", "transparent", "try_from", "with"];
+
+/// Attributes that are part of a copy.
+const OF_COPIES: [&str; 5] = ["cfg", "deprecated", "doc", "schemars", "serde"];
+
+/// Generic types that have the traits if their parameters have.
+const CONTAINERS: [&str; 7] = [
+    "BTreeMap", "BTreeSet", "Box", "HashMap", "HashSet", "Option", "Vec",
+];
+
+/// Types that have the traits.
+const SUITABLE: [&str; 19] = [
+    "String", "Value", "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize",
+    "u128", "u16", "u32", "u64", "u8", "usize", "PathBuf",
+];
+
+/// Types of the crates that have features. None of them is an alias of an `Option`, which may be missing.
+const OF_FEATURES: [&str; 12] = [
+    "Date",
+    "DateTime",
+    "Decimal",
+    "NaiveDate",
+    "NaiveDateTime",
+    "NaiveTime",
+    "Span",
+    "Time",
+    "Timestamp",
+    "Url",
+    "Uuid",
+    "Zoned",
+];
+
+/// Returns the copies if the item has fields to check and nothing that hides what its fields need.
+pub(super) fn copies(krate: &Krate, item: &TokenStream) -> Option<Copies> {
+    let mut plain: Item = syn::parse2(item.clone()).ok()?;
+    if !is_understood(&mut plain) {
+        return None;
+    }
+    let (mut for_serde, mut for_schema) = (plain.clone(), plain.clone());
+    attributes(&mut plain, |attributes| {
+        attributes.retain(|attribute| !is_of_derives(attribute));
+    });
+    let mut count = 0;
+    checked_fields(&mut for_serde, |field, leaf| {
+        let checked = checked_type(krate, &field.ty, leaf);
+        let path = |function: &str| {
+            let path = format!("{}::{function}", quote!(#checked));
+            LitStr::new(&path, leaf.span())
+        };
+        let (serialize, deserialize) = (path("serialize"), path("deserialize"));
+        let default = outermost(&field.ty).filter(|name| name == "Option");
+        let default = default.map(|_| quote!(default,));
+        field.attrs.push(parse_quote! {
+            #[serde(#default serialize_with = #serialize, deserialize_with = #deserialize)]
+        });
+        count += 1;
+    });
+    checked_fields(&mut for_schema, |field, leaf| {
+        let checked = checked_type(krate, &field.ty, leaf);
+        field.ty = parse_quote_spanned!(leaf.span()=> #checked::Same);
+    });
+    let keep = |attributes: &mut Vec<Attribute>, schemars: bool| {
+        attributes.retain(|attribute| {
+            is_one_of(attribute, &OF_COPIES) && (schemars || !attribute.path().is_ident("schemars"))
+        });
+    };
+    attributes(&mut for_serde, |attributes| keep(attributes, false));
+    attributes(&mut for_schema, |attributes| keep(attributes, true));
+    (count > 0).then_some(Copies {
+        plain,
+        for_serde,
+        for_schema,
+    })
+}
+
+/// Returns the implementation of the functions of a field. It exists if the type of the field has the three traits.
+fn checked_type(krate: &Krate, field: &Type, leaf: &Type) -> TokenStream {
+    let checked = quote! {
+        <#krate::args::Suitable<{
+            #[allow(unused_imports)]
+            use #krate::__private_0_1_0::LacksTraits as _;
+            #krate::__private_0_1_0::FieldTraits::<#field>::HAVE
+        }> as #krate::args::FieldType<#leaf, #field>>
+    };
+    at(checked, leaf.span())
+}
+
+/// Moves all tokens to `span`: equal errors at one place are reported once.
+fn at(tokens: TokenStream, span: Span) -> TokenStream {
+    let tokens = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            token = Group::new(group.delimiter(), at(group.stream(), span)).into();
+        }
+        token.set_span(span);
+        token
+    });
+    tokens.collect()
+}
+
+fn is_understood(item: &mut Item) -> bool {
+    let (own, generics) = match item {
+        Item::Struct(item) => (&item.attrs, &item.generics),
+        Item::Enum(item) => (&item.attrs, &item.generics),
+        _ => return false,
+    };
+    let own_are = own.iter().all(|attribute| {
+        let tokens = || attribute.meta.to_token_stream();
+        is_one_of(attribute, &UNDERSTOOD)
+            && (!is_of_derives(attribute)
+                || !has_ident(tokens(), &|name| OTHER_TRAITS.contains(&name)))
+    });
+    let mut all_are = own_are && generics.params.is_empty();
+    attributes(item, |attributes| {
+        for attribute in attributes.iter() {
+            let tokens = attribute.meta.to_token_stream();
+            let hides = attribute.path().is_ident("cfg_attr")
+                && has_ident(tokens, &|name| name == "serde" || name == "schemars");
+            all_are &= !hides && !is_one_of(attribute, &["garde", "validate"]);
+        }
+    });
+    all_are
+}
+
+/// Runs `change` on the attributes of the item, its variants and its fields.
+fn attributes(item: &mut Item, mut change: impl FnMut(&mut Vec<Attribute>)) {
+    match item {
+        Item::Struct(item) => {
+            change(&mut item.attrs);
+            item.fields
+                .iter_mut()
+                .for_each(|field| change(&mut field.attrs));
+        }
+        Item::Enum(item) => {
+            change(&mut item.attrs);
+            for variant in &mut item.variants {
+                change(&mut variant.attrs);
+                variant
+                    .fields
+                    .iter_mut()
+                    .for_each(|field| change(&mut field.attrs));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Runs `change` on the fields to check, and the types in them that may lack a trait.
+fn checked_fields(item: &mut Item, mut change: impl FnMut(&mut Field, &Type)) {
+    let mut change_all = |fields: &mut Fields| {
+        let plain = |field: &&mut Field| !field.attrs.iter().any(is_of_derives);
+        for field in fields.iter_mut().filter(plain) {
+            if let Some(leaf) = checked_leaf(field) {
+                change(field, &leaf);
+            }
+        }
+    };
+    match item {
+        Item::Struct(item) => change_all(&mut item.fields),
+        Item::Enum(item) => {
+            let variants = item.variants.iter_mut();
+            variants
+                .filter(|variant| !variant.attrs.iter().any(is_of_derives))
+                .for_each(|variant| change_all(&mut variant.fields));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the type in a field that may lack a trait, if the field can be checked.
+///
+/// A named field of a type that may be an alias of an `Option` cannot: with a function of its own, it could not be missing.
+fn checked_leaf(field: &Field) -> Option<Type> {
+    let tokens = field.ty.to_token_stream();
+    let is_owned = !tokens.to_string().contains(['&', '\'', '$', '!']);
+    let is_plain = is_owned
+        && !has_ident(tokens, &|name| {
+            matches!(name, "Self" | "dyn" | "fn" | "impl")
+        });
+    let name = outermost(&field.ty).filter(|_| is_plain)?;
+    let is_known = CONTAINERS.contains(&&*name) || OF_FEATURES.contains(&&*name);
+    leaf(&field.ty)
+        .filter(|_| is_known || field.ident.is_none())
+        .cloned()
+}
+
+/// Returns the first type within containers that may lack a trait.
+fn leaf(ty: &Type) -> Option<&Type> {
+    let name = outermost(ty)?;
+    if SUITABLE.contains(&&*name) {
+        return None;
+    }
+    if !CONTAINERS.contains(&&*name) {
+        return Some(ty);
+    }
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => leaf(ty),
+        _ => None,
+    })
+}
+
+/// Returns the name of the outermost type.
+fn outermost(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => {
+            Some(path.path.segments.last()?.ident.to_string())
+        }
+        _ => None,
+    }
+}
+
+fn is_of_derives(attribute: &Attribute) -> bool {
+    is_one_of(attribute, &["schemars", "serde"])
+}
+
+fn is_one_of(attribute: &Attribute, names: &[&str]) -> bool {
+    names.iter().any(|name| attribute.path().is_ident(name))
+}
+
+/// Returns whether any identifier satisfies `wanted`.
+fn has_ident(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => wanted(&ident.to_string()),
+        TokenTree::Group(group) => has_ident(group.stream(), wanted),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}

@@ -1,0 +1,11 @@
+use treenail::mcp_tool;
+
+struct Database;
+
+#[mcp_tool]
+fn find(database: &Database, id: u64) -> u64 {
+    let _ = database;
+    id
+}
+
+fn main() {}
