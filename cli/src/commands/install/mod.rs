@@ -147,14 +147,13 @@ impl Install {
 
     fn variables(&self) -> Result<Vec<(String, String)>, Failure> {
         let variables = self.env.iter().map(|given| {
-            let (name, value) = match given.split_once('=') {
-                Some((name, value)) => (name, value.to_owned()),
-                None => {
-                    let value = std::env::var(given).map_err(|error| {
-                        Failure::usage(format!("environment variable `{given}` for --env: {error}"))
-                    })?;
-                    (given.as_str(), value)
-                }
+            let (name, value) = if let Some((name, value)) = given.split_once('=') {
+                (name, value.to_owned())
+            } else {
+                let value = std::env::var(given).map_err(|error| {
+                    Failure::usage(format!("environment variable `{given}` for --env: {error}"))
+                })?;
+                (given.as_str(), value)
             };
             if name.is_empty() {
                 return Err(Failure::usage(format!(

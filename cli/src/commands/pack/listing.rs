@@ -111,12 +111,10 @@ fn check_name(name: &str) -> Result<(), Failure> {
 /// Shortens a text to the length that the registry accepts.
 fn shorten(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(MAX_DESCRIPTION) {
-        None => text,
-        Some(_) => {
-            let kept: String = text.chars().take(MAX_DESCRIPTION - 1).collect();
-            let end = kept.rfind(' ').unwrap_or(kept.len());
-            format!("{}…", &kept[..end])
-        }
+    if text.chars().count() <= MAX_DESCRIPTION {
+        return text;
     }
+    let kept: String = text.chars().take(MAX_DESCRIPTION - 1).collect();
+    let end = kept.rfind(' ').unwrap_or(kept.len());
+    format!("{}…", &kept[..end])
 }
