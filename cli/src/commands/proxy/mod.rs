@@ -59,7 +59,8 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     wait: Duration,
 
-    #[command(flatten)]
+    /// Stored tokens of servers over HTTP are used, and nothing else can be set.
+    #[arg(skip)]
     auth: AuthArgs,
 
     #[command(flatten)]
