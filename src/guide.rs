@@ -24,6 +24,7 @@ macro_rules! pages {
         #[doc = "[troubleshooting]: crate::guide::troubleshooting"]
         #[doc = "[visibility]: crate::guide::visibility"]
         #[cfg_attr(feature = "client", doc = "[clients]: crate::guide::clients")]
+        #[cfg_attr(feature = "client", doc = "[first_server]: crate::guide::first_server")]
         #[cfg_attr(feature = "client", doc = "[contracts]: crate::guide::contracts")]
         #[cfg_attr(feature = "client", doc = "[testing]: crate::guide::testing")]
         #[cfg_attr(feature = "http-server", doc = "[http]: crate::guide::http")]

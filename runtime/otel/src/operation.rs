@@ -59,13 +59,12 @@ impl Operation {
         if let Some(code) = code {
             ended.push(KeyValue::new(STATUS_CODE, code.to_string()));
         }
-        if let Some(error) = &error {
-            ended.push(KeyValue::new(ERROR_TYPE, error.clone()));
-        }
+        let failed = error.is_some();
+        ended.extend(error.map(|error| KeyValue::new(ERROR_TYPE, error)));
         if let Some(context) = &self.context {
             let span = context.span();
             span.set_attributes(ended.iter().cloned());
-            if error.is_some() {
+            if failed {
                 span.set_status(Status::error(bounded(message)));
             }
             span.end();

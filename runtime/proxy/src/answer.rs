@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use treenail_runtime::{AskError, Context, RpcError};
-use treenail_schema::error_code;
+use treenail_schema::{InputRequest, error_code};
 
 use crate::event::Question;
 
@@ -15,7 +15,7 @@ pub(crate) async fn answer_directly(context: Context, mut question: Question) {
     let answer = {
         let mut answer = pin!(async {
             context
-                .forward(question.request.clone())
+                .forward(InputRequest::clone(&question.request))
                 .if_supported()
                 .await
         });

@@ -17,7 +17,7 @@ pub(crate) enum Event {
 
 /// Request of a server of the legacy era for its client. Dropping it refuses the request.
 pub(crate) struct Question {
-    pub(crate) request: InputRequest,
+    pub(crate) request: Box<InputRequest>,
     responder: Option<Responder>,
     cancelled: oneshot::Receiver<()>,
 }
@@ -30,7 +30,7 @@ impl Question {
         cancelled: oneshot::Receiver<()>,
     ) -> Self {
         Self {
-            request,
+            request: Box::new(request),
             responder: Some(responder),
             cancelled,
         }

@@ -52,6 +52,16 @@ impl Exchange {
         }
     }
 
+    /// Waits for the response of a server of the modern era, which sends no requests.
+    pub(crate) async fn response(mut self, context: &Context) -> Result<String, ClientError> {
+        loop {
+            match self.step(context).await {
+                Step::Done(result) => return result,
+                Step::Question(question) => question.discard(),
+            }
+        }
+    }
+
     /// Waits for the response or for a request for the client. Progress and log messages are passed on.
     pub(crate) async fn step(&mut self, context: &Context) -> Step {
         loop {

@@ -95,13 +95,12 @@ impl Forwarder<'_> {
                 random_id().ok_or_else(|| AskError::NotAllowed("no random bytes".to_owned()))
             })
             .await?;
-        let (mut exchange, mut number) = match started {
-            Some(exchange) => (exchange, 0),
-            None => {
-                let call = self.waiting.take(&id, context).ok_or_else(|| self.lost())?;
-                let number = call.number;
-                (self.ask(context, &id, call).await?, number)
-            }
+        let (mut exchange, mut number) = if let Some(exchange) = started {
+            (exchange, 0)
+        } else {
+            let call = self.waiting.take(&id, context).ok_or_else(|| self.lost())?;
+            let number = call.number;
+            (self.ask(context, &id, call).await?, number)
         };
         loop {
             match exchange.step(context).await {
@@ -127,7 +126,10 @@ impl Forwarder<'_> {
             call.question.respond(Err(error));
             return Ok(call.exchange);
         }
-        let (request, key) = (call.question.request.clone(), call.number.to_string());
+        let (request, key) = (
+            InputRequest::clone(&call.question.request),
+            call.number.to_string(),
+        );
         let parked = Parked::new(self.waiting, self.limits, id, call);
         let answer = context.forward(request).key(key).if_supported().await;
         let Some(call) = parked.into_call() else {
@@ -154,16 +156,10 @@ impl Forwarder<'_> {
             // Earlier rounds are read from the state of the client, and the server is not called again for them.
             let key = format!("proxy.{number}");
             let round = context.once(&key, async {
-                let mut exchange = self.start(context, call, &members);
-                loop {
-                    match exchange.step(context).await {
-                        Step::Done(Ok(text)) => return self.read_round(text),
-                        Step::Done(Err(error)) => {
-                            return Err(Outcome::Failed(self.failure(&error)));
-                        }
-                        // Servers of the modern era send no requests, and their clients no answers.
-                        Step::Question(question) => question.discard(),
-                    }
+                let exchange = self.start(context, call, &members);
+                match exchange.response(context).await {
+                    Ok(text) => self.read_round(text),
+                    Err(error) => Err(Outcome::Failed(self.failure(&error))),
                 }
             });
             match round.await {
@@ -262,11 +258,10 @@ impl Forwarder<'_> {
         let mut answers: Vec<Option<Result<(String, String), Failure>>> = Vec::new();
         answers.resize_with(asked.len(), || None);
         poll_fn(|task| {
-            for (future, answer) in asked.iter_mut().zip(&mut answers) {
-                if answer.is_none() {
-                    if let Poll::Ready(ready) = future.as_mut().poll(task) {
-                        *answer = Some(ready);
-                    }
+            let pending = asked.iter_mut().zip(&mut answers);
+            for (future, answer) in pending.filter(|(_, answer)| answer.is_none()) {
+                if let Poll::Ready(ready) = future.as_mut().poll(task) {
+                    *answer = Some(ready);
                 }
             }
             if answers.iter().all(Option::is_some) {

@@ -52,7 +52,7 @@ pub(crate) fn rewrite_uris(
 }
 
 #[derive(Deserialize)]
-struct Contents<'a> {
+struct Members<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -73,7 +73,7 @@ struct Block<'a> {
 
 /// Returns the JSON texts of the URIs in a result, in order; `None` if it does not have the form of its kind.
 fn uris(kind: ResultKind, text: &str) -> Option<Vec<&str>> {
-    let result: Contents<'_> = serde_json::from_str(text).ok()?;
+    let result: Members<'_> = serde_json::from_str(text).ok()?;
     let mut found = Vec::new();
     match kind {
         ResultKind::Tool => add_blocks(result.content?, &mut found)?,

@@ -58,7 +58,7 @@ impl Supervisor {
     /// Runs until the server of the proxy is closed or dropped.
     pub(crate) async fn run(mut self) {
         let server = self.server.clone();
-        race(self.keep_connected(), server.closed()).await;
+        race(Box::pin(self.keep_connected()), server.closed()).await;
     }
 
     async fn keep_connected(&mut self) {
