@@ -1,7 +1,9 @@
 //! The spans of one call through an agent, a proxy and a server over HTTP.
 
-use serde_json::{Value, json};
+use serde_json::json;
+use treenail::client::McpClientBuilder;
 use treenail::prelude::*;
+use treenail::proxy::{Proxy, Remote};
 use treenail::schema::{ContentBlock, Revision};
 
 use crate::collector::{Collector, Program, attribute};
@@ -16,22 +18,6 @@ async fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-/// Proxy of one tool.
-struct Proxy {
-    upstream: McpClient,
-}
-
-#[mcp_tool]
-impl Proxy {
-    /// Adds two numbers elsewhere.
-    #[tool]
-    async fn sum(&self, a: i64, b: i64) -> Result<Option<Value>, ClientError> {
-        let arguments = json!({"a": a, "b": b});
-        let result = self.upstream.call_tool("add", arguments).await?;
-        Ok(result.structured_content)
-    }
-}
-
 async fn serve(server: Server) -> String {
     let http = server.bind_http("127.0.0.1:0").await.unwrap();
     let address = http.local_addr();
@@ -39,13 +25,12 @@ async fn serve(server: Server) -> String {
     format!("http://{address}/mcp")
 }
 
-async fn client(url: &str, revision: Revision, program: &Program) -> McpClient {
+fn client(url: &str, revision: Revision, program: &Program) -> McpClientBuilder {
     let telemetry = program.telemetry.clone();
-    let client = McpClient::builder()
+    McpClient::builder()
         .url(url)
         .protocol_version(revision)
-        .wrap_session(move |session| telemetry.session(session));
-    client.build().await.unwrap()
+        .wrap_session(move |session| telemetry.session(session))
 }
 
 #[tokio::test]
@@ -57,17 +42,21 @@ async fn one_call_through_a_proxy_is_one_trace() {
             .tools(tools![add])
             .observe(server.telemetry.clone());
         let upstream = serve(origin.build().unwrap()).await;
-        let upstream = client(&upstream, revision, &proxy).await;
         let middle = treenail::server!()
-            .mount(Proxy { upstream })
-            .observe(proxy.telemetry.clone());
-        let middle = serve(middle.build().unwrap()).await;
-        let client = client(&middle, revision, &agent).await;
-
-        let result = client
-            .call_tool("sum", json!({"a": 1, "b": 2}))
-            .await
+            .dynamic()
+            .observe(proxy.telemetry.clone())
+            .build()
             .unwrap();
+        let program = proxy.clone();
+        let connect = move || client(&upstream, revision, &program);
+        let mounts = Proxy::new(&middle);
+        let mounted = mounts.mount(Remote::new("math", connect)).unwrap();
+        mounted.connected().await;
+        let middle = serve(middle).await;
+        let client = client(&middle, revision, &agent).build().await.unwrap();
+
+        let arguments = json!({"a": 1, "b": 2});
+        let result = client.call_tool("math.add", arguments).await.unwrap();
         assert_eq!(result.content, [ContentBlock::text("3")]);
 
         let spans = collector.spans();
@@ -84,8 +73,8 @@ async fn one_call_through_a_proxy_is_one_trace() {
                 .1
         };
         let path = [
-            (find("agent", CLIENT), "sum"),
-            (find("proxy", SERVER), "sum"),
+            (find("agent", CLIENT), "math.add"),
+            (find("proxy", SERVER), "math.add"),
             (find("proxy", CLIENT), "add"),
             (find("server", SERVER), "add"),
         ];

@@ -27,6 +27,7 @@ pub(crate) struct Collector {
 }
 
 /// Telemetry of one program, with its providers.
+#[derive(Clone)]
 pub(crate) struct Program {
     pub(crate) telemetry: Telemetry,
     pub(crate) traces: SdkTracerProvider,
