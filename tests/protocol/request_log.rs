@@ -1,11 +1,11 @@
 //! The log of requests, and warnings about slow ones.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use tracing::subscriber::set_default;
+use tracing::subscriber::set_global_default;
 use treenail::context::Principal;
 use treenail::layer::LogLayer;
 use treenail::prelude::*;
@@ -13,12 +13,18 @@ use treenail::transport::Handled;
 
 use crate::support::peer::{MODERN, meta};
 
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    /// Log of the tests on this thread.
+    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Writer to the log of the thread. The subscriber is that of the process, because a subscriber of one thread misses events while
+/// other threads register theirs.
+struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        LOG.with_borrow_mut(|log| log.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -27,18 +33,19 @@ impl Write for Lines {
 }
 
 impl Lines {
-    fn take(&self) -> Vec<String> {
-        let bytes = std::mem::take(&mut *self.0.lock().unwrap());
-        let text = String::from_utf8(bytes).unwrap();
+    fn take() -> Vec<String> {
+        let text = String::from_utf8(LOG.take()).unwrap();
         text.lines().map(ToOwned::to_owned).collect()
     }
 }
 
+/// Echoes a text.
 #[mcp_tool]
 fn echo(text: String) -> String {
     text
 }
 
+/// Sleeps.
 #[mcp_tool]
 async fn sleep(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -46,14 +53,12 @@ async fn sleep(seconds: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn requests_are_logged_with_their_outcome() {
-    let lines = Lines::default();
-    let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
         .without_time()
-        .with_writer(move || writer.clone())
+        .with_writer(|| Lines)
         .finish();
-    let _subscriber = set_default(subscriber);
+    set_global_default(subscriber).unwrap();
     let log = LogLayer::new().slow(Duration::from_secs(2));
     let server = treenail::server!().tools(tools![echo, sleep]).layer(log);
     let mut connection = server.build().unwrap().connect();
@@ -92,7 +97,7 @@ async fn requests_are_logged_with_their_outcome() {
         if let Some(pending) = handle(1, method, params) {
             pending.await;
         }
-        let lines = lines.take();
+        let lines = Lines::take();
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(
             lines[0].contains("INFO") && lines[0].contains(expected),
@@ -102,7 +107,7 @@ async fn requests_are_logged_with_their_outcome() {
     }
     let slow = handle(2, "tools/call", call("sleep", json!({"seconds": 3}))).unwrap();
     slow.await;
-    let slow = lines.take();
+    let slow = Lines::take();
     assert_eq!(slow.len(), 2, "{slow:?}");
     assert!(
         slow[0].contains("WARN") && slow[0].contains("limit=2s"),
@@ -114,7 +119,7 @@ async fn requests_are_logged_with_their_outcome() {
         "tools/call",
         call("sleep", json!({"seconds": 3})),
     ));
-    let cancelled = lines.take();
+    let cancelled = Lines::take();
     assert!(
         cancelled[0].contains(r#"outcome="cancelled""#),
         "{cancelled:?}"

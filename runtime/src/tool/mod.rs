@@ -177,7 +177,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
             tracing::warn!(
                 tool,
                 advice,
-                "a tool has no documentation, which models choose it by"
+                "a tool has no documentation; models choose tools by it"
             );
         }
         let bound = self.bind_to(state, descriptor, move |descriptor| {
