@@ -80,7 +80,7 @@ fn one_mistake_is_one_short_error_in_the_users_terms() {
 fn paths_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries =
         fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    entries.map(|entry| entry.unwrap().path())
+    entries.map(|entry| entry.expect("an entry of the folder").path())
 }
 
 fn is_blessed() -> bool {

@@ -7,6 +7,10 @@
     reason = "a table of cases is as long as there are cases"
 )]
 #![allow(
+    clippy::duplicate_mod,
+    reason = "`run_time` runs the same tables for features that are made at run time"
+)]
+#![allow(
     clippy::unwrap_used,
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]

@@ -230,9 +230,10 @@ async fn the_description_of_the_server_has_no_instructions_of_hidden_types() {
     let full = office().build().unwrap();
     let plain = builder().mount(Desk).build().unwrap();
     for revision in covering("SRV-LIFE-01, SRV-DISC-02 in 2025-06-18, 2026-07-28") {
-        let (method, params) = match revision.is_modern() {
-            true => ("server/discover", json!({})),
-            false => ("initialize", initialize(revision.as_str())),
+        let (method, params) = if revision.is_modern() {
+            ("server/discover", json!({}))
+        } else {
+            ("initialize", initialize(revision.as_str()))
         };
         let mut answers = Vec::new();
         for (server, principal) in [(&plain, ""), (&full, ""), (&full, "admin")] {
@@ -412,9 +413,10 @@ async fn an_edit_notifies_only_callers_whose_lists_have_changed() {
         let mut guest = peer(&server, "guest", revision).await;
         let mut admin = peer(&server, "admin", revision).await;
         for peer in [&mut guest, &mut admin] {
-            match revision.is_modern() {
-                true => drop(peer.listen("all", json!({"toolsListChanged": true})).await),
-                false => peer.told_nothing().await,
+            if revision.is_modern() {
+                drop(peer.listen("all", json!({"toolsListChanged": true})).await);
+            } else {
+                peer.told_nothing().await;
             }
         }
         let secret =

@@ -38,7 +38,7 @@ impl Switch {
                 let off = switch.off.notified();
                 let serving = switch.server.serve(reader, writer);
                 tokio::pin!(off, serving);
-                tokio::select! { _ = &mut off => {}, _ = &mut serving => {} }
+                tokio::select! { () = &mut off => {}, _ = &mut serving => {} }
             });
             let (reader, writer) = tokio::io::split(ours);
             builder.session(Arc::new(LineSession::new(reader, writer)))

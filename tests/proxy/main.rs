@@ -1,5 +1,14 @@
 //! Proxies: servers behind a server, between all eras.
 
+#![allow(
+    clippy::excessive_nesting,
+    reason = "a server of a test is a closure that matches messages"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that finds nothing to unwrap fails, as it should"
+)]
+
 mod calls;
 mod faults;
 mod features;

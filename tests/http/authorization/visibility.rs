@@ -1,5 +1,6 @@
 //! Lists per caller, with the scopes of tokens and with the tenants of a `tower` layer.
 
+use http::StatusCode;
 use serde_json::{Value, json};
 use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
@@ -365,6 +366,16 @@ async fn assert_changes(
     assert_eq!(count(&text).1, seen, "{text}");
 }
 
+/// Sends a request on a thread of its own, and waits for it.
+fn status_on_another_thread(post: Post, service: HttpService) -> StatusCode {
+    let thread = std::thread::spawn(move || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        runtime.block_on(async { post.send(&service).await.status })
+    });
+    thread.join().unwrap()
+}
+
 #[tokio::test]
 async fn rules_run_without_the_lock_of_a_session() {
     // A rule that uses the session of its own request would wait for the lock forever.
@@ -374,13 +385,7 @@ async fn rules_run_without_the_lock_of_a_session() {
         if let (Some((service, session)), "plain.ping") = (own.get(), item.name()) {
             let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
             let post = Post::raw(ping.to_string()).with("mcp-session-id", session);
-            let service = service.clone();
-            let thread = std::thread::spawn(move || {
-                let mut runtime = tokio::runtime::Builder::new_current_thread();
-                let runtime = runtime.enable_all().build().unwrap();
-                runtime.block_on(async { post.send(&service).await.status })
-            });
-            assert_eq!(thread.join().unwrap(), 200);
+            assert_eq!(status_on_another_thread(post, service.clone()), 200);
         }
         true
     });

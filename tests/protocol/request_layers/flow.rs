@@ -94,7 +94,7 @@ async fn layered_lists_count_as_calls_in_flight() {
     let meta = meta(MODERN.as_str());
     let meta: serde_json::Map<_, _> = meta
         .into_iter()
-        .map(|(key, value)| (key.to_string(), value))
+        .map(|(key, value)| (key.to_owned(), value))
         .collect();
     let list =
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});

@@ -30,7 +30,7 @@ pub(crate) struct Proxy {
     #[arg(short = 's', long = "server", value_name = "NAME=COMMAND|URL")]
     named: Vec<String>,
 
-    /// Servers of a configuration file of a host, such as mcp.json or claude_desktop_config.json; can be repeated
+    /// Servers of a configuration file of a host, such as `mcp.json` or `claude_desktop_config.json`; can be repeated
     #[arg(short = 'f', long = "config", value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -198,7 +198,7 @@ impl Proxy {
             }
         };
         tokio::select! {
-            served = serving => served.map(|()| Exit::Success),
+            outcome = serving => outcome.map(|()| Exit::Success),
             _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
             () = terminated() => Ok(Exit::Terminated),
         }

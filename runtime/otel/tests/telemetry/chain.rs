@@ -4,7 +4,7 @@ use serde_json::json;
 use treenail::client::McpClientBuilder;
 use treenail::prelude::*;
 use treenail::proxy::{Proxy, Remote};
-use treenail::schema::{ContentBlock, Revision};
+use treenail::schema::Revision;
 
 use crate::collector::{Collector, Program, attribute};
 
@@ -56,8 +56,8 @@ async fn one_call_through_a_proxy_is_one_trace() {
         let client = client(&middle, revision, &agent).build().await.unwrap();
 
         let arguments = json!({"a": 1, "b": 2});
-        let result = client.call_tool("math.add", arguments).await.unwrap();
-        assert_eq!(result.content, [ContentBlock::text("3")]);
+        let sum: i64 = client.call_tool_as("math.add", arguments).await.unwrap();
+        assert_eq!(sum, 3);
 
         let spans = collector.spans();
         let calls: Vec<_> = spans

@@ -30,7 +30,7 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
     let (weather, hold, let_go) = Weather::new(&gate);
     let made = Made::of(&super::server());
     let builder = treenail::server!().title("Fixture").limits(limits);
-    let builder = builder.add(methods(&made, Arc::new(weather)));
+    let builder = builder.add(methods(&made, &Arc::new(weather)));
     Fixture {
         server: builder.add(functions(&made)).build().unwrap(),
         gate,
@@ -39,8 +39,8 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
     }
 }
 
-fn methods(made: &Made, weather: Arc<Weather>) -> Vec<Feature> {
-    let state = || Arc::clone(&weather);
+fn methods(made: &Made, weather: &Arc<Weather>) -> Vec<Feature> {
+    let state = || Arc::clone(weather);
     let (one, two, three, four) = (state(), state(), state(), state());
     vec![
         made.tool("weather.forecast").handler(move |_, it| {

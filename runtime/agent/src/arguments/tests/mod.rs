@@ -205,7 +205,7 @@ fn remaining_mistakes_are_reported_as_by_a_server() {
             ),
             (
                 json!({"object": "{\"x\": 1, \"z\": 2}"}),
-                &["/object/z: unknown argument; did you mean `x`?"],
+                &["/object/z: unknown argument; did you mean `y`?"],
             ),
             (
                 json!({"object": "{x: 1}"}),
@@ -268,8 +268,11 @@ fn differently_spelled_names_are_repaired() {
                 ],
             ),
             (
+                // The near name is given already.
                 json!({"user_name": "a", "userName": "b"}),
-                &["/userName: unknown argument; did you mean `user_name`?"],
+                &[
+                    "/userName: unknown argument; known arguments: `user_name`, `maxItems`, `max_size`",
+                ],
             ),
             (
                 json!({"name": "a"}),
