@@ -17,6 +17,10 @@ use crate::server::ServerBuilder;
 pub trait NeedsHttpServer {}
 
 #[cfg(not(feature = "http-server"))]
+#[expect(
+    clippy::unused_async,
+    reason = "the signature is that of the method with the feature"
+)]
 impl ServerBuilder {
     #[doc(hidden)]
     pub async fn serve_http<A: NeedsHttpServer>(self, _: A) -> Result<()> {
@@ -25,6 +29,10 @@ impl ServerBuilder {
 }
 
 #[cfg(not(feature = "http-server"))]
+#[expect(
+    clippy::unused_async,
+    reason = "the signature is that of the method with the feature"
+)]
 impl Server {
     #[doc(hidden)]
     pub async fn serve_http<A: NeedsHttpServer>(&self, _: A) -> Result<()> {

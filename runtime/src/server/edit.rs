@@ -23,6 +23,10 @@ pub(crate) enum Step {
     /// Adds, and removes the entries that have the same names or URIs.
     Replace(Result<Parts, String>),
     /// Replaces the entries of a provider.
+    #[cfg_attr(
+        not(feature = "dynamic"),
+        expect(dead_code, reason = "only run-time features have providers")
+    )]
     Provide(u64, Result<Parts, String>),
     Change(Component, Change),
 }

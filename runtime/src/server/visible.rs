@@ -25,7 +25,7 @@ impl ServerBuilder {
     ///
     /// - A hidden item is answered as one that does not exist: lists, calls, suggestions, completions, subscriptions, and the
     ///   instructions of mounted types without a visible item. Capabilities are those of the whole server.
-    /// - Lists become [private](CacheScope::Private), whatever [`ServerBuilder::cache_lists`] sets, and so do resources.
+    /// - Lists become [private](treenail_schema::CacheScope::Private), whatever [`ServerBuilder::cache_lists`] sets, and so do resources.
     /// - Scopes do not hide items by themselves: a client learns from the challenge that it may ask its user for a scope. The
     ///   rule `|item, caller| caller.has_scopes(item.scopes())` hides what the caller's token does not grant.
     /// - An edit notifies a subscriber only if the items that it sees have changed. When the rule has other results for a
