@@ -26,7 +26,7 @@ pub trait FieldType<Leaf, Field> {
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field, D::Error>;
 }
 
-/// Whether a type is suitable for a field, see [`FieldType`].
+/// Suitability of a type for a field, see [`FieldType`].
 #[derive(Debug)]
 pub struct Suitable<const HAS_TRAITS: bool>;
 
