@@ -177,7 +177,7 @@ async fn questions_that_are_asked_at_once_are_all_answered() {
     }
 }
 
-/// Server of the legacy era that asks during `ask`, and answers `other` when told.
+/// Server of the legacy era that asks during `ask` and never answers `idle`.
 fn asking(asks: usize) -> treenail::proxy::Remote {
     let waiting: Arc<Mutex<Option<Value>>> = Arc::default();
     legacy_server(&tools(&["ask", "idle"]), move |message, line| {

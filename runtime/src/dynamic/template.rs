@@ -71,7 +71,7 @@ impl Template {
         Ok(())
     }
 
-    /// Rejects a variable after which the values cannot be told apart.
+    /// Rejects a variable that makes the values ambiguous.
     fn check_variable(&self, name: &str) -> Result<(), String> {
         for part in &self.parts {
             match part {
