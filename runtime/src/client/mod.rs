@@ -14,7 +14,7 @@ mod http;
 mod limits;
 pub(crate) mod line;
 mod mock;
-mod protocol;
+pub(crate) mod protocol;
 mod session;
 pub(crate) mod stray;
 mod timeout;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -98,7 +99,12 @@ pub trait TaskSession {
     fn driver(&self) -> Option<&Arc<dyn TaskDriver>>;
 
     /// Sends a request about a task. The parameters and the result are the JSON text of an object.
-    fn task_request(&self, method: &'static str, params: String) -> SessionFuture<'_, String>;
+    fn task_request(
+        &self,
+        method: &'static str,
+        params: String,
+        limit: Duration,
+    ) -> SessionFuture<'_, String>;
 
     /// Subscribes to the changes of a task; `None` if the server does not acknowledge it.
     fn listen_to_task(&self, id: &str) -> SessionFuture<'_, Option<Subscription>>;
@@ -128,8 +134,13 @@ impl TaskSession for McpClientSession {
         self.task_driver()
     }
 
-    fn task_request(&self, method: &'static str, params: String) -> SessionFuture<'_, String> {
-        Box::pin(self.task_request(method, params))
+    fn task_request(
+        &self,
+        method: &'static str,
+        params: String,
+        limit: Duration,
+    ) -> SessionFuture<'_, String> {
+        Box::pin(self.task_request(method, params, limit))
     }
 
     fn listen_to_task(&self, id: &str) -> SessionFuture<'_, Option<Subscription>> {

@@ -236,7 +236,7 @@ impl McpClientSession {
         &link.router.changes
     }
 
-    pub(in crate::client) fn limits(&self) -> &ClientLimits {
+    pub(crate) fn limits(&self) -> &ClientLimits {
         &self.inner.link.limits
     }
 

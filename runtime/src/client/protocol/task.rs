@@ -6,10 +6,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Number, Value, json};
+use tokio::sync::Semaphore;
 use treenail_schema::{InputRequest, ProgressNotificationParams, ProgressToken, Revision};
 
 use crate::client::protocol::inner::{Inner, RequestTemplate};
@@ -30,6 +32,9 @@ pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
 pub trait TaskDriver: fmt::Debug + Send + Sync + 'static {
     /// Returns the future of the call's result. Dropping it before its end cancels the task, polled or not.
     fn outcome(&self, task: CreatedTask) -> TaskFuture;
+
+    /// Returns the permits for subscriptions to tasks, `max` of them at the first call.
+    fn subscription_permits(&self, max: usize) -> Arc<Semaphore>;
 }
 
 /// Call that has become a task.
@@ -42,10 +47,24 @@ pub struct CreatedTask {
     pub on_status: Option<StatusSink>,
 }
 
+impl fmt::Debug for CreatedTask {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CreatedTask")
+            .finish_non_exhaustive()
+    }
+}
+
 /// Part of a result that created a task.
 #[derive(Default)]
 pub(in crate::client) struct NewTask {
     pub(in crate::client) on_status: Option<StatusSink>,
+}
+
+impl fmt::Debug for NewTask {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("NewTask").finish_non_exhaustive()
+    }
 }
 
 impl CompleteResult {
@@ -197,9 +216,9 @@ impl McpClientSession {
         &self,
         method: &'static str,
         params: String,
+        limit: Duration,
     ) -> Result<String, ClientError> {
         let template = RequestTemplate::new(method, Params::from_text(params));
-        let limit = self.inner.link.limits.request_timeout;
         let result = timeout(limit, self.inner.complete(&template)).await??;
         Ok(result.text)
     }

@@ -226,6 +226,24 @@ pub struct ResultReader<T> {
     unchanged: bool,
 }
 
+impl<T> fmt::Debug for Started<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Finished(_) => "Finished",
+            Self::Task(_) => "Task",
+        })
+    }
+}
+
+impl<T> fmt::Debug for ResultReader<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ResultReader")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
 impl ResultReader<CallToolResult> {
     /// Creates a reader that returns results as they are.
     pub fn unchanged(client: &McpClient, name: String) -> Self {
@@ -234,6 +252,18 @@ impl ResultReader<CallToolResult> {
             name: name.into(),
             decode: Box::new(Ok),
             unchanged: true,
+        }
+    }
+}
+
+impl<T: DeserializeOwned + 'static> ResultReader<T> {
+    /// Creates a reader that decodes results as a [`TypedCall::new`] does.
+    pub fn typed(client: &McpClient, name: String) -> Self {
+        Self {
+            client: client.clone(),
+            name: name.into(),
+            decode: Box::new(decode_output),
+            unchanged: false,
         }
     }
 }
