@@ -19,7 +19,7 @@ use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
 
 /// [`TaskStore`] in a file of SQLite. Requires the feature `durable-tasks`.
 ///
-/// A change is on the disk before its future resolves: it survives `kill -9` and the loss of power, if the disk does what it
+/// A change is on the disk before its future resolves: it survives a killed process and the loss of power, if the disk does what it
 /// reports. Changes that wait at the same time share one write to the disk.
 ///
 /// Several processes on one computer may share the file, with the clock of that computer. The file must be on a local disk:
