@@ -410,6 +410,14 @@ pub mod events {
     pub use treenail_runtime::{BusFuture, EventBus, EventLink};
 }
 
+/// Extensions of the protocol: capabilities with an identifier, and methods of their own.
+///
+/// Guide: [extensions](crate::guide::extensions).
+pub mod extension {
+    #[doc(inline)]
+    pub use treenail_runtime::{Extension, ExtensionMethod};
+}
+
 /// Forms: the fields that a user fills in.
 ///
 /// Guide: [elicitation](crate::guide::elicitation).

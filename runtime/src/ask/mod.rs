@@ -245,6 +245,10 @@ impl<Q: Question> Ask<'_, Q> {
         let answered = match self.question.request(peer.revision(), peer.capabilities()) {
             Ok(request) => match state.round() {
                 Some(round) => in_round(state, round, self.key, request).await,
+                None if peer.revision().is_modern() => Err(AskError::NotAllowed(format!(
+                    "revision {} has no questions in this request",
+                    peer.revision()
+                ))),
                 None => by_request(state, &request).await,
             },
             Err(error) => Err(error),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "client")]
 mod client;
+pub mod extension;
 
 #[cfg(feature = "client")]
 pub use self::client::*;
