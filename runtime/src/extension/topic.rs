@@ -57,7 +57,7 @@ impl ExtensionSet {
         if self.members.is_empty() {
             return Ok(Wanted(wanted));
         }
-        let filter = object("notifications", params.member("notifications")?)?.unwrap_or("{}");
+        let filter = object("notifications", params.member("notifications")?)?;
         let filter = Params::of_text(filter);
         for member in &self.members {
             let name = &*member.name;

@@ -63,14 +63,6 @@ impl<'a> Params<'a> {
         Self::scan(&mut Scanner::new(text, DEEPEST)).map_err(RpcError::parse)
     }
 
-    /// Makes parameters of the text of an object whose JSON has been checked, to search it for members.
-    pub(crate) fn of_text(text: &'a str) -> Self {
-        Self {
-            text: Some(text),
-            ..Self::default()
-        }
-    }
-
     /// Returns the name or URI that the parameters of `method` have, for a target that may not exist.
     #[cfg(feature = "tower")]
     pub(crate) fn target(&self, method: Method) -> Cow<'a, str> {
@@ -80,6 +72,14 @@ impl<'a> Params<'a> {
             _ => None,
         };
         text.and_then(as_string).unwrap_or_default()
+    }
+
+    /// Returns parameters whose members are found by [`Params::member`] only.
+    pub(crate) fn of_text(text: Option<&'a str>) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 
     /// Rejects ambiguous parameters.
