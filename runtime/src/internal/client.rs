@@ -6,12 +6,24 @@ use serde_json::json;
 use tokio::process::{ChildStdin, ChildStdout};
 use treenail_schema::{CallToolRequest, CallToolResult, Tool};
 
-pub use crate::client::answers::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
+pub use crate::client::answers::{
+    answered_id, check_decoded_size, id_at_ends, is_cut_off, read_answer,
+};
+pub use crate::client::cache::with_session_builder;
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
+#[cfg(feature = "http-client")]
+pub use crate::client::protocol::{HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
 use crate::wire::{Members, as_string};
+
+/// Timeouts that pause while a session obtains credentials.
+pub mod timeout {
+    #[cfg(feature = "http-client")]
+    pub use crate::client::timeout::paused;
+    pub use crate::client::timeout::timeout;
+}
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
 pub fn start(

@@ -35,6 +35,8 @@ use treenail_schema::{
 
 pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
+#[cfg(feature = "http-client")]
+pub use self::builder::with_http_target;
 pub(in crate::client) use self::changes::Changes;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub(in crate::client) use self::inner::Inner;
@@ -44,6 +46,8 @@ pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::read;
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
+#[cfg(feature = "http-client")]
+pub use self::target::HttpTarget;
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
 /// A session with one server, with a method for each request of the protocol. It caches nothing; for cached lists that
