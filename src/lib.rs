@@ -359,6 +359,10 @@ pub mod client {
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
+/// Tasks: calls of tools that outlive their request, and the places where they are stored.
+#[cfg(feature = "tasks")]
+#[doc(inline)]
+pub use treenail_tasks as tasks;
 
 /// Attribute values and arguments: traits of the values that attribute keys accept, and of the types of arguments.
 pub mod args {

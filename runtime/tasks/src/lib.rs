@@ -1,0 +1,12 @@
+//! Tasks of the framework Treenail: calls of tools that outlive their request.
+//!
+//! Use the crate `treenail`, which re-exports this one as `treenail::tasks`. The modules, from the bytes up: `store` (the places
+//! where tasks are stored).
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod store;
+
+pub use self::store::{
+    MemoryStore, ParseTaskIdError, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage,
+};
