@@ -26,7 +26,9 @@ pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::challenge::{Challenge, Challenges, Unauthorized};
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
-pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
+pub use self::limits::{
+    CacheLimits, ClientLimits, HttpClientLimits, ListLimits, TaskWaitLimits, ValidationLimits,
+};
 pub use self::line::LineSession;
 pub use self::mock::MockSession;
 pub use self::protocol::{

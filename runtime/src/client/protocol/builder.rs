@@ -25,6 +25,7 @@ use crate::client::protocol::server_info::PeerInfo;
 #[cfg(feature = "http-client")]
 use crate::client::protocol::target::HttpTarget;
 use crate::client::protocol::target::Target;
+use crate::client::protocol::task::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
@@ -46,6 +47,7 @@ pub struct McpClientSessionBuilder {
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
     wrap: Option<Box<WrapSession>>,
+    tasks: Option<Arc<dyn TaskDriver>>,
     limits: ClientLimits,
 }
 
@@ -203,6 +205,12 @@ impl McpClientSessionBuilder {
         self
     }
 
+    /// Sets the driver of calls that become tasks.
+    pub(crate) fn task_driver(mut self, driver: Arc<dyn TaskDriver>) -> Self {
+        self.tasks = Some(driver);
+        self
+    }
+
     /// Sets the limits of the client.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
@@ -267,6 +275,7 @@ impl McpClientSessionBuilder {
             client_info,
             sends_client_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
+            tasks: self.tasks,
         }
     }
 }
