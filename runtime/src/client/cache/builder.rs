@@ -135,6 +135,15 @@ impl McpClientBuilder {
     }
 }
 
+/// Changes the builder of the session of a client.
+pub fn with_session_builder(
+    mut builder: McpClientBuilder,
+    change: impl FnOnce(McpClientSessionBuilder) -> McpClientSessionBuilder,
+) -> McpClientBuilder {
+    builder.session = change(builder.session);
+    builder
+}
+
 /// Creates a client over a session.
 pub(super) fn client_over(
     session: Arc<McpClientSession>,
@@ -204,12 +213,6 @@ forward_to_session_builder! {
 
 #[cfg(feature = "http-client")]
 forward_to_session_builder! {
-    /// Connects to a server over HTTP, at the URL of its endpoint.
-    #[cfg(feature = "http-client")]
-    url(url: impl Into<String>);
-    /// Connects to a server over HTTP with a configured session, for example with additional headers.
-    #[cfg(feature = "http-client")]
-    http(session: crate::client::HttpSessionBuilder);
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`.
     #[cfg(feature = "http-client")]
     oauth(authorization: impl crate::client::HttpAuthorization);

@@ -23,7 +23,7 @@ use treenail_schema::{
     GetPromptRequest, JsonObject, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
-pub use self::builder::McpClientBuilder;
+pub use self::builder::{McpClientBuilder, with_session_builder};
 pub(crate) use self::call::StartedCall;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;

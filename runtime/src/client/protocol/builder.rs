@@ -13,6 +13,8 @@ use treenail_schema::{
     ElicitResult, Implementation, JsonObject, Revision, Root,
 };
 
+#[cfg(feature = "http-client")]
+use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
@@ -22,11 +24,11 @@ use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
+#[cfg(feature = "http-client")]
+use crate::client::protocol::target::HttpTarget;
 use crate::client::protocol::target::Target;
 use crate::client::protocol::task::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session};
-#[cfg(feature = "http-client")]
-use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
@@ -65,28 +67,8 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Connects to a server over HTTP, at the URL of its endpoint.
-    #[cfg(feature = "http-client")]
-    pub fn url(self, url: impl Into<String>) -> Self {
-        self.http(HttpSession::builder(url))
-    }
-
-    /// Connects to a server over HTTP, with custom headers. The limits of this builder replace those of `session`.
-    ///
-    /// ```
-    /// use treenail::client::{HttpSession, McpClientSession};
-    ///
-    /// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
-    /// let builder = McpClientSession::builder().http(http);
-    /// ```
-    #[cfg(feature = "http-client")]
-    pub fn http(mut self, session: HttpSessionBuilder) -> Self {
-        self.target = Some(Target::Http(Box::new(session)));
-        self
-    }
-
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`. An `Arc` of them is
-    /// accepted too. They replace those of [`http`](Self::http).
+    /// accepted too. They replace those of the session.
     ///
     /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`].
     #[cfg(feature = "http-client")]
@@ -355,6 +337,16 @@ fn add_stray_line(error: ClientError, line: Option<String>) -> ClientError {
         ClientError::Timeout(_) => ClientError::protocol(format!("{why}; {error}")),
         other => other,
     }
+}
+
+/// Connects to a server over HTTP.
+#[cfg(feature = "http-client")]
+pub fn with_http_target(
+    mut builder: McpClientSessionBuilder,
+    http: Box<dyn HttpTarget>,
+) -> McpClientSessionBuilder {
+    builder.target = Some(Target::Http(http, None));
+    builder
 }
 
 impl fmt::Debug for McpClientSessionBuilder {

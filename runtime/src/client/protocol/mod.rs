@@ -38,6 +38,8 @@ use treenail_schema::{
 
 pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
+#[cfg(feature = "http-client")]
+pub use self::builder::with_http_target;
 pub(in crate::client) use self::changes::Changes;
 pub use self::extension_request::ExtensionRequest;
 pub use self::handler::{ClientHandler, HandlerFuture};
@@ -49,6 +51,8 @@ pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::read;
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
+#[cfg(feature = "http-client")]
+pub use self::target::HttpTarget;
 pub use self::task::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
