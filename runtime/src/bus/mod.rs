@@ -11,6 +11,8 @@ mod message;
 mod queue;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+mod redis_connection;
 mod refresh;
 mod supervise;
 #[cfg(test)]
@@ -26,6 +28,8 @@ pub use self::link::EventLink;
 pub(crate) use self::queue::EventQueue;
 #[cfg(feature = "redis")]
 pub use self::redis::RedisBus;
+#[cfg(feature = "redis")]
+pub use self::redis_connection::{RedisAddress, RedisConnection};
 pub(crate) use self::supervise::Supervised;
 
 /// A run of an [`EventBus`].

@@ -2,29 +2,19 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, PushInfo,
-    PushKind, RedisConnectionInfo, RedisResult, Value,
-};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use redis::{AsyncConnectionConfig, PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::bus::bounded_stream::BoundedStream;
+use crate::bus::redis_connection::{RedisAddress, RedisConnection};
 use crate::bus::{BusFuture, EventBus, EventLink};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
-/// Timeout for connecting and for each response of Redis.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Lower bound on the longest accepted string, in bytes. Responses to the commands used here are far shorter.
 const MIN_STRING_BOUND: usize = 4 << 10;
 /// Idle time after which the connection is checked with a ping.
@@ -58,7 +48,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 /// ```
 #[derive(Clone)]
 pub struct RedisBus {
-    client: Client,
+    address: RedisAddress,
     channel: Box<str>,
 }
 
@@ -78,17 +68,8 @@ impl RedisBus {
     ///
     /// [`Error::Build`] if `url` is not a valid Redis URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
-        let open = |url: &str| -> RedisResult<Client> {
-            let address = url.into_connection_info()?;
-            let settings = address.redis_settings().clone();
-            // RESP2 needs separate connections for messages and responses.
-            let settings = settings.set_protocol(ProtocolVersion::RESP3);
-            Client::open(address.set_redis_settings(settings))
-        };
-        let client = open(url.as_ref())
-            .map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
         Ok(Self {
-            client,
+            address: RedisAddress::parse(url.as_ref())?,
             channel: "treenail".into(),
         })
     }
@@ -101,10 +82,7 @@ impl RedisBus {
     }
 
     /// Connects and passes the messages of the channel to `link`. The returned [`Notify`] signals the loss of the connection.
-    async fn connect(
-        &self,
-        link: EventLink,
-    ) -> RedisResult<(MultiplexedConnection, Option<Driver>, Arc<Notify>)> {
+    async fn connect(&self, link: EventLink) -> RedisResult<(RedisConnection, Arc<Notify>)> {
         let max_string = link
             .max_message_bytes()
             .max(self.channel.len())
@@ -120,48 +98,19 @@ impl RedisBus {
             }
             Ok(())
         };
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(RESPONSE_TIMEOUT))
-            .set_response_timeout(Some(RESPONSE_TIMEOUT))
-            .set_push_sender(on_push);
-        let (mut connection, driver) = self.open_connection(config, max_string).await?;
-        connection.subscribe(&*self.channel).await?;
-        Ok((connection, driver, lost))
-    }
-
-    /// Connects to the address of the client. Without TLS, strings of more than `max_string` bytes are discarded.
-    async fn open_connection(
-        &self,
-        config: AsyncConnectionConfig,
-        max_string: usize,
-    ) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
-        let info = self.client.get_connection_info();
-        let settings = info.redis_settings();
-        match info.addr() {
-            ConnectionAddr::Tcp(host, port) => {
-                let socket = with_timeout(TcpStream::connect((&**host, *port))).await?;
-                socket.set_nodelay(true)?;
-                spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
-            }
-            #[cfg(unix)]
-            ConnectionAddr::Unix(path) => {
-                let socket = with_timeout(tokio::net::UnixStream::connect(path)).await?;
-                spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
-            }
-            _ => {
-                let client = &self.client;
-                let connecting = client.get_multiplexed_async_connection_with_config(&config);
-                Ok((connecting.await?, None))
-            }
-        }
+        let config = AsyncConnectionConfig::new().set_push_sender(on_push);
+        let mut opened = self.address.connect(config, max_string).await?;
+        opened.connection.subscribe(&*self.channel).await?;
+        Ok((opened, lost))
     }
 
     /// Publishes the messages of this server until an error occurs.
     async fn publish_messages(
         &self,
-        mut connection: MultiplexedConnection,
+        opened: &RedisConnection,
         link: &EventLink,
     ) -> RedisResult<()> {
+        let mut connection = opened.connection.clone();
         loop {
             let mut command = redis::Cmd::new();
             match timeout(PING_INTERVAL, link.next()).await {
@@ -176,9 +125,9 @@ impl RedisBus {
 impl EventBus for RedisBus {
     fn run(&self, link: EventLink) -> BusFuture<'_> {
         Box::pin(async move {
-            let (connection, _driver, lost) = self.connect(link.clone()).await?;
+            let (opened, lost) = self.connect(link.clone()).await?;
             link.connected();
-            race(self.publish_messages(connection, &link), async {
+            race(self.publish_messages(&opened, &link), async {
                 lost.notified().await;
                 Ok(())
             })
@@ -186,33 +135,6 @@ impl EventBus for RedisBus {
             .map_err(Into::into)
         })
     }
-}
-
-/// Handle to the task that reads and writes a connection. Dropping it ends the task.
-struct Driver(AbortHandle);
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Opens a Redis connection over `stream` and spawns the task that drives it.
-async fn spawn_driver<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    settings: &RedisConnectionInfo,
-    stream: S,
-    config: AsyncConnectionConfig,
-) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
-    let connecting = MultiplexedConnection::new_with_config(settings, stream, config);
-    let (connection, driver) = with_timeout(async { Ok(connecting.await) }).await??;
-    let driver = Driver(tokio::spawn(driver).abort_handle());
-    Ok((connection, Some(driver)))
-}
-
-/// Runs `future` with the response timeout.
-async fn with_timeout<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    let completed = timeout(RESPONSE_TIMEOUT, future).await;
-    completed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// Returns the output of the future that completes first.

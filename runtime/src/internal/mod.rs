@@ -7,6 +7,8 @@ pub mod extension;
 #[cfg(feature = "client")]
 pub use self::client::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
+#[cfg(feature = "redis")]
+pub use crate::bus::{RedisAddress, RedisConnection};
 use crate::context::Context;
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 #[cfg(feature = "schema-validation")]
