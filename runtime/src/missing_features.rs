@@ -67,6 +67,29 @@ impl ServerBuilder {
     }
 }
 
+/// The function that the macros call for the key `task` of a tool, without the feature `tasks` of `treenail`.
+pub mod tasks {
+    use std::sync::Arc;
+
+    use crate::task::TaskTool;
+
+    /// Trait without implementations, for options that need the feature `tasks`.
+    #[diagnostic::on_unimplemented(
+        message = "the key `task` needs the feature `tasks` of `treenail`",
+        label = "the feature `tasks` is off",
+        note = "run `cargo add treenail --features tasks`"
+    )]
+    pub trait NeedsTasks {
+        /// Is never called.
+        fn never(self) -> Arc<dyn TaskTool>;
+    }
+
+    /// Cannot be called.
+    pub fn task(options: impl NeedsTasks) -> Arc<dyn TaskTool> {
+        options.never()
+    }
+}
+
 /// Trait without implementations, for parameters of methods that need the feature `http-client`.
 #[cfg(all(feature = "client", not(feature = "http-client")))]
 #[diagnostic::on_unimplemented(

@@ -23,7 +23,8 @@ pub mod task {
     pub use crate::server::resume;
     pub use crate::task::{
         BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,
-        StoredCall, TaskLink, TaskQuestion, TaskTool, ToolFacts, write_created,
+        StoredCall, TaskLink, TaskOptions, TaskQuestion, TaskStart, TaskTool, ToolFacts,
+        write_created,
     };
 }
 

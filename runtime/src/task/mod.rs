@@ -3,6 +3,7 @@
 
 mod detach;
 mod journal;
+mod options;
 mod stored;
 
 use std::fmt::Debug;
@@ -15,6 +16,7 @@ use treenail_schema::{InputRequest, Number, TaskSupport, Tool as Descriptor};
 
 pub use self::detach::{CallFacts, DetachableCall, DetachedRun};
 pub use self::journal::{Journal, RecordedAnswer};
+pub use self::options::{TaskOptions, TaskStart};
 pub use self::stored::{StoredCall, write_created};
 use crate::ask::AskError;
 use crate::handler::Handler;
