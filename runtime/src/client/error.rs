@@ -25,6 +25,9 @@ pub enum ClientError {
     /// No answer arrived before the timeout; the request was cancelled.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
+    /// The call had become a task of the server, and the task was cancelled: by this client or another one, or by the server.
+    #[error("the task was cancelled{}", reason_suffix(.0))]
+    Cancelled(Arc<str>),
     /// The connection is closed, or could not be opened. The server may or may not have executed the requests that were
     /// pending.
     #[error("the connection is closed: {0}")]
@@ -138,6 +141,14 @@ impl From<ContractError> for Error {
 /// Returns the first text in the result of a failed tool.
 fn tool_message(result: &CallToolResult) -> &str {
     result.as_text().unwrap_or("no reason given")
+}
+
+/// Returns the reason after a colon.
+fn reason_suffix(reason: &str) -> String {
+    if reason.is_empty() {
+        return String::new();
+    }
+    format!(": {}", crate::wire::quoted(reason))
 }
 
 /// Returns the body, quoted and after a colon.

@@ -14,7 +14,7 @@ mod http;
 mod limits;
 pub(crate) mod line;
 mod mock;
-mod protocol;
+pub(crate) mod protocol;
 mod session;
 pub(crate) mod stray;
 mod timeout;
@@ -28,7 +28,9 @@ pub use self::error::ClientError;
 pub use self::http::{
     AuthorizationFuture, HttpAttempt, HttpAuthorization, HttpSession, HttpSessionBuilder, Refusal,
 };
-pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
+pub use self::limits::{
+    CacheLimits, ClientLimits, HttpClientLimits, ListLimits, TaskWaitLimits, ValidationLimits,
+};
 pub use self::line::LineSession;
 pub use self::mock::MockSession;
 pub use self::protocol::{

@@ -15,6 +15,7 @@ use crate::client::cache::record_contract::ExpectedContract;
 use crate::client::cache::validation::ValidatorCache;
 use crate::client::cache::watch::{WatchOptions, spawn_watcher};
 use crate::client::cache::{Inner, Lists, McpClient};
+use crate::client::protocol::TaskDriver;
 use crate::client::{
     ClientError, ClientHandler, ClientLimits, Contract, McpClientSession, McpClientSessionBuilder,
     ServerCommand, Session, Severity,
@@ -96,6 +97,12 @@ impl McpClientBuilder {
     /// [`Severity::Breaking`].
     pub fn deny_drift(mut self, severity: impl Into<Option<Severity>>) -> Self {
         self.threshold = DriftThreshold(severity.into());
+        self
+    }
+
+    /// Sets the driver of calls that become tasks.
+    pub(crate) fn task_driver(mut self, driver: Arc<dyn TaskDriver>) -> Self {
+        self.session = self.session.task_driver(driver);
         self
     }
 

@@ -24,6 +24,7 @@ use treenail_schema::{
 };
 
 pub use self::builder::McpClientBuilder;
+pub(crate) use self::call::StartedCall;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;
 use self::resource_cache::ResourceCache;

@@ -21,6 +21,7 @@ use crate::client::protocol::inner::{Inner, Link};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::target::Target;
+use crate::client::protocol::task::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
 use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
@@ -44,6 +45,7 @@ pub struct McpClientSessionBuilder {
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
     wrap: Option<Box<WrapSession>>,
+    tasks: Option<Arc<dyn TaskDriver>>,
     limits: ClientLimits,
 }
 
@@ -221,6 +223,12 @@ impl McpClientSessionBuilder {
         self
     }
 
+    /// Sets the driver of calls that become tasks.
+    pub(crate) fn task_driver(mut self, driver: Arc<dyn TaskDriver>) -> Self {
+        self.tasks = Some(driver);
+        self
+    }
+
     /// Sets the limits of the client.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
@@ -285,6 +293,7 @@ impl McpClientSessionBuilder {
             client_info,
             sends_client_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
+            tasks: self.tasks,
         }
     }
 }
