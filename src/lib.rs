@@ -304,8 +304,8 @@ pub use treenail_macros::resource;
 /// | key of `task(…)` | meaning |
 /// |---|---|
 /// | `after = "500ms"` | a call that has not finished after this time becomes a task; other calls return their result |
-/// | `always` | each call of a client that supports tasks becomes one at once |
-/// | `required` | the same, and other clients get an error |
+/// | `always` | a call does not wait before it becomes a task |
+/// | `required` | clients that do not support tasks get an error |
 /// | `external` | another program ends the task, with its token |
 /// | `resume` | after a crash, the function may run again, although the tool is neither `read_only` nor `idempotent` |
 /// | `keep = "1d"` | time for which the result is readable after the end |

@@ -35,7 +35,7 @@ pub use crate::resource::pattern::Part;
 pub use crate::resource::{ResourceDetails, ResourceInfo, ResourceMetadata};
 pub use crate::result_writer::ResultWriter;
 pub use crate::stream::{Collected, Collecting, Fold, IntoBlock, Items, Streaming};
-pub use crate::task::TaskOptions;
+pub use crate::task::TaskKey;
 pub use crate::tool::output::IntoContent;
 pub use crate::tool::{ToolDetails, ToolInfo, ToolMetadata};
 pub use crate::typed_contract::{

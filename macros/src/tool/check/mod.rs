@@ -59,7 +59,7 @@ pub(crate) fn common(feature: &Feature, sink: &mut Sink) {
     policy::timeout_can_end_the_call(feature, sink);
     policy::max_concurrency_is_a_number(feature, sink);
     task::one_start(feature, sink);
-    task::external_has_no_run(feature, sink);
+    task::external_is_always_required(feature, sink);
     task::waits_less_than_it_runs(feature, sink);
     task::can_be_detached(feature, sink);
     has_output(feature, sink);

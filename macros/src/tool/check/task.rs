@@ -7,40 +7,21 @@ use crate::tool::model::task::Task;
 /// At most one key decides about the time at which a call becomes a task.
 pub(super) fn one_start(feature: &Feature, sink: &mut Sink) {
     let Some(task) = task(feature) else { return };
-    if let (Some(always), Some(_)) = (&task.always, &task.required) {
-        sink.error(
-            always,
-            "each call of a `required` task is one; remove `always`",
-        );
-    }
-    let at_once = task.always.as_ref().or(task.required.as_ref());
+    let at_once = task.always.as_ref().or(task.external.as_ref());
     if let (Some(at_once), Some(after)) = (at_once, &task.after) {
         let message = format!("with `{at_once}`, a call does not wait; remove `after`");
         sink.error(&after.key, message);
     }
 }
 
-/// The function of an external task only starts the work, so keys about its run have no meaning.
-pub(super) fn external_has_no_run(feature: &Feature, sink: &mut Sink) {
-    let Some(task) = task(feature) else { return };
-    if task.external.is_none() {
+/// Each call of an external task is one, so keys that decide about that have no meaning.
+pub(super) fn external_is_always_required(feature: &Feature, sink: &mut Sink) {
+    let Some(task) = task(feature).filter(|task| task.external.is_some()) else {
         return;
-    }
+    };
     for key in [&task.always, &task.required].into_iter().flatten() {
         let message = format!("each call of an `external` task is one; remove `{key}`");
         sink.error(key, message);
-    }
-    if let Some(after) = &task.after {
-        sink.error(
-            &after.key,
-            "each call of an `external` task is one at once; remove `after`",
-        );
-    }
-    if let Some(resume) = &task.resume {
-        sink.error(
-            resume,
-            "the work of an `external` task runs elsewhere, and continues there; remove `resume`",
-        );
     }
 }
 
