@@ -15,6 +15,9 @@ pub(super) fn store_error(error: &RedisError) -> StoreError {
         return StoreError::Full(reason.to_owned());
     }
     match error.kind() {
+        _ if error.code() == Some("WRONGPASS") => {
+            unavailable("Redis refuses the name or password")
+        }
         ErrorKind::AuthenticationFailed => unavailable("Redis refuses the name or password"),
         ErrorKind::Io if error.is_timeout() => unavailable("Redis does not respond in time"),
         ErrorKind::Io => unavailable("Redis cannot be reached"),

@@ -35,7 +35,7 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 if stored[1] then
   local owner = stored[1]
   redis.call('ZREM', KEYS[3], #owner .. ':' .. owner .. ':' .. (stored[3] or '') .. ARGV[1])
-  redis.call('HINCRBY', KEYS[4], 'b:' .. owner, -bytes)
+  redis.call('HINCRBY', KEYS[4], 'b:' .. owner, 0 - bytes)
   if redis.call('HINCRBY', KEYS[4], 't:' .. owner, -1) <= 0 then
     redis.call('HDEL', KEYS[4], 't:' .. owner, 'b:' .. owner)
   end
