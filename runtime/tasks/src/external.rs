@@ -134,7 +134,9 @@ impl ExternalTasks {
         let result = result.map_err(|error| RpcError::internal(error.to_string()))?;
         let most = self.engine.limits.result_bytes;
         if result.get().len() > most {
-            return Err(RpcError::internal(format!("the result has more than {most} bytes")));
+            return Err(RpcError::internal(format!(
+                "the result has more than {most} bytes"
+            )));
         }
         self.end(token, Outcome::of(Ok(result))).await
     }
@@ -174,11 +176,7 @@ impl ExternalTasks {
         .await
     }
 
-    async fn edit(
-        &self,
-        token: &TaskToken,
-        edit: impl Fn(&mut Loaded),
-    ) -> Result<(), RpcError> {
+    async fn edit(&self, token: &TaskToken, edit: impl Fn(&mut Loaded)) -> Result<(), RpcError> {
         let invalid = || RpcError::invalid_params("the task token is not valid for this key");
         let contents = open(&self.key, SCOPE, token.as_str()).ok_or_else(invalid)?;
         let Contents { id, owner } = serde_json::from_slice(&contents).map_err(|_| invalid())?;

@@ -7,7 +7,7 @@ use treenail_runtime::internal::extension::publish;
 use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, owner, unknown_task};
-use crate::record::{Form, Record, TaskKey, View};
+use crate::record::{Record, TaskKey, View};
 use crate::store::TaskId;
 
 /// Member of the filter of `subscriptions/listen`.
@@ -53,9 +53,11 @@ impl Watch {
         let Some(server) = self.server.get().and_then(WeakServer::upgrade) else {
             return;
         };
-        let view = View::new(key, record, Form::Complete);
-        let text = view.text(&server, record);
-        let sent = text.and_then(|text| publish(&server, (MEMBER, key.id.as_str()), METHOD, &text));
+        let sent = View::complete(&server, key, record).and_then(|view| {
+            let text = serde_json::to_string(&view);
+            let text = text.map_err(|error| RpcError::internal(error.to_string()))?;
+            publish(&server, (MEMBER, key.id.as_str()), METHOD, &text)
+        });
         if let Err(error) = sent {
             tracing::error!(id = ?key.id, %error, "the change of a task could not be published");
         }
@@ -91,7 +93,12 @@ impl Watch {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let after = last.take();
         let is_after = |id: &&TaskId| after.as_ref().is_none_or(|after| *id > after);
-        let next: Vec<TaskId> = watched.keys().filter(is_after).take(READS).cloned().collect();
+        let next: Vec<TaskId> = watched
+            .keys()
+            .filter(is_after)
+            .take(READS)
+            .cloned()
+            .collect();
         if next.len() == READS {
             *last = next.last().cloned();
         }
@@ -138,7 +145,8 @@ impl Engine {
             match self.get(&id).await {
                 Ok(Some(stored)) => {
                     let loaded = Loaded::read(&stored);
-                    self.watch.publish(&loaded.key, loaded.version, &loaded.record);
+                    self.watch
+                        .publish(&loaded.key, loaded.version, &loaded.record);
                 }
                 Ok(None) => drop(self.watch.watched().remove(&id)),
                 Err(error) => {

@@ -21,10 +21,13 @@ const LEAST: Duration = Duration::from_millis(100);
 /// Sweeps until the server is closed or dropped.
 pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
     let limits = &engine.limits;
-    let (sweep, watch) = (limits.sweep_interval.max(LEAST), limits.watch_interval.max(LEAST));
+    let (sweep, watch) = (
+        limits.sweep_interval.max(LEAST),
+        limits.watch_interval.max(LEAST),
+    );
     // At once: the process may have been restarted.
     let (mut next_sweep, mut next_watch) = (Instant::now(), Instant::now() + watch);
-    loop {
+    while !engine.is_halted() {
         let now = Instant::now();
         if now >= next_sweep {
             let Some(server) = server.upgrade() else {
@@ -37,7 +40,9 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
             engine.read_watched().await;
             next_watch = Instant::now() + watch;
         }
-        let rest = next_sweep.min(next_watch).saturating_duration_since(Instant::now());
+        let rest = next_sweep
+            .min(next_watch)
+            .saturating_duration_since(Instant::now());
         if timeout(rest, server.closed()).await.is_ok() {
             return;
         }
@@ -171,9 +176,8 @@ impl Engine {
     ) -> Result<bool, StoreError> {
         let wake = record.wake(key.created_ms, self.limits.lease);
         let stored = record.store(key, version + 1);
-        let stored = stored.map_err(|damaged| {
-            StoreError::Other(not_written(damaged).message.into_owned())
-        })?;
+        let stored = stored
+            .map_err(|damaged| StoreError::Other(not_written(damaged).message.into_owned()))?;
         let replaced = self.replace(stored, wake).await?;
         if replaced {
             self.watch.publish(key, version + 1, &record);
@@ -190,11 +194,15 @@ enum Verdict {
 
 /// Returns the reason why an interrupted task fails.
 fn interrupted(record: &Record) -> String {
-    let mut keys = record.journal.begun.iter().filter(|_| !record.policy.repeatable);
+    let mut keys = record
+        .journal
+        .begun
+        .iter()
+        .filter(|_| !record.policy.repeatable);
     match keys.next() {
         None => "interrupted by a restart".to_owned(),
-        Some(key) => format!(
-            "interrupted by a restart while `once(\"{key}\")` ran; it may have happened"
-        ),
+        Some(key) => {
+            format!("interrupted by a restart while `once(\"{key}\")` ran; it may have happened")
+        }
     }
 }

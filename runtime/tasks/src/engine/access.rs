@@ -33,7 +33,9 @@ impl Loaded {
 
 /// Returns the owner of the tasks of a caller: its principal, or the empty text.
 pub(crate) fn owner(context: &Context) -> &str {
-    context.principal().map_or("", |principal| principal.as_str())
+    context
+        .principal()
+        .map_or("", |principal| principal.as_str())
 }
 
 /// Returns the error for a task that does not exist for the caller.

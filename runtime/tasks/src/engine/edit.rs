@@ -2,9 +2,9 @@
 
 use treenail_runtime::RpcError;
 
+use super::Engine;
 use super::access::Loaded;
 use super::stores::store_failed;
-use super::Engine;
 use crate::record::Damaged;
 
 /// Maximum number of attempts to change a task that others change at the same time.

@@ -4,19 +4,24 @@ mod access;
 mod edit;
 mod stores;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use treenail_runtime::RequestStateKey;
+use treenail_runtime::{RequestStateKey, Server};
 
 use crate::limits::TaskLimits;
 use crate::push::Watch;
 use crate::record::{Record, TaskKey};
 use crate::run::Run;
 use crate::store::{TaskId, TaskStore};
+use crate::sweep::sweep;
 
-pub(crate) use self::access::Loaded;
+pub(crate) use self::access::{Loaded, owner, unknown_task};
+pub(crate) use self::edit::not_written;
+pub(crate) use self::stores::store_failed;
 
 /// Shared state of the tasks of a server.
 #[derive(Debug)]
@@ -29,6 +34,12 @@ pub(crate) struct Engine {
     /// Permits of tasks that wait for an answer.
     pub(crate) waiting: Arc<Semaphore>,
     pub(crate) watch: Watch,
+    /// Questions that requests of this process carry to clients of 2025-11-25.
+    pub(crate) carried: Mutex<HashSet<(TaskId, String)>>,
+    /// Set once the sweeper has been started.
+    swept: AtomicBool,
+    /// Set once the process leaves its tasks to others.
+    halted: AtomicBool,
 }
 
 impl Engine {
@@ -44,6 +55,23 @@ impl Engine {
             limits,
             key,
             running: Mutex::default(),
+            carried: Mutex::default(),
+            swept: AtomicBool::new(false),
+            halted: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts the sweeper for a server, unless it runs or there is no tokio runtime.
+    pub(crate) fn start(self: &Arc<Self>, server: &Server) {
+        if self.swept.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        if !self.swept.swap(true, Ordering::Relaxed) {
+            self.watch.serve(server);
+            runtime.spawn(sweep(Arc::clone(self), server.downgrade()));
         }
     }
 
@@ -55,7 +83,7 @@ impl Engine {
     /// Adds a running task, unless the process has as many as it may have.
     pub(crate) fn admit(&self, run: &Arc<Run>) -> bool {
         let mut runs = self.runs();
-        let admitted = runs.len() < self.limits.running;
+        let admitted = runs.len() < self.limits.running && !self.is_halted();
         if admitted {
             runs.insert(run.key.id.clone(), Arc::clone(run));
         }
@@ -68,11 +96,23 @@ impl Engine {
     }
 
     /// Removes a running task.
-    pub(crate) fn dismiss(&self, run: &Arc<Run>) {
+    pub(crate) fn dismiss(&self, run: &Run) {
         let mut runs = self.runs();
-        if runs.get(&run.key.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
+        if runs
+            .get(&run.key.id)
+            .is_some_and(|known| known.id == run.id)
+        {
             runs.remove(&run.key.id);
         }
+    }
+
+    /// Creates and continues no more tasks.
+    pub(crate) fn halt(&self) {
+        self.halted.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_halted(&self) -> bool {
+        self.halted.load(Ordering::SeqCst)
     }
 
     /// Returns all running tasks.

@@ -53,7 +53,9 @@ impl Engine {
     ) -> Result<T, StoreError> {
         let within = self.limits.store_timeout;
         timeout(within, operation).await.unwrap_or_else(|_| {
-            Err(StoreError::Unavailable(format!("no response within {within:?}")))
+            Err(StoreError::Unavailable(format!(
+                "no response within {within:?}"
+            )))
         })
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use treenail_runtime::internal::task::{Journal, StoredCall};
 
-pub(crate) use self::outcome::{Outcome, StoredError};
+pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
 pub(crate) use self::questions::{Answer, Question};
 pub(crate) use self::status::Status;
 use self::time::{now_ms, to_ms};
@@ -29,7 +29,7 @@ const FORMAT: u32 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     format: u32,
-    /// The call, to run it again, until the task has ended. `None` also for a record that could not be read.
+    /// The call, to run it again and to write its result. `None` for a record that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<StoredCall>,
     pub(crate) policy: Policy,
@@ -103,7 +103,10 @@ impl Record {
             journal: Journal::default(),
             outcome: None,
         };
-        record.end(created_ms, Outcome::failed("the record of the task is damaged"));
+        record.end(
+            created_ms,
+            Outcome::failed("the record of the task is damaged"),
+        );
         record
     }
 
@@ -144,7 +147,10 @@ impl Record {
         self.message = outcome.message();
         self.outcome = Some(outcome);
         self.run = None;
-        self.call = None;
+        if let Some(call) = &mut self.call {
+            // The rest is for its result.
+            (call.arguments, call.meta, call.info) = (None, None, None);
+        }
         self.questions.clear();
         self.journal = Journal::default();
         let elapsed = self.updated_ms.saturating_sub(created_ms);
@@ -159,11 +165,13 @@ impl Record {
     /// Returns the time until the store has to wake a process for it: the lease while it runs, the deletion after its end.
     pub(crate) fn wake(&self, created_ms: u64, lease: Duration) -> Duration {
         if self.is_final() {
-            Duration::from_millis(self.policy.keep_ms)
-        } else if self.policy.external && self.run.is_none() {
-            self.time_left(created_ms)
-        } else {
-            lease
+            return Duration::from_millis(self.policy.keep_ms);
+        }
+        match (&self.run, self.policy.external) {
+            (Some(_), _) => lease,
+            (None, true) => self.time_left(created_ms),
+            // It was released.
+            (None, false) => Duration::ZERO,
         }
     }
 

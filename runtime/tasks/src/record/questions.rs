@@ -46,7 +46,10 @@ impl Question {
     }
 
     fn bytes(&self) -> usize {
-        let request = self.request.as_ref().map_or(0, |request| request.get().len());
+        let request = self
+            .request
+            .as_ref()
+            .map_or(0, |request| request.get().len());
         let answer = self.answer.as_ref().map_or(0, Answer::bytes);
         request + answer + self.asked.len() + self.to.len()
     }
@@ -73,7 +76,11 @@ impl Record {
         to: &str,
         request: Box<RawValue>,
     ) -> String {
-        let last = self.questions.values().map(|question| question.number).max();
+        let last = self
+            .questions
+            .values()
+            .map(|question| question.number)
+            .max();
         let number = last.unwrap_or(0).saturating_add(1);
         let mut key = asked.to_owned();
         while self.questions.contains_key(&key) {
@@ -101,6 +108,13 @@ impl Record {
         question.request = None;
         self.touch();
         true
+    }
+
+    /// Replaces an answer by an error.
+    pub(crate) fn refuse_answer(&mut self, key: &str, error: StoredError) {
+        if let Some(question) = self.questions.get_mut(key) {
+            question.answer = Some(Answer::Refused(error));
+        }
     }
 
     /// Withdraws an open question, whose key stays used.

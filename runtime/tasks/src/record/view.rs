@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use treenail_runtime::{RpcError, Server};
+use treenail_schema::Revision;
 
 use super::time::iso8601;
 use super::{Outcome, Record, Status, StoredError, TaskKey};
@@ -36,7 +38,7 @@ pub(crate) struct View<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     input_requests: Option<BTreeMap<&'a str, &'a RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a RawValue>,
+    result: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a StoredError>,
 }
@@ -70,7 +72,7 @@ impl<'a> View<'a> {
                 poll_interval_ms: poll,
             },
         };
-        let mut view = Self {
+        Self {
             result_type: (form == Form::Created).then_some("task"),
             task_id: key.id.as_str(),
             status: Status::of(record, form != Form::Older),
@@ -81,23 +83,44 @@ impl<'a> View<'a> {
             input_requests: None,
             result: None,
             error: None,
-        };
-        if form == Form::Complete {
-            view.complete(record);
         }
-        view
     }
 
-    fn complete(&mut self, record: &'a Record) {
+    /// Makes the complete form of the extension, with the open questions or the outcome.
+    pub(crate) fn complete(
+        server: &Server,
+        key: &'a TaskKey,
+        record: &'a Record,
+    ) -> Result<Self, RpcError> {
+        let mut view = Self::new(key, record, Form::Complete);
         match &record.outcome {
-            None if self.status == Status::InputRequired => {
+            None if view.status == Status::InputRequired => {
                 let open = record.questions.iter().filter(|(_, it)| it.is_open());
-                let open = open.filter_map(|(key, it)| Some((key.as_str(), it.request.as_deref()?)));
-                self.input_requests = Some(open.collect());
+                let open =
+                    open.filter_map(|(key, it)| Some((key.as_str(), it.request.as_deref()?)));
+                view.input_requests = Some(open.collect());
             }
-            Some(Outcome::Result(result) | Outcome::Failure(result)) => self.result = Some(result),
-            Some(Outcome::Error(error)) => self.error = Some(error),
+            Some(Outcome::Result(result) | Outcome::Failure(result)) => {
+                view.result = Some(record.result(server, Revision::LATEST, result)?);
+            }
+            Some(Outcome::Error(error)) => view.error = Some(error),
             None | Some(Outcome::Cancelled) => {}
+        }
+        Ok(view)
+    }
+}
+
+impl Record {
+    /// Converts the result of the task to the format of a revision.
+    pub(crate) fn result(
+        &self,
+        server: &Server,
+        revision: Revision,
+        result: &RawValue,
+    ) -> Result<Box<RawValue>, RpcError> {
+        match &self.call {
+            Some(call) => call.result(server, revision, result),
+            None => Ok(result.to_owned()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use treenail_runtime::RpcError;
 
-use super::{Run, Stop};
+use super::{Birth, Run, Stop};
 use crate::record::Record;
 use crate::store::StoreError;
 
@@ -33,17 +33,29 @@ pub(crate) enum NotStored {
 impl Run {
     /// Changes the record for its function, as [`Run::persist`] does.
     ///
-    /// If the run has lost its task, this never returns: the function is dropped at this place, without another effect.
+    /// If the run has lost its task, this never returns: the function is dropped at this place, without another effect. If the
+    /// call remained a plain one, the change is not stored.
     pub(crate) async fn record_change(
         &self,
-        edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send,
+        mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send,
     ) -> Result<(), RpcError> {
+        if self.is_plain().await {
+            let mut held = self.held();
+            return edit(Arc::make_mut(&mut held.record)).map(drop);
+        }
         match self.persist(edit).await {
             Ok(()) => Ok(()),
             Err(NotStored::Refused(error)) => Err(error),
             Err(NotStored::Store(_)) => Err(RpcError::internal("the task store is full")),
             Err(NotStored::Stopped) => pending().await,
         }
+    }
+
+    /// Waits for the birth of the task. Returns `true` if the call remained a plain one.
+    pub(super) async fn is_plain(&self) -> bool {
+        let mut birth = self.birth.subscribe();
+        let known = birth.wait_for(|birth| *birth != Birth::Expected).await;
+        known.is_ok_and(|birth| *birth == Birth::Plain)
     }
 
     /// Changes the record, and tries again while the store fails and the lease lasts. `edit` returns `false` if nothing is to be
@@ -80,7 +92,8 @@ impl Run {
                 let held = self.held();
                 (held.version, Arc::clone(&held.record))
             };
-            if self.stopped().is_some() || record.is_final() {
+            let stopped = self.stopped().is_some_and(|stop| stop != Stop::Released);
+            if stopped || record.is_final() {
                 return Err(NotStored::Stopped);
             }
             let mut record = Record::clone(&record);
@@ -132,9 +145,15 @@ impl Run {
             Ok(record) => {
                 let (id, before) = (&self.key.id, self.held().version);
                 if stored.version > before {
-                    tracing::trace!(?id, version = stored.version, "a task has changed elsewhere");
+                    tracing::trace!(
+                        ?id,
+                        version = stored.version,
+                        "a task has changed elsewhere"
+                    );
                     self.adopt(stored.version, &record);
-                    self.engine.watch.publish(&self.key, stored.version, &record);
+                    self.engine
+                        .watch
+                        .publish(&self.key, stored.version, &record);
                 }
             }
             Err(error) => {
@@ -144,8 +163,8 @@ impl Run {
             }
         }
         match self.stopped() {
-            Some(_) => Err(NotStored::Stopped),
-            None => Ok(()),
+            Some(Stop::Ended | Stop::Lost) => Err(NotStored::Stopped),
+            _ => Ok(()),
         }
     }
 

@@ -32,19 +32,28 @@ pub(crate) async fn drive(run: Arc<Run>, mut work: Work) {
     let id = &run.key.id;
     match ended {
         Ok(result) => {
-            tracing::debug!(?id, failed = result.is_err(), "the function of a task has ended");
+            tracing::debug!(
+                ?id,
+                failed = result.is_err(),
+                "the function of a task has ended"
+            );
             run.finish(result).await;
         }
         Err(stop) => {
             // The function stops before the end of the task is visible.
             drop(work);
             tracing::debug!(?id, ?stop, "the run of a task was stopped");
-            if stop == Stop::TimedOut {
-                run.end(Outcome::failed("the task exceeded its maximum run time")).await;
+            match stop {
+                Stop::TimedOut => {
+                    run.end(Outcome::failed("the task exceeded its maximum run time"))
+                        .await;
+                }
+                Stop::Released => run.release().await,
+                Stop::Ended | Stop::Lost => {}
             }
         }
     }
-    run.engine.dismiss(&run);
+    run.dismiss();
 }
 
 impl Run {
@@ -83,6 +92,26 @@ impl Run {
         let created_ms = self.key.created_ms;
         let end = |record: &mut Record| Ok(record.end(created_ms, outcome.clone()));
         self.stored(self.persist(end).await)
+    }
+
+    /// Ends a task that cannot run again.
+    pub(crate) async fn give_up(&self, reason: &str) {
+        tracing::warn!(id = ?self.key.id, reason, "an interrupted task cannot continue");
+        self.end(Outcome::failed(reason)).await;
+        self.dismiss();
+    }
+
+    /// Leaves the task to another process, which may take it over at once.
+    async fn release(&self) {
+        let release = |record: &mut Record| {
+            record.run = None;
+            // This was no interruption.
+            record.attempts = record.attempts.saturating_sub(1);
+            Ok(true)
+        };
+        if let Err(problem) = self.stored(self.persist(release).await) {
+            tracing::warn!(id = ?self.key.id, problem, "a task was not released; its lease ends later");
+        }
     }
 
     /// Leaves the task to the bearer of its token.

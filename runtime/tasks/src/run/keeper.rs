@@ -57,7 +57,11 @@ impl Run {
             }
             let message = self.pending().message.is_some();
             let next = if message { next_message } else { look };
-            let until = next.min(look).min(renew).min(deadline).min(self.lease_end());
+            let until = next
+                .min(look)
+                .min(renew)
+                .min(deadline)
+                .min(self.lease_end());
             self.rest(until).await;
         }
     }
@@ -69,7 +73,7 @@ impl Run {
     }
 
     /// Stores a change of the keeper. Returns `false` if it has to be repeated.
-    async fn keep(&self, edit: impl Fn(&mut Record) -> bool + Send) -> bool {
+    async fn keep(&self, edit: impl Fn(&mut Record) -> bool + Send + Sync) -> bool {
         let mut edit = |record: &mut Record| Ok::<_, RpcError>(edit(record));
         let Err(NotStored::Store(error)) = self.change(&mut edit).await else {
             return true;

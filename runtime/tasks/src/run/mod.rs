@@ -9,7 +9,6 @@ mod drive;
 mod keeper;
 mod link;
 mod question;
-mod start;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,9 +19,9 @@ use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::record::{Record, TaskKey};
+use crate::store::TaskId;
 
-pub(crate) use self::drive::{Work, drive};
-pub(crate) use self::start::{NewTask, Refused};
+pub(crate) use self::drive::drive;
 
 /// Run of a task.
 pub(crate) struct Run {
@@ -31,6 +30,7 @@ pub(crate) struct Run {
     /// Id of this run, see [`Record::run`].
     pub(crate) id: String,
     held: Mutex<Held>,
+    birth: watch::Sender<Birth>,
     /// Held while a change is stored, so that the changes of this run have an order.
     writing: tokio::sync::Mutex<()>,
     /// The version of the record, for those that wait for a change.
@@ -42,6 +42,8 @@ pub(crate) struct Run {
     pending: Mutex<Pending>,
     /// Keys of work that an earlier run has begun, and that is not safe to repeat.
     begun_before: BTreeSet<String>,
+    /// Set once the run has ended.
+    dismissed: watch::Sender<bool>,
 }
 
 /// The record, as this run knows it.
@@ -50,6 +52,15 @@ struct Held {
     record: Arc<Record>,
     /// The time at which the lease ends.
     lease_end: Instant,
+}
+
+/// State of the first version of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Birth {
+    Expected,
+    Born,
+    /// The record could not be stored, and the call continues as a plain one.
+    Plain,
 }
 
 /// Changes that the keeper stores later.
@@ -67,8 +78,8 @@ pub(crate) enum Stop {
     Ended,
     /// Another run has taken the task over, or its lease has ended.
     Lost,
-    /// The process gives its tasks up.
-    Abandoned,
+    /// The process leaves its tasks to others.
+    Released,
     /// The maximum run time is over.
     TimedOut,
 }
@@ -90,6 +101,21 @@ impl Run {
         (version, record): (u64, Record),
         since: Instant,
     ) -> Arc<Self> {
+        Self::make(engine, key, (version, record), (since, Birth::Born))
+    }
+
+    /// Makes a run whose record is not stored yet.
+    pub(crate) fn unborn(engine: &Arc<Engine>, key: TaskKey, record: Record) -> Arc<Self> {
+        let birth = (Instant::now(), Birth::Expected);
+        Self::make(engine, key, (1, record), birth)
+    }
+
+    fn make(
+        engine: &Arc<Engine>,
+        key: TaskKey,
+        (version, record): (u64, Record),
+        (since, birth): (Instant, Birth),
+    ) -> Arc<Self> {
         let unsafe_to_repeat = record.attempts > 1 && !record.policy.repeatable;
         let begun = record.journal.begun.iter().filter(|_| unsafe_to_repeat);
         Arc::new(Self {
@@ -102,12 +128,33 @@ impl Run {
             }),
             engine: Arc::clone(engine),
             key,
+            birth: watch::Sender::new(birth),
             writing: tokio::sync::Mutex::new(()),
             version: watch::Sender::new(version),
             stopped: Mutex::default(),
             wake: Notify::new(),
             pending: Mutex::default(),
+            dismissed: watch::Sender::new(false),
         })
+    }
+
+    /// Notes that the first version of the record has been stored, with the lease from `since` on.
+    pub(crate) fn born(&self, record: Record, since: Instant) {
+        let mut held = self.held();
+        held.record = Arc::new(record);
+        held.lease_end = since + self.engine.limits.lease;
+        drop(held);
+        self.birth.send_replace(Birth::Born);
+    }
+
+    /// Notes that the record could not be stored.
+    pub(crate) fn not_born(&self) {
+        self.birth.send_replace(Birth::Plain);
+    }
+
+    /// Returns the version of the record.
+    pub(crate) fn version(&self) -> u64 {
+        self.held().version
     }
 
     /// Returns the record.
@@ -144,6 +191,22 @@ impl Run {
         self.wake.notify_one();
     }
 
+    /// Removes it from the runs of the process.
+    pub(crate) fn dismiss(&self) {
+        self.engine.dismiss(self);
+        self.dismissed.send_replace(true);
+    }
+
+    /// Waits until it has been removed.
+    pub(crate) async fn dismissed(&self) {
+        // The sender is in `self`.
+        let _ = self
+            .dismissed
+            .subscribe()
+            .wait_for(|dismissed| *dismissed)
+            .await;
+    }
+
     fn stopped(&self) -> Option<Stop> {
         *lock(&self.stopped)
     }
@@ -155,6 +218,11 @@ impl Run {
     fn pending(&self) -> MutexGuard<'_, Pending> {
         lock(&self.pending)
     }
+}
+
+/// Returns the id of a new run.
+pub(crate) fn random_run_id() -> Option<String> {
+    TaskId::random().ok().map(|id| id.as_str().to_owned())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

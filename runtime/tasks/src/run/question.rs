@@ -22,6 +22,11 @@ impl Run {
         if let Some(answer) = self.record().round_answer(&key, &id) {
             return Ok(answer);
         }
+        if self.is_plain().await {
+            return Err(AskError::NotAllowed(
+                "the call could not become a task, because the task store failed".to_owned(),
+            ));
+        }
         let request = serde_json::value::to_raw_value(&request)
             .map_err(|error| AskError::NotAllowed(error.to_string()))?;
         let mut changes = self.changes();
