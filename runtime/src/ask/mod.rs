@@ -218,7 +218,12 @@ async fn put(
     request: InputRequest,
 ) -> Result<Box<str>, AskError> {
     let is_modern = state.peer.revision().is_modern();
-    let Some(round) = state.round().filter(|_| is_modern || state.is_task()) else {
+    let round = state.round().filter(|_| is_modern || state.is_task());
+    let Some(round) = round else {
+        if is_modern {
+            let reason = "this revision has no questions in requests of extensions";
+            return Err(AskError::NotAllowed(reason.to_owned()));
+        }
         return by_request(state, &request).await;
     };
     let key = round.key(key)?;
@@ -267,6 +272,12 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
     );
     let answered = async { timeout.await.unwrap_or(Err(AskError::TimedOut)) };
     until_finished(state, answered).await
+}
+
+/// Sends a client of the legacy era a request that is complete already, and returns the text of its result.
+#[doc(hidden)]
+pub async fn ask_client(context: &Context, request: &InputRequest) -> Result<Box<str>, AskError> {
+    by_request(context.state(), request).await
 }
 
 /// Waits for an answer, at most until the end of the call.
