@@ -7,8 +7,6 @@ pub mod extension;
 #[cfg(feature = "client")]
 pub use self::client::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
-#[cfg(feature = "redis")]
-pub use crate::bus::{RedisAddress, RedisConnection};
 use crate::context::Context;
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 #[cfg(feature = "schema-validation")]
@@ -26,6 +24,7 @@ pub use crate::wire::{
 pub mod task {
     use std::sync::Arc;
 
+    pub use crate::ask::ask_client;
     use crate::ask::{NO_RANDOM_BYTES, RequestStateKey};
     pub use crate::call::Call;
     use crate::context::Context;

@@ -1,6 +1,6 @@
 //! Errors of Redis as errors of a store.
 
-use redis::{ErrorKind, RedisError, ServerErrorKind};
+use treenail_redis::internal::redis::{ErrorKind, RedisError, ServerErrorKind};
 
 use crate::store::StoreError;
 

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use redis::{AsyncConnectionConfig, Cmd, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::sync::Mutex;
 use tokio::time::{Duration, Instant};
-use treenail_runtime::internal::{RedisAddress, RedisConnection};
+use treenail_redis::internal::redis::aio::{MultiplexedConnection, SendError};
+use treenail_redis::internal::redis::{
+    AsyncConnectionConfig, Client, Cmd, PushInfo, PushKind, RedisError, RedisResult, Value, cmd,
+};
+use treenail_redis::internal::{Driver, RESPONSE_TIMEOUT, open_connection};
 
 use super::failure::{is_broken, store_error};
 use crate::store::StoreError;
@@ -18,7 +21,7 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Connection of a store.
 pub(super) struct Link {
-    address: RedisAddress,
+    client: Client,
     max_string: usize,
     state: Mutex<State>,
     /// Number of attempts to connect.
@@ -36,15 +39,16 @@ struct State {
 
 /// Open connection.
 struct Open {
-    opened: RedisConnection,
+    connection: MultiplexedConnection,
+    _driver: Option<Driver>,
     /// Whether the connection was lost.
     lost: Arc<AtomicBool>,
 }
 
 impl Link {
-    pub(super) fn new(address: RedisAddress, max_string: usize) -> Self {
+    pub(super) fn new(client: Client, max_string: usize) -> Self {
         Self {
-            address,
+            client,
             max_string: max_string.max(MIN_STRING_BOUND),
             state: Mutex::default(),
             attempts: AtomicU64::new(0),
@@ -55,7 +59,7 @@ impl Link {
 
     /// Returns an unconnected copy with another bound on strings.
     pub(super) fn with_max_string(&self, max_string: usize) -> Self {
-        Self::new(self.address.clone(), max_string)
+        Self::new(self.client.clone(), max_string)
     }
 
     /// Runs a command that changes nothing. It is repeated once on another connection.
@@ -75,7 +79,7 @@ impl Link {
 
     async fn run(&self, command: &Cmd) -> RedisResult<Value> {
         let open = self.connect().await?;
-        let mut connection = open.opened.connection.clone();
+        let mut connection = open.connection.clone();
         let reply = command.query_async(&mut connection).await;
         if reply.as_ref().is_err_and(is_broken) {
             open.lost.store(true, Ordering::Relaxed);
@@ -114,15 +118,22 @@ impl Link {
     async fn open(&self) -> RedisResult<Open> {
         let lost = Arc::new(AtomicBool::new(false));
         let notice = Arc::clone(&lost);
-        let on_push = move |push: PushInfo| -> Result<(), redis::aio::SendError> {
+        let on_push = move |push: PushInfo| -> Result<(), SendError> {
             if push.kind == PushKind::Disconnection {
                 notice.store(true, Ordering::Relaxed);
             }
             Ok(())
         };
-        let config = AsyncConnectionConfig::new().set_push_sender(on_push);
-        let opened = self.address.connect(config, self.max_string).await?;
-        Ok(Open { opened, lost })
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(RESPONSE_TIMEOUT))
+            .set_response_timeout(Some(RESPONSE_TIMEOUT))
+            .set_push_sender(on_push);
+        let (connection, _driver) = open_connection(&self.client, config, self.max_string).await?;
+        Ok(Open {
+            connection,
+            _driver,
+            lost,
+        })
     }
 
     /// Warns about damaged records, at most once per interval: due tasks are read all the time.
@@ -141,9 +152,9 @@ impl Link {
 
 /// Warns if Redis loses tasks. A Redis without the command, or that does not allow it, is not checked.
 async fn check_persistence(open: &Open) {
-    let mut connection = open.opened.connection.clone();
+    let mut connection = open.connection.clone();
     let mut setting = async |name: &str| -> Option<String> {
-        let mut command = redis::cmd("CONFIG");
+        let mut command = cmd("CONFIG");
         command.arg("GET").arg(name);
         let reply: RedisResult<Vec<(String, String)>> = command.query_async(&mut connection).await;
         let (_, value) = reply.ok()?.pop()?;

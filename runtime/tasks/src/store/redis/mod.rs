@@ -10,8 +10,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, Value};
-use treenail_runtime::internal::RedisAddress;
+use treenail_redis::internal::open_client;
+use treenail_redis::internal::redis::{Cmd, Value};
+use treenail_runtime::Error;
 
 use self::keys::Keys;
 use self::link::Link;
@@ -63,10 +64,11 @@ impl RedisStore {
     ///
     /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL.
     pub fn new(url: impl AsRef<str>) -> treenail_runtime::Result<Self> {
-        let address = RedisAddress::parse(url.as_ref())?;
+        let client = open_client(url.as_ref());
+        let client = client.map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
         let max_body_bytes = 64 << 20;
         Ok(Self {
-            link: Arc::new(Link::new(address, max_body_bytes)),
+            link: Arc::new(Link::new(client, max_body_bytes)),
             keys: Keys::new("treenail"),
             max_body_bytes,
         })

@@ -1,6 +1,6 @@
 //! Replies of Redis.
 
-use redis::Value;
+use treenail_redis::internal::redis::Value;
 
 use crate::store::{StoredTask, TaskId};
 

@@ -1,6 +1,6 @@
 //! Commands and scripts. A script is atomic, and its text is cached by Redis.
 
-use redis::Cmd;
+use treenail_redis::internal::redis::{Cmd, cmd};
 
 use super::keys::{self, Keys};
 use crate::store::{StoredTask, TaskId};
@@ -66,7 +66,7 @@ end
 return records";
 
 fn script(text: &str, keys: &[String]) -> Cmd {
-    let mut command = redis::cmd("EVAL");
+    let mut command = cmd("EVAL");
     command.arg(text).arg(keys.len()).arg(keys);
     command
 }
@@ -120,7 +120,7 @@ pub(super) fn read(keys: &Keys, ids: &[TaskId]) -> Cmd {
 
 /// Lists members of an owner from the bound `start` on.
 pub(super) fn list(keys: &Keys, owner: &str, start: &[u8], count: usize) -> Cmd {
-    let mut command = redis::cmd("ZRANGEBYLEX");
+    let mut command = cmd("ZRANGEBYLEX");
     command
         .arg(keys.order())
         .arg(start)
@@ -130,7 +130,7 @@ pub(super) fn list(keys: &Keys, owner: &str, start: &[u8], count: usize) -> Cmd 
 }
 
 pub(super) fn usage(keys: &Keys, owner: &str) -> Cmd {
-    let mut command = redis::cmd("HMGET");
+    let mut command = cmd("HMGET");
     command.arg(keys.usage());
     command.arg(format!("t:{owner}")).arg(format!("b:{owner}"));
     command

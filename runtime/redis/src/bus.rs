@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use redis::{AsyncConnectionConfig, PushInfo, PushKind, RedisResult, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use treenail_runtime::{BusFuture, Error, EventBus, EventLink, Result};
 
-use crate::bus::redis_connection::{RedisAddress, RedisConnection};
-use crate::bus::{BusFuture, EventBus, EventLink};
-use crate::error::Result;
+use crate::connection::{Driver, RESPONSE_TIMEOUT, open_client, open_connection};
 
 /// Lower bound on the longest accepted string, in bytes. Responses to the commands used here are far shorter.
 const MIN_STRING_BOUND: usize = 4 << 10;
@@ -48,7 +48,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 /// ```
 #[derive(Clone)]
 pub struct RedisBus {
-    address: RedisAddress,
+    client: Client,
     channel: Box<str>,
 }
 
@@ -68,8 +68,10 @@ impl RedisBus {
     ///
     /// [`Error::Build`] if `url` is not a valid Redis URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
+        let client = open_client(url.as_ref())
+            .map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
         Ok(Self {
-            address: RedisAddress::parse(url.as_ref())?,
+            client,
             channel: "treenail".into(),
         })
     }
@@ -82,7 +84,10 @@ impl RedisBus {
     }
 
     /// Connects and passes the messages of the channel to `link`. The returned [`Notify`] signals the loss of the connection.
-    async fn connect(&self, link: EventLink) -> RedisResult<(RedisConnection, Arc<Notify>)> {
+    async fn connect(
+        &self,
+        link: EventLink,
+    ) -> RedisResult<(MultiplexedConnection, Option<Driver>, Arc<Notify>)> {
         let max_string = link
             .max_message_bytes()
             .max(self.channel.len())
@@ -98,19 +103,21 @@ impl RedisBus {
             }
             Ok(())
         };
-        let config = AsyncConnectionConfig::new().set_push_sender(on_push);
-        let mut opened = self.address.connect(config, max_string).await?;
-        opened.connection.subscribe(&*self.channel).await?;
-        Ok((opened, lost))
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(RESPONSE_TIMEOUT))
+            .set_response_timeout(Some(RESPONSE_TIMEOUT))
+            .set_push_sender(on_push);
+        let (mut connection, driver) = open_connection(&self.client, config, max_string).await?;
+        connection.subscribe(&*self.channel).await?;
+        Ok((connection, driver, lost))
     }
 
     /// Publishes the messages of this server until an error occurs.
     async fn publish_messages(
         &self,
-        opened: &RedisConnection,
+        mut connection: MultiplexedConnection,
         link: &EventLink,
     ) -> RedisResult<()> {
-        let mut connection = opened.connection.clone();
         loop {
             let mut command = redis::Cmd::new();
             match timeout(PING_INTERVAL, link.next()).await {
@@ -125,9 +132,9 @@ impl RedisBus {
 impl EventBus for RedisBus {
     fn run(&self, link: EventLink) -> BusFuture<'_> {
         Box::pin(async move {
-            let (opened, lost) = self.connect(link.clone()).await?;
+            let (connection, _driver, lost) = self.connect(link.clone()).await?;
             link.connected();
-            race(self.publish_messages(&opened, &link), async {
+            race(self.publish_messages(connection, &link), async {
                 lost.notified().await;
                 Ok(())
             })
