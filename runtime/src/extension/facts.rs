@@ -29,9 +29,12 @@ impl ExtensionFacts {
         }
     }
 
-    /// Returns `true` if a method exists in some revision.
-    pub(crate) fn has_method(&self, name: &str) -> bool {
-        !self.methods.is_empty() && self.methods.contains_key(name)
+    /// Returns the name of a method that exists in some revision.
+    pub(crate) fn method(&self, name: &str) -> Option<&str> {
+        if self.methods.is_empty() {
+            return None;
+        }
+        Some(self.methods.get_key_value(name)?.0)
     }
 
     /// Returns the member of the parameters that the header `Mcp-Name` repeats.
