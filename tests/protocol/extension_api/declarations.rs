@@ -8,7 +8,7 @@ use crate::support::peer::{MODERN, Peer, error, initialize, text};
 
 #[tokio::test]
 async fn the_server_declares_its_extensions_in_each_revision() {
-    let expected = json!({ID: {"max": 3, "nested": {"deep": [1, {"a": null}]}}});
+    let expected = json!({ID: {"max": 3, "nested": {"deep": [1, {"a": true}]}}});
     for revision in Revision::ALL {
         let mut peer = Peer::silent(&server(), revision);
         let (method, params) = if revision.is_modern() {

@@ -94,11 +94,13 @@ pub(super) fn extension(signals: &Signals) -> Extension {
         Ok::<_, RpcError>(json!({"resultType": "job", "_meta": {"com.example/a": 1}, "n": 1.50}))
     };
     let failing = |_: Context, _: Nothing| async { Err::<(), _>(ToolError::new("out of jobs")) };
+    let nothing = |_: Context, _: Nothing| async { Ok::<_, RpcError>(()) };
     Extension::new(ID)
-        .settings(json!({"max": 3, "nested": {"deep": [1, {"a": null}]}}))
+        .settings(json!({"max": 3, "nested": {"deep": [1, {"a": true}]}}))
         .method("jobs/add", add)
         .method("jobs/caller", caller)
         .method("jobs/report", report)
+        .method("jobs/nothing", nothing)
         .method("jobs/ask", ask)
         .method("jobs/wait", wait)
         .method("jobs/broken", broken)

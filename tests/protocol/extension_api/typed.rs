@@ -34,7 +34,7 @@ async fn both_sides_use_types() {
         let settings = client.server_extension(ID).unwrap();
         assert_eq!(
             json!(settings),
-            json!({"max": 3, "nested": {"deep": [1, {"a": null}]}}),
+            json!({"max": 3, "nested": {"deep": [1, {"a": true}]}}),
             "EXT-B-04"
         );
         assert_eq!(client.server_extension("com.example/other"), None);
