@@ -1,14 +1,24 @@
 //! Store with points before and after each change.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use treenail::tasks::{StoreFuture, StoredTask, TaskId, TaskStore, Usage};
 
 use crate::point;
 
 /// Longest lease. A longer wake time is that of a finished task.
 const LEASE: Duration = Duration::from_secs(60);
+
+/// Whether this process has stored a task.
+static STORED: LazyLock<watch::Sender<bool>> = LazyLock::new(watch::Sender::default);
+
+/// Waits until this process has stored a task, which is that of the caller.
+pub(crate) async fn stored() {
+    // The sender is static.
+    let _ = STORED.subscribe().wait_for(|stored| *stored).await;
+}
 
 /// Store that passes a point before and after each change. Its leases have always ended, so that a restarted process takes over
 /// the tasks of the killed one at once.
@@ -32,6 +42,7 @@ fn between_points<'a, T: Send + 'a>(change: StoreFuture<'a, T>) -> StoreFuture<'
         point::pass();
         let changed = change.await;
         point::pass();
+        STORED.send_replace(true);
         changed
     })
 }

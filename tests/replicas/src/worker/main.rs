@@ -1,6 +1,7 @@
 //! Server over standard input and output whose tools are tasks, and which kills itself at a chosen point.
 //!
-//! The environment contains `STORE` (`memory`, the path of a file of SQLite, or the URL of a Redis), `EFFECTS` (a file to which
+//! The environment contains `STORE` (`memory`, the path of a file of SQLite, or the URL of a Redis, a
+//! space and the name of the server), `EFFECTS` (a file to which
 //! the tools append a line for each effect), and optionally `KILL_AT`: the number of the point at which the process is killed.
 //! Each change of the store has a point before and after it, and each effect as well.
 
@@ -24,8 +25,9 @@ fn store() -> Result<Arc<dyn TaskStore>, Box<dyn Error>> {
         return Ok(Arc::new(MemoryStore::new()));
     }
     #[cfg(feature = "redis")]
-    if place.starts_with("redis") {
-        return Ok(Arc::new(treenail::tasks::RedisStore::new(place)?));
+    if let Some((url, name)) = place.split_once(' ') {
+        let store = treenail::tasks::RedisStore::new(url)?;
+        return Ok(Arc::new(store.server(name)));
     }
     Ok(Arc::new(SqliteStore::open(place)?))
 }

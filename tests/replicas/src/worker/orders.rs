@@ -7,6 +7,7 @@ use std::process;
 
 use treenail::prelude::*;
 
+use crate::kill_store::stored;
 use crate::point;
 
 /// Appends a line to the file of effects, and returns the number of this process.
@@ -29,7 +30,7 @@ async fn effect(step: &str) -> Result<u32, ToolError> {
 /// Runs all steps, and returns the processes that made the effects.
 async fn run(cx: &Context) -> Result<String, ToolError> {
     // The call becomes a task before its first effect.
-    tokio::task::yield_now().await;
+    stored().await;
     let first = cx.once("first", effect("first")).await?;
     cx.confirm("Continue?").await?;
     let second = cx.once("second", effect("second")).await?;

@@ -13,7 +13,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use treenail::tasks::{SqliteStore, TaskStore};
 
-use self::run::{End, Life, Place, live};
+pub(crate) use self::run::Place;
+use self::run::{End, Life, live};
 use self::worker::Worker;
 
 const STEPS: [&str; 3] = ["first", "second", "third"];
@@ -96,7 +97,7 @@ fn check(tool: &str, kills: &[u64], life: &Life) {
 }
 
 /// Kills a process at each point, one after the other.
-fn kill_at_each_point(tool: &str, place: &dyn Fn() -> Place) -> Ends {
+fn kill_at_each_point(tool: &str, place: &(dyn Fn() -> Place + Sync)) -> Ends {
     let mut ends = Ends::default();
     for point in 1.. {
         let life = live(&place(), tool, &[point]);
@@ -112,8 +113,11 @@ fn kill_at_each_point(tool: &str, place: &dyn Fn() -> Place) -> Ends {
     ends
 }
 
-fn check_each_point(place: &dyn Fn() -> Place) {
-    let ends = TOOLS.map(|tool| kill_at_each_point(tool, place));
+pub(crate) fn check_each_point(place: &(dyn Fn() -> Place + Sync)) {
+    let ends = std::thread::scope(|scope| {
+        let threads = TOOLS.map(|tool| scope.spawn(move || kill_at_each_point(tool, place)));
+        threads.map(|thread| thread.join().unwrap())
+    });
     println!("{TOOLS:?}: {ends:?}");
     let [order, idempotent, plain] = ends;
     // Between the start of a step and its value: two points of the store, and two of the effect.
@@ -132,7 +136,7 @@ fn check_each_point(place: &dyn Fn() -> Place) {
 }
 
 /// Kills two processes at random points, as often as `TASK_KILLS` requests.
-fn check_random_points(place: &(dyn Fn() -> Place + Sync)) {
+pub(crate) fn check_random_points(place: &(dyn Fn() -> Place + Sync)) {
     let lives: u64 = env::var("TASK_KILLS").map_or(0, |lives| lives.parse().unwrap());
     let next = AtomicU64::new(0);
     let ends = std::thread::scope(|scope| {
