@@ -4,6 +4,10 @@
 mod client;
 pub mod extension;
 
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
 #[cfg(feature = "client")]
 pub use self::client::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
@@ -15,6 +19,7 @@ pub use crate::function::violations::to_problems;
 pub use crate::log_throttle::LogThrottle;
 pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};
+use crate::task::OnceState;
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
     SyntaxError, as_string, parse, parse_element,
@@ -66,6 +71,35 @@ pub mod deadline {
 /// Returns the round of questions of a call, if it may have several.
 pub fn round(context: &Context) -> Option<&Round> {
     context.state().round()
+}
+
+/// Returns a recorded value of a call that may run again.
+pub fn recall(context: &Context, key: &str) -> Option<Box<RawValue>> {
+    let state = context.state();
+    match state.link().map(|link| link.once(key)) {
+        Some(OnceState::Done(value)) => Some(value),
+        // It may have been recorded before the call became a task.
+        _ => state.round()?.done(key),
+    }
+}
+
+/// Records a value of a call that may run again. In a task, it is stored in the background.
+pub fn record(context: &Context, key: &str, value: Box<RawValue>) {
+    let Err(link) = context
+        .state()
+        .record(|round| round.keep(key, value.clone()))
+    else {
+        return;
+    };
+    let (link, key) = (Arc::clone(link), key.to_owned());
+    // Without a runtime, the process ends.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move {
+            if let Err(error) = link.keep(key, value).await {
+                tracing::warn!(%error, "a value of a task could not be stored");
+            }
+        });
+    }
 }
 
 /// Opens a connection to a server, for one session.

@@ -213,16 +213,18 @@ impl TaskTool for Support {
             *control.calls.entry(tool.name.to_string()).or_default() += 1;
             let at_once = control.at_once.then(|| control.wanted.pop()).flatten();
             drop(control);
+            let is_modern = CallFacts::of(call).revision.is_modern();
             let detachable = DetachableCall::new(call, &tool);
             if let Some(wanted) = at_once {
                 let handler = Arc::clone(&handler);
                 detach(wanted, detachable, move |call| call.start(handler));
-                return answer(result).map(|()| None);
+                return answer(result, is_modern).map(|()| None);
             }
             let pending = handler(&detachable.call(), result)?;
             Ok(pending.map(|pending| {
                 Box::pin(Waiting {
                     support: support.clone(),
+                    is_modern,
                     call: Some((detachable, pending)),
                 }) as PendingResult
             }))
@@ -233,6 +235,7 @@ impl TaskTool for Support {
 /// Pending call that can be detached.
 struct Waiting {
     support: Support,
+    is_modern: bool,
     call: Option<(DetachableCall, PendingResult)>,
 }
 
@@ -257,7 +260,7 @@ impl ResultFuture for Waiting {
         if let Some((call, pending)) = self.call.take() {
             detach(wanted, call, |call| call.run(pending));
         }
-        Poll::Ready(answer(result))
+        Poll::Ready(answer(result, self.is_modern))
     }
 }
 
@@ -281,8 +284,13 @@ fn detach(
 /// The result of a request that has become a task.
 pub(super) const CREATED: &str = r#"{"resultType":"task","taskId":"1","ttlMs":null}"#;
 
-fn answer(result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-    write_created(result, &RawValue::from_string(CREATED.to_owned()).unwrap())
+fn answer(result: &mut ResultWriter<'_>, is_modern: bool) -> Result<(), RpcError> {
+    let created = if is_modern {
+        CREATED
+    } else {
+        r#"{"task":{"taskId":"1"}}"#
+    };
+    write_created(result, &RawValue::from_string(created.to_owned()).unwrap())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
