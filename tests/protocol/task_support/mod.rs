@@ -259,20 +259,29 @@ async fn dropping_the_run_of_a_task_ends_its_function() {
 }
 
 #[tokio::test]
-async fn a_blocking_question_that_waits_when_its_call_becomes_a_task_is_asked_by_the_task() {
+async fn a_blocking_function_continues_as_a_task() {
     let (support, gate) = (Support::default(), Gate::new());
-    let tool = Tool::new("ask").task(support.clone()).blocking(|cx, _| {
-        let (asking, runtime) = (cx.clone(), tokio::runtime::Handle::current());
-        runtime.block_on(async move { asking.confirm("Sure?").await })
-    });
-    drop(gate);
+    let wait = gate.clone();
+    let tool = Tool::new("ask")
+        .task(support.clone())
+        .blocking(move |cx, _| {
+            let (gate, runtime) = (wait.clone(), tokio::runtime::Handle::current());
+            runtime.block_on(async move {
+                gate.pass().await;
+                cx.progress(1).await;
+                cx.confirm("Sure?").await
+            })
+        });
     let server = serve([tool]);
     let mut peer = Peer::connect_as(&server, MODERN, json!({"elicitation": {}})).await;
-    // The call becomes a task when it is polled first, so the question is asked after that, or is waiting then.
-    let mut task = detach(&mut peer, &support, "ask").await;
+    let task = support.detach();
+    peer.begin("tools/call", json!({"name": "ask"})).await;
+    let (mut task, _) = tokio::join!(task, peer.receive_any());
+    gate.open();
     let asked = task.questions.recv().await.unwrap();
     asked.answer(&json!({"action": "accept", "content": {}}));
     assert!(task.run.await.unwrap().is_ok());
+    assert_eq!(task.link.events(), [r#"["progress",1,null,null]"#]);
 }
 
 #[tokio::test]
