@@ -3,6 +3,7 @@
 #[cfg(feature = "client")]
 mod client;
 pub mod extension;
+mod http_server;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use serde_json::value::RawValue;
 
 #[cfg(feature = "client")]
 pub use self::client::*;
+pub use self::http_server::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
