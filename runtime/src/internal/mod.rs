@@ -37,7 +37,7 @@ pub mod task {
     use crate::context::Context;
     pub use crate::handler::{Handler, PendingResult, ResultFuture};
     pub use crate::result_writer::ResultWriter;
-    pub use crate::server::resume;
+    use crate::server::Server;
     pub use crate::task::{
         BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,
         StoredCall, TaskKey, TaskLink, TaskQuestion, TaskTool, ToolFacts, write_created,
@@ -57,6 +57,25 @@ pub mod task {
     /// Decrypts a text that [`seal`] has returned for the same key and purpose.
     pub fn open(key: &RequestStateKey, purpose: &[u8], sealed: &str) -> Option<Vec<u8>> {
         key.open(purpose, sealed).ok()
+    }
+
+    /// Runs the function of a stored call again, from its start, with `link` in place of its client. The function starts at the first
+    /// poll, in the policy of its tool and without the wrapper of its task support.
+    ///
+    /// The call has the principal, the granted scopes, the capabilities and the metadata of its client. Other values of transports
+    /// and layers, such as HTTP headers, are not stored.
+    ///
+    /// # Errors
+    ///
+    /// The tool does not exist any more, is disabled or hidden from the caller, or needs a scope that was not granted. The arguments
+    /// are checked as those of any call: if the input schema of the tool has changed so that it does not accept them any more, the
+    /// result of the run reports them.
+    pub fn resume(
+        server: &Server,
+        stored: &StoredCall,
+        link: Arc<dyn TaskLink>,
+    ) -> Result<DetachedRun, RpcError> {
+        server.resume(stored, link)
     }
 
     /// Returns the record of the task that a call has become.

@@ -285,6 +285,35 @@ async fn a_blocking_function_continues_as_a_task() {
 }
 
 #[tokio::test]
+async fn a_question_that_waits_when_its_call_becomes_a_task_is_asked_by_the_task() {
+    let (support, gate) = (Support::default().without_poll(), Gate::new());
+    let wait = gate.clone();
+    let ask = tool("ask", &support, move |cx, _| {
+        let gate = wait.clone();
+        async move {
+            let asking = tokio::spawn(async move {
+                gate.pass().await;
+                cx.confirm("Sure?").await
+            });
+            asking.await.unwrap()
+        }
+    });
+    let server = serve([ask]);
+    let mut peer = Peer::connect_as(&server, MODERN, json!({"elicitation": {}})).await;
+    peer.begin("tools/call", json!({"name": "ask", "arguments": {}}))
+        .await;
+    // A later request is answered after the function has been polled.
+    peer.told_nothing().await;
+    // The question is asked first, and the call is not polled again before it becomes a task.
+    gate.open();
+    let (mut task, _) = tokio::join!(support.detach(), peer.receive_any());
+    let asked = task.questions.recv().await.unwrap();
+    assert_eq!(asked.question.key, "question-1");
+    asked.answer(&json!({"action": "accept", "content": {}}));
+    assert!(task.run.await.unwrap().is_ok());
+}
+
+#[tokio::test]
 async fn a_requested_task_of_an_older_revision_starts_at_once() {
     let (support, gate) = (Support::default().at_once(), Gate::new());
     let server = serve([waiting("number", (&support, &gate), || 7)]);

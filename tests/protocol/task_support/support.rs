@@ -154,6 +154,8 @@ pub(super) struct Support(Arc<Mutex<Control>>);
 struct Control {
     /// Set if calls are tasks from their start.
     at_once: bool,
+    /// Set if a call is detached without a last poll.
+    without_poll: bool,
     /// Senders to the tests that wait for the task of the next pending call.
     wanted: Vec<oneshot::Sender<Task>>,
     wakers: Vec<Waker>,
@@ -172,6 +174,12 @@ impl Support {
     /// Makes all calls tasks from their start.
     pub(super) fn at_once(self) -> Self {
         lock(&self.0).at_once = true;
+        self
+    }
+
+    /// Detaches a pending call without polling it again.
+    pub(super) fn without_poll(self) -> Self {
+        lock(&self.0).without_poll = true;
         self
     }
 
@@ -245,11 +253,16 @@ impl ResultFuture for Waiting {
         context: &mut TaskContext<'_>,
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
+        let control = lock(&self.support.0);
+        let is_polled = control.wanted.is_empty() || !control.without_poll;
+        drop(control);
         let Some((_, pending)) = &mut self.call else {
             return Poll::Pending;
         };
-        if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
-            return Poll::Ready(written);
+        if is_polled {
+            if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
+                return Poll::Ready(written);
+            }
         }
         let mut control = lock(&self.support.0);
         let Some(wanted) = control.wanted.pop() else {
