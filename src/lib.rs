@@ -535,6 +535,8 @@ pub mod prelude {
         ToolLoop,
         agent::{ClientBuilderExt as _, ContextExt as _},
     };
+    #[cfg(all(feature = "tasks", feature = "client"))]
+    pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
     pub use treenail_macros::{prompt, resource, tool};
 }
 
