@@ -4,8 +4,6 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "http-client")]
-use treenail_http_client::HttpError;
 use treenail_schema::CallToolResult;
 
 use crate::client::{ContractError, Drift, Unauthorized};
@@ -99,16 +97,6 @@ impl ClientError {
     /// Returns [`ClientError::Invalid`] with this reason.
     pub fn invalid(reason: impl Into<Arc<str>>) -> Self {
         Self::Invalid(reason.into())
-    }
-
-    /// Converts an error of the HTTP client.
-    #[cfg(feature = "http-client")]
-    pub(crate) fn from_http(error: HttpError) -> Self {
-        match error {
-            HttpError::Invalid(reason) => Self::Invalid(reason),
-            HttpError::Closed(reason) => Self::Closed(reason),
-            HttpError::Protocol(reason) => Self::Protocol(reason),
-        }
     }
 
     /// Returns the JSON-RPC error of the server, for [`ClientError::Refused`].

@@ -10,9 +10,14 @@ use serde_json::value::RawValue;
 use tokio::process::{ChildStdin, ChildStdout};
 use treenail_schema::{CallToolRequest, CallToolResult, InputRequest, Tool};
 
-pub use crate::client::answers::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
+pub use crate::client::answers::{
+    answered_id, check_decoded_size, id_at_ends, is_cut_off, read_answer,
+};
+pub use crate::client::cache::with_session_builder;
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use crate::client::protocol::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
+#[cfg(feature = "http-client")]
+pub use crate::client::protocol::{HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
 pub use crate::client::typed::{ResultReader, Started};
 use crate::client::{
@@ -22,6 +27,13 @@ use crate::client::{
 };
 use crate::limits::Limits;
 use crate::wire::{Members, as_string};
+
+/// Timeouts that pause while a session obtains credentials.
+pub mod timeout {
+    #[cfg(feature = "http-client")]
+    pub use crate::client::timeout::paused;
+    pub use crate::client::timeout::timeout;
+}
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
 pub fn start(

@@ -135,6 +135,15 @@ impl McpClientBuilder {
     }
 }
 
+/// Changes the builder of the session of a client.
+pub fn with_session_builder(
+    mut builder: McpClientBuilder,
+    change: impl FnOnce(McpClientSessionBuilder) -> McpClientSessionBuilder,
+) -> McpClientBuilder {
+    builder.session = change(builder.session);
+    builder
+}
+
 /// Creates a client over a session.
 pub(super) fn client_over(
     session: Arc<McpClientSession>,
@@ -188,6 +197,8 @@ forward_to_session_builder! {
     hide_client_info();
     /// Declares the client's capabilities explicitly, instead of deriving them from the registered handlers.
     client_capabilities(capabilities: ClientCapabilities);
+    /// Declares an extension of the protocol, with settings that are a JSON object.
+    extension(id: impl Into<String>, settings: impl Into<serde_json::Value>);
     /// Sets the directories (roots) that the server may work in.
     roots(roots: impl Into<Vec<Root>>);
     /// Handles all requests of the server with one value, instead of closures.
@@ -202,12 +213,6 @@ forward_to_session_builder! {
 
 #[cfg(feature = "http-client")]
 forward_to_session_builder! {
-    /// Connects to a server over HTTP, at the URL of its endpoint.
-    #[cfg(feature = "http-client")]
-    url(url: impl Into<String>);
-    /// Connects to a server over HTTP with a configured session, for example with additional headers.
-    #[cfg(feature = "http-client")]
-    http(session: crate::client::HttpSessionBuilder);
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`.
     #[cfg(feature = "http-client")]
     oauth(authorization: impl crate::client::HttpAuthorization);
