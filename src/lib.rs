@@ -540,6 +540,8 @@ pub mod prelude {
     #[cfg(feature = "http-client")]
     pub use crate::client::HttpClientBuilderExt as _;
     pub use crate::elicit::AskError;
+    #[cfg(all(feature = "tasks", feature = "client"))]
+    pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
     pub use crate::{
@@ -551,8 +553,6 @@ pub mod prelude {
         ToolLoop,
         agent::{ClientBuilderExt as _, ContextExt as _},
     };
-    #[cfg(all(feature = "tasks", feature = "client"))]
-    pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
     pub use treenail_macros::{prompt, resource, tool};
 }
 

@@ -81,6 +81,9 @@ pub(super) fn peer(
 ) -> (McpClientBuilder, Received) {
     let limits = ClientLimits::default();
     let (session, received) = scripted_with_limits(&limits, move |message| {
+        if message.get("id").is_none() {
+            return Reply::nothing();
+        }
         if message["method"] != "server/discover" {
             return reply(message);
         }
