@@ -67,6 +67,49 @@ impl ServerBuilder {
     }
 }
 
+/// The function that the macros call for the key `task` of a tool, without the feature `tasks` of `treenail`.
+pub mod tasks {
+    use treenail_schema::TaskSupport;
+
+    use crate::extension::Extension;
+    use crate::handler::Handler;
+    use crate::task::{TaskTool, ToolFacts};
+
+    /// Trait without implementations, for keys that need the feature `tasks`.
+    #[diagnostic::on_unimplemented(
+        message = "the key `task` needs the feature `tasks` of `treenail`",
+        label = "the feature `tasks` is off",
+        note = "run `cargo add treenail --features tasks`"
+    )]
+    pub trait NeedsTasks {
+        #[doc(hidden)]
+        fn never() -> NoTask;
+    }
+
+    /// Does not compile, for any argument.
+    pub fn task<K: NeedsTasks>(_: &[K]) -> NoTask {
+        K::never()
+    }
+
+    /// Task support without values.
+    #[derive(Debug)]
+    pub enum NoTask {}
+
+    impl TaskTool for NoTask {
+        fn support(&self) -> TaskSupport {
+            match *self {}
+        }
+
+        fn extension(&self) -> Extension {
+            match *self {}
+        }
+
+        fn wrap(&self, _: &ToolFacts, _: Handler) -> Handler {
+            match *self {}
+        }
+    }
+}
+
 /// Trait without implementations, for parameters of methods that need the feature `http-client`.
 #[cfg(all(feature = "client", not(feature = "http-client")))]
 #[diagnostic::on_unimplemented(

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use treenail_schema::Revision;
 
+use crate::extensions::Extensions;
+
 /// Declarations of a server's extensions, and the names of their methods.
 #[derive(Debug, Default)]
 pub(crate) struct ExtensionFacts {
@@ -14,6 +16,8 @@ pub(crate) struct ExtensionFacts {
     pub(super) core: Vec<(Revision, Box<str>, Value)>,
     /// The methods, each with the member that `Mcp-Name` repeats.
     pub(super) methods: HashMap<Box<str>, Option<Box<str>>>,
+    /// Values of extensions, by their type.
+    pub(crate) states: Extensions,
 }
 
 impl ExtensionFacts {
@@ -27,6 +31,11 @@ impl ExtensionFacts {
                 capabilities.insert(name.as_ref().to_owned(), value.clone());
             }
         }
+    }
+
+    /// Returns `true` if the server has the extension `id`.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.settings.contains_key(id)
     }
 
     /// Returns `true` if a method exists in some revision.

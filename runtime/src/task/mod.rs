@@ -3,6 +3,7 @@
 
 mod detach;
 mod journal;
+mod key;
 mod stored;
 
 use std::fmt::Debug;
@@ -15,8 +16,10 @@ use treenail_schema::{InputRequest, Number, TaskSupport, Tool as Descriptor};
 
 pub use self::detach::{CallFacts, DetachableCall, DetachedRun};
 pub use self::journal::{Journal, RecordedAnswer};
+pub use self::key::TaskKey;
 pub use self::stored::{StoredCall, write_created};
 use crate::ask::AskError;
+use crate::extension::Extension;
 use crate::handler::Handler;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
@@ -28,6 +31,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait TaskTool: Debug + Send + Sync + 'static {
     /// Returns the value of `execution.taskSupport` in lists of tools of revision 2025-11-25.
     fn support(&self) -> TaskSupport;
+
+    /// Returns the extension that serves the tasks. The builder of a server adds it, unless it has one with the same identifier.
+    fn extension(&self) -> Extension;
 
     /// Wraps the handler of the tool, outside of its policy. A call that [`resume`](crate::internal::task::resume) starts passes
     /// the wrapper by.
@@ -87,6 +93,11 @@ pub trait TaskLink: Debug + Send + Sync + 'static {
 
     /// Removes the record of work that has begun and failed, so that it may run again.
     fn release(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>>;
+
+    /// Returns the token with which another program ends the task, if the task is external.
+    fn token(&self) -> Option<String> {
+        None
+    }
 
     /// Records the value of the work `key`, durable when the future resolves. The first value of a key stays:
     /// [`TaskLink::once`] returns it from then on.
