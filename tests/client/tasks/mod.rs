@@ -4,6 +4,7 @@ mod handles;
 mod hostile;
 mod legacy;
 mod questions;
+mod server;
 mod waiting;
 
 use std::sync::{Arc, Mutex};
