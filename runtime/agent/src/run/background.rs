@@ -1,4 +1,4 @@
-//! Calls that run as tasks of their servers while the model goes on.
+//! Calls that run as tasks of their servers while the model continues.
 
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -44,7 +44,7 @@ use crate::client::updates::{Publisher, TaskUpdates};
 ///
 /// # Cancellation
 ///
-/// Dropping the handle does not cancel the task, which goes on without this client. [`ticket`](Self::ticket) names it for
+/// Dropping the handle does not cancel the task, which continues without this client. [`ticket`](Self::ticket) names it for
 /// later; [`cancel`](Self::cancel) ends it.
 pub struct TaskHandle<T> {
     reader: ResultReader<T>,
@@ -215,7 +215,7 @@ impl<T> TaskHandle<T> {
     ///
     /// # Cancellation
     ///
-    /// Cancel safe: the next call goes on waiting.
+    /// Cancel safe: the next call continues to wait.
     ///
     /// # Panics
     ///
