@@ -9,6 +9,7 @@ use treenail_runtime::client::ClientError;
 use treenail_schema::TaskStatus;
 
 /// State of a task, as its server reports it.
+#[cfg(feature = "client")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskUpdate {
