@@ -60,7 +60,6 @@ impl Context {
         &self.state
     }
 
-    #[cfg(feature = "tower")]
     pub(crate) fn extensions(&self) -> &Extensions {
         &self.extensions
     }
@@ -157,7 +156,8 @@ impl Context {
             .unwrap_or_default()
     }
 
-    /// Reports the progress of the call, if the caller has requested that. It is sent when it is awaited.
+    /// Reports the progress of the call, if the caller has requested that. It is sent when it is awaited. In a task, the message
+    /// becomes its status.
     ///
     /// Progress must increase: one that is not greater than the last one is not sent. Sending waits while the caller accepts no
     /// messages.
@@ -275,6 +275,12 @@ impl Progress<'_> {
     }
 
     async fn send(self) {
+        if let Some(link) = self.state.link() {
+            if !self.state.is_finished() {
+                link.progress(&self.done, self.total.as_ref(), self.message.as_deref());
+            }
+            return;
+        }
         let Some(token) = self.state.progress_token.clone() else {
             return;
         };

@@ -45,12 +45,12 @@ mod resource;
 mod result_writer;
 mod retry;
 mod revision;
-#[cfg(any(feature = "tower", feature = "dynamic"))]
 mod rewrite;
 mod scope;
 mod server;
 mod stream;
 mod stream_close;
+mod task;
 mod tool;
 mod transport;
 mod typed_contract;

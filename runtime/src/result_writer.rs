@@ -111,7 +111,6 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
-#[cfg(any(feature = "tower", feature = "dynamic"))]
 impl ResultWriter<'_> {
     /// Ends the object of an incomplete result, which contains its own `resultType`.
     pub(crate) fn end_other(&mut self, mut meta: ResultMetaObject) {

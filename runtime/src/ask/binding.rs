@@ -58,4 +58,8 @@ impl QuestionId {
         let digest = digest(&SHA256, &text);
         Ok(Self(URL_SAFE_NO_PAD.encode(digest).into()))
     }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
 }

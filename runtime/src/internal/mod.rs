@@ -16,6 +16,17 @@ pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, ParseLimits, parse, parse_element,
 };
 
+/// Calls of tools that become tasks.
+pub mod task {
+    pub use crate::handler::{Handler, PendingResult, ResultFuture};
+    pub use crate::result_writer::ResultWriter;
+    pub use crate::server::resume;
+    pub use crate::task::{
+        BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,
+        StoredCall, TaskLink, TaskQuestion, TaskTool, ToolFacts, write_created,
+    };
+}
+
 /// Deadlines that cannot overflow.
 pub mod deadline {
     pub use crate::deadline::{NEVER, after, from};

@@ -11,6 +11,7 @@ mod namespace;
 pub mod observe;
 mod registry;
 mod response;
+mod resume;
 pub(crate) mod subscriptions;
 mod visible;
 mod weak;
@@ -32,6 +33,7 @@ pub use self::namespace::Namespace;
 #[cfg(feature = "dynamic")]
 pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
+pub use self::resume::resume;
 use self::subscriptions::{Event, Hub};
 pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;

@@ -74,6 +74,14 @@ impl<'a> Params<'a> {
         text.and_then(as_string).unwrap_or_default()
     }
 
+    /// Returns parameters whose members are found by [`Params::member`] only.
+    pub(crate) fn of_text(text: Option<&'a str>) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+
     /// Rejects ambiguous parameters.
     pub(crate) fn check(&self) -> Result<(), RpcError> {
         self.repeated

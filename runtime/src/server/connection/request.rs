@@ -190,6 +190,7 @@ impl Connection {
                 let received = ReceivedId::new(id);
                 let call = Call {
                     resumed: resumed.as_ref(),
+                    params: params.text,
                     ..self.call(peer, CallId::Received(&received), target, params.meta)
                 };
                 Ok(self.poll_once(&**handler, &call, out))
@@ -258,6 +259,7 @@ impl Connection {
             id,
             target,
             meta,
+            params: None,
             server: &self.server,
             outbox: &self.outbox,
             resumed: None,

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use treenail_schema::{Prompt, Revision, Tool, field};
 
 use crate::completion::empty_handler;
+use crate::definition::Entry;
 use crate::handler::Handler;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
@@ -161,6 +162,12 @@ impl Snapshot {
     /// Returns `true` if there is a tool with this name.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.index.get(name).is_some()
+    }
+
+    /// Returns the entry of a tool.
+    pub(crate) fn tool_entry(&self, name: &str) -> Option<&Arc<Entry<Tool>>> {
+        let index = &self.tools.index;
+        index.position(name).map(|at| &index.entries()[at])
     }
 
     /// Returns `true` if there is a prompt with this name.
