@@ -2,6 +2,7 @@
 // experimental API of the v1 SDK for revision 2025-11-25.
 
 import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
 import { createClient } from './clients.mjs';
 
@@ -52,7 +53,7 @@ function createV1(onInput) {
     resume: async (reference) =>
       execution(reference, async () => ({
         status: 'completed',
-        result: await tasks.getTaskResult(reference),
+        result: await tasks.getTaskResult(reference, CallToolResultSchema),
       })),
     close: () => client.close(),
   };
