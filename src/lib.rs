@@ -349,7 +349,13 @@ pub use treenail_proxy as proxy;
 ///
 /// Guide: [clients](crate::guide::clients), [testing](crate::guide::testing).
 #[cfg(feature = "client")]
-pub use treenail_runtime::client;
+pub mod client {
+    #[cfg(feature = "http-client")]
+    #[doc(inline)]
+    pub use treenail_http_session::{HttpClientBuilderExt, HttpSession, HttpSessionBuilder};
+    #[doc(inline)]
+    pub use treenail_runtime::client::*;
+}
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
@@ -523,6 +529,8 @@ pub mod transport {
 
 /// The most common items: `use treenail::prelude::*;`.
 pub mod prelude {
+    #[cfg(feature = "http-client")]
+    pub use crate::client::HttpClientBuilderExt as _;
     pub use crate::elicit::AskError;
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};

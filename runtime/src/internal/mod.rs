@@ -1,4 +1,4 @@
-//! Names that the crates `treenail-agent` and `treenail-jsoncall` use. Not for use elsewhere; they may change in any release.
+//! Names that the crates of Treenail above this one use. Not for use elsewhere; they may change in any release.
 
 #[cfg(feature = "client")]
 mod client;
@@ -10,10 +10,13 @@ use crate::context::Context;
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 #[cfg(feature = "schema-validation")]
 pub use crate::function::violations::to_problems;
+#[cfg(any(feature = "client", feature = "http-server"))]
+pub use crate::log_throttle::LogThrottle;
 pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};
 pub use crate::wire::{
-    Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Message, ParseLimits, parse, parse_element,
+    Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
+    SyntaxError, as_string, parse, parse_element,
 };
 
 /// Calls of tools that become tasks.

@@ -23,7 +23,8 @@ use treenail_schema::{
     GetPromptRequest, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
-pub use self::builder::McpClientBuilder;
+pub use self::builder::{McpClientBuilder, with_session_builder};
+pub(crate) use self::call::StartedCall;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;
 use self::resource_cache::ResourceCache;

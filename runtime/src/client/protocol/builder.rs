@@ -11,6 +11,8 @@ use treenail_schema::{
     ElicitResult, Implementation, Revision, Root,
 };
 
+#[cfg(feature = "http-client")]
+use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
@@ -20,10 +22,11 @@ use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
-use crate::client::protocol::target::Target;
-use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
-use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
+use crate::client::protocol::target::HttpTarget;
+use crate::client::protocol::target::Target;
+use crate::client::protocol::task::TaskDriver;
+use crate::client::{ClientError, ClientLimits, Session};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
@@ -44,6 +47,7 @@ pub struct McpClientSessionBuilder {
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
     wrap: Option<Box<WrapSession>>,
+    tasks: Option<Arc<dyn TaskDriver>>,
     limits: ClientLimits,
 }
 
@@ -60,28 +64,8 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Connects to a server over HTTP, at the URL of its endpoint.
-    #[cfg(feature = "http-client")]
-    pub fn url(self, url: impl Into<String>) -> Self {
-        self.http(HttpSession::builder(url))
-    }
-
-    /// Connects to a server over HTTP, with custom headers. The limits of this builder replace those of `session`.
-    ///
-    /// ```
-    /// use treenail::client::{HttpSession, McpClientSession};
-    ///
-    /// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
-    /// let builder = McpClientSession::builder().http(http);
-    /// ```
-    #[cfg(feature = "http-client")]
-    pub fn http(mut self, session: HttpSessionBuilder) -> Self {
-        self.target = Some(Target::Http(Box::new(session)));
-        self
-    }
-
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`. An `Arc` of them is
-    /// accepted too. They replace those of [`http`](Self::http).
+    /// accepted too. They replace those of the session.
     ///
     /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`].
     #[cfg(feature = "http-client")]
@@ -221,6 +205,12 @@ impl McpClientSessionBuilder {
         self
     }
 
+    /// Sets the driver of calls that become tasks.
+    pub(crate) fn task_driver(mut self, driver: Arc<dyn TaskDriver>) -> Self {
+        self.tasks = Some(driver);
+        self
+    }
+
     /// Sets the limits of the client.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
@@ -285,6 +275,7 @@ impl McpClientSessionBuilder {
             client_info,
             sends_client_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
+            tasks: self.tasks,
         }
     }
 }
@@ -319,6 +310,16 @@ fn add_stray_line(error: ClientError, line: Option<String>) -> ClientError {
         ClientError::Timeout(_) => ClientError::protocol(format!("{why}; {error}")),
         other => other,
     }
+}
+
+/// Connects to a server over HTTP.
+#[cfg(feature = "http-client")]
+pub fn with_http_target(
+    mut builder: McpClientSessionBuilder,
+    http: Box<dyn HttpTarget>,
+) -> McpClientSessionBuilder {
+    builder.target = Some(Target::Http(http, None));
+    builder
 }
 
 impl fmt::Debug for McpClientSessionBuilder {

@@ -10,6 +10,7 @@ use crate::client::protocol::handshake::Handshake;
 use crate::client::protocol::params::{Meta, Params, RoundParams};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
+use crate::client::protocol::task::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session, SessionRequest};
 
 /// Session with a server, and the means to send requests over it.
@@ -21,6 +22,8 @@ pub(super) struct Link {
     /// False if modern requests do not contain `client_info`.
     pub(super) sends_client_info: bool,
     pub(super) next_id: AtomicI64,
+    /// Driver of the calls that become tasks; `None` if the client does not support tasks.
+    pub(super) tasks: Option<Arc<dyn TaskDriver>>,
 }
 
 impl Link {
@@ -57,6 +60,8 @@ pub(super) struct RequestTemplate {
     /// Members that the caller adds to `_meta`, as JSON text.
     pub(super) meta: String,
     pub(super) progress_token: Option<i64>,
+    /// True for a call with the parameter `task`, of revision 2025-11-25.
+    pub(super) asks_for_task: bool,
 }
 
 impl RequestTemplate {
@@ -67,6 +72,7 @@ impl RequestTemplate {
             headers: Vec::new(),
             meta: String::new(),
             progress_token: None,
+            asks_for_task: false,
         }
     }
 
@@ -81,6 +87,8 @@ impl RequestTemplate {
         let mut request = SessionRequest::new(id, self.method, params);
         request.revision = Some(peer.revision);
         request.headers.clone_from(&self.headers);
+        // Such a request is cancelled by `tasks/cancel`.
+        request.cancellable = !self.asks_for_task;
         request
     }
 }

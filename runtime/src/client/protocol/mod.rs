@@ -10,6 +10,7 @@ mod handler;
 mod handshake;
 mod inner;
 mod input_required;
+mod options;
 mod params;
 mod probe;
 mod progress;
@@ -20,6 +21,7 @@ mod router;
 mod server_info;
 mod subscription;
 mod target;
+mod task;
 
 use std::sync::Arc;
 
@@ -35,15 +37,21 @@ use treenail_schema::{
 
 pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
+#[cfg(feature = "http-client")]
+pub use self::builder::with_http_target;
 pub(in crate::client) use self::changes::Changes;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub(in crate::client) use self::inner::Inner;
+pub(in crate::client) use self::input_required::CompleteResult;
 use self::params::{Params, serialize};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::read;
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
+#[cfg(feature = "http-client")]
+pub use self::target::HttpTarget;
+pub use self::task::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
 /// A session with one server, with a method for each request of the protocol. It caches nothing; for cached lists that
@@ -232,7 +240,7 @@ impl McpClientSession {
         &link.router.changes
     }
 
-    pub(in crate::client) fn limits(&self) -> &ClientLimits {
+    pub(crate) fn limits(&self) -> &ClientLimits {
         &self.inner.link.limits
     }
 

@@ -72,6 +72,9 @@ impl PeerInfo {
             "resources/read" | "resources/list" | "resources/templates/list" => {
                 ("resources", capabilities.resources.is_some())
             }
+            "tasks/get" | "tasks/update" | "tasks/cancel" if self.revision.is_modern() => {
+                return Ok(());
+            }
             _ if !exists(method, Direction::ClientToServer, self.revision) => {
                 let revision = self.revision;
                 let reason = format!("revision {revision} of the protocol has no `{method}`");

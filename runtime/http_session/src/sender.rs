@@ -11,28 +11,28 @@ use tokio::time::timeout;
 use treenail_http_client::Pool;
 use treenail_http_client::response::location;
 use treenail_http_client::url::same_origin;
+use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
 use treenail_schema::JsonObject;
 
-use crate::client::http::authorization::HttpAuthorization;
-use crate::client::http::authorized::Subject;
-use crate::client::http::headers::LAST_EVENT;
-use crate::client::http::response::{HttpResponse, RequestUrl};
-use crate::client::http::session_state::SessionState;
-use crate::client::{ClientError, ClientLimits};
+use crate::authorized::Subject;
+use crate::from_http;
+use crate::headers::LAST_EVENT;
+use crate::response::{HttpResponse, RequestUrl};
+use crate::session_state::SessionState;
 
 const JSON_OR_EVENTS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Headers and body of a request, without the headers that all requests have.
-pub(super) struct Parts {
-    pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Parts {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 /// Bound of the wait for a response.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ResponseBound {
+pub(crate) enum ResponseBound {
     /// The caller applies a timeout.
     CallerTimeout,
     /// A stream may open at any time, but at most this many informational responses may precede it.
@@ -40,23 +40,23 @@ pub(super) enum ResponseBound {
 }
 
 /// Sends the HTTP requests of one session.
-pub(super) struct Sender {
-    pub(super) url: Uri,
+pub(crate) struct Sender {
+    pub(crate) url: Uri,
     /// Headers that the user has set.
     headers: HeaderMap,
-    pub(super) authorization: Option<Arc<dyn HttpAuthorization>>,
-    pub(super) pool: Pool,
-    pub(super) limits: ClientLimits,
+    pub(crate) authorization: Option<Arc<dyn HttpAuthorization>>,
+    pub(crate) pool: Pool,
+    pub(crate) limits: ClientLimits,
 }
 
 impl Sender {
     /// Returns the extensions of the credentials.
-    pub(super) fn extensions(&self) -> BTreeMap<String, JsonObject> {
+    pub(crate) fn extensions(&self) -> BTreeMap<String, JsonObject> {
         let authorization = self.authorization.as_deref();
         authorization.map_or_else(BTreeMap::new, HttpAuthorization::extensions)
     }
 
-    pub(super) fn new(
+    pub(crate) fn new(
         url: Uri,
         headers: HeaderMap,
         authorization: Option<Arc<dyn HttpAuthorization>>,
@@ -74,7 +74,7 @@ impl Sender {
 
     /// Posts a message. `compose` runs again for each redirect: redirects are rare, so a copy of every message would be
     /// wasted.
-    pub(super) async fn post(
+    pub(crate) async fn post(
         &self,
         to: &Uri,
         subject: Subject<'_>,
@@ -92,7 +92,7 @@ impl Sender {
     }
 
     /// Posts a message of the legacy era.
-    pub(super) async fn post_legacy(
+    pub(crate) async fn post_legacy(
         &self,
         state: &SessionState,
         subject: Subject<'_>,
@@ -106,7 +106,7 @@ impl Sender {
     }
 
     /// Requests a stream, or the rest of one after the event `last_event_id`.
-    pub(super) async fn get(
+    pub(crate) async fn get(
         &self,
         state: &SessionState,
         last_event_id: Option<&HeaderValue>,
@@ -127,7 +127,7 @@ impl Sender {
     }
 
     /// Deletes the session on the server, whose response is ignored.
-    pub(super) async fn delete(&self, state: &SessionState) {
+    pub(crate) async fn delete(&self, state: &SessionState) {
         let request =
             |to: &Uri| Ok(self.compose(Method::DELETE, to, state.headers(), JSON_OR_EVENTS));
         let options = (ResponseBound::CallerTimeout, state.subject());
@@ -175,7 +175,7 @@ impl Sender {
         }
     }
 
-    pub(super) async fn transmit(
+    pub(crate) async fn transmit(
         &self,
         request: Request<Bytes>,
         bound: ResponseBound,
@@ -187,7 +187,7 @@ impl Sender {
                 Box::pin(self.pool.send_without_timeout(request, limit)).await
             }
         };
-        let mut response = sent.map_err(ClientError::from_http)?;
+        let mut response = sent.map_err(from_http)?;
         if !response.status().is_success() {
             response.extensions_mut().insert(RequestUrl(url));
         }
@@ -195,7 +195,7 @@ impl Sender {
     }
 
     /// Returns the target of a redirect that preserves the method and the origin. Other redirects are not followed.
-    pub(super) fn redirect_target(&self, from: &Uri, response: &Response<Body>) -> Option<Uri> {
+    pub(crate) fn redirect_target(&self, from: &Uri, response: &Response<Body>) -> Option<Uri> {
         const METHOD_PRESERVING: [StatusCode; 2] = [
             StatusCode::TEMPORARY_REDIRECT,
             StatusCode::PERMANENT_REDIRECT,

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use treenail_http_client::sse::Position;
-
-use crate::retry;
+use treenail_runtime::internal;
 
 /// Delay if the server has not set one with `retry`.
 const DEFAULT_DELAY: Duration = Duration::from_secs(1);
@@ -18,10 +17,10 @@ const HEALTHY_LIFETIME: Duration = MAX_DELAY;
 
 /// Backoff between attempts to read a stream that lasts as long as its session.
 #[derive(Debug, Default)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     failures: u32,
     /// True if the last attempt delivered a message.
-    pub(super) delivered: bool,
+    pub(crate) delivered: bool,
 }
 
 impl Backoff {
@@ -29,7 +28,7 @@ impl Backoff {
     ///
     /// A stream that ends early without a message counts as a failure, even if it had other events. The exception is a
     /// server that sets a delay and sends new events: it expects the client to poll.
-    pub(super) fn next_delay(&mut self, position: &mut Position, lifetime: Duration) -> Duration {
+    pub(crate) fn next_delay(&mut self, position: &mut Position, lifetime: Duration) -> Duration {
         let polls = std::mem::take(&mut position.moved)
             && position.retry.is_some_and(|retry| retry >= DEFAULT_DELAY);
         self.failures = if self.delivered || polls || lifetime >= HEALTHY_LIFETIME {
@@ -43,9 +42,9 @@ impl Backoff {
 
 /// Returns the delay before the next attempt, after `attempt` failures in a row: the delay that the server has set, doubled
 /// after each further failure.
-pub(super) fn delay(retry: Option<Duration>, attempt: u32) -> Duration {
+pub(crate) fn delay(retry: Option<Duration>, attempt: u32) -> Duration {
     let base = retry.unwrap_or(DEFAULT_DELAY).max(MIN_DELAY);
-    let backoff = retry::Backoff {
+    let backoff = internal::Backoff {
         initial: base,
         max: base.max(MAX_DELAY),
     };

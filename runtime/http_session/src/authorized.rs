@@ -8,25 +8,25 @@ use http::header::AUTHORIZATION;
 use http::{Request, Response, StatusCode, Uri};
 use hyper::body::Incoming as Body;
 use treenail_http_client::body::release;
+use treenail_runtime::client::{
+    ClientError, HttpAttempt, HttpAuthorization, Refusal, SessionNotification, SessionRequest,
+};
+use treenail_runtime::internal::{Members, as_string, timeout::paused};
 use treenail_schema::Revision;
 
-use crate::client::http::authorization::{HttpAttempt, HttpAuthorization, Refusal};
-use crate::client::http::headers::name_in;
-use crate::client::http::sender::{ResponseBound, Sender};
-use crate::client::timeout::paused;
-use crate::client::{ClientError, SessionNotification, SessionRequest};
-use crate::wire::{Members, as_string};
+use crate::headers::name_in;
+use crate::sender::{ResponseBound, Sender};
 
 /// Maximum number of times that a refused request is sent again.
 const MAX_RETRIES: u32 = 8;
 
 /// Message that a request carries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// `None` for requests without a message, and for answers.
-    pub(super) method: Option<&'a str>,
-    pub(super) params: &'a str,
-    pub(super) revision: Option<Revision>,
+    pub(crate) method: Option<&'a str>,
+    pub(crate) params: &'a str,
+    pub(crate) revision: Option<Revision>,
 }
 
 impl<'a> From<&'a SessionRequest> for Subject<'a> {
@@ -80,7 +80,7 @@ fn member<'a>(params: &'a str, name: &str) -> Option<Cow<'a, str>> {
 impl Sender {
     /// Sends a request with the credentials of `authorization`, follows redirects, and sends it again while other credentials
     /// can be obtained.
-    pub(super) async fn send_authorized(
+    pub(crate) async fn send_authorized(
         &self,
         authorization: &Arc<dyn HttpAuthorization>,
         to: &Uri,
@@ -93,16 +93,11 @@ impl Sender {
         loop {
             let mut request = request(&url)?;
             let http_method = request.method().clone();
-            let mut attempt = HttpAttempt {
-                http_method: &http_method,
-                server: &self.url,
-                url: &url,
-                peer,
-                revision: subject.revision(),
-                operation: subject.method.map(|method| (method, name.as_deref())),
-                previous,
-                state,
-            };
+            let mut attempt = HttpAttempt::new(&http_method, &self.url, &url);
+            attempt.peer = peer;
+            attempt.revision = subject.revision();
+            attempt.operation = subject.method.map(|method| (method, name.as_deref()));
+            (attempt.previous, attempt.state) = (previous, state);
             paused(authorization.authorize(&mut attempt, request.headers_mut())).await?;
             if let Some(value) = request.headers_mut().get_mut(AUTHORIZATION) {
                 value.set_sensitive(true);
@@ -125,8 +120,8 @@ impl Sender {
                 return Ok(response);
             }
             match paused(authorization.refused(&mut attempt, status, headers)).await? {
-                Refusal::Final => return Ok(response),
                 Refusal::Retry => release(response.into_body()),
+                _ => return Ok(response),
             }
             (state, url) = (attempt.state, to.clone());
             (previous, redirects) = (previous + 1, 0);

@@ -7,25 +7,24 @@ use http::{HeaderMap, Uri};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use treenail_http_client::Pool;
+use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
+use treenail_runtime::internal::timeout::timeout;
 
-use crate::client::http::authorization::HttpAuthorization;
-use crate::client::http::authorized::Subject;
-use crate::client::http::incoming::Dispatcher;
-use crate::client::http::message;
-use crate::client::http::response::HttpResponse;
-use crate::client::http::sender::Sender;
-use crate::client::http::session_state::{SessionState, StateStore};
-use crate::client::timeout::timeout;
-use crate::client::{ClientError, ClientLimits};
+use crate::authorized::Subject;
+use crate::incoming::Dispatcher;
+use crate::message;
+use crate::response::HttpResponse;
+use crate::sender::Sender;
+use crate::session_state::{SessionState, StateStore};
 
 /// State that all requests of an HTTP session share.
-pub(super) struct Inner {
-    pub(super) limits: ClientLimits,
-    pub(super) sender: Sender,
-    pub(super) state: StateStore,
-    pub(super) dispatcher: Dispatcher,
+pub(crate) struct Inner {
+    pub(crate) limits: ClientLimits,
+    pub(crate) sender: Sender,
+    pub(crate) state: StateStore,
+    pub(crate) dispatcher: Dispatcher,
     /// One permit for each request in flight.
-    pub(super) permits: Semaphore,
+    pub(crate) permits: Semaphore,
     /// One permit for each cancellation that is being sent.
     cancellations: Arc<Semaphore>,
 }
@@ -42,7 +41,7 @@ impl fmt::Debug for Inner {
 }
 
 impl Inner {
-    pub(super) fn new(
+    pub(crate) fn new(
         url: Uri,
         headers: HeaderMap,
         authorization: Option<Arc<dyn HttpAuthorization>>,
@@ -60,7 +59,7 @@ impl Inner {
     }
 
     /// Posts a legacy message that has no answer.
-    pub(super) async fn deliver(
+    pub(crate) async fn deliver(
         &self,
         state: &SessionState,
         subject: Subject<'_>,
@@ -72,7 +71,7 @@ impl Inner {
     }
 
     /// Sends the cancellation of a legacy request in the background. Drops it if too many others are being sent.
-    pub(super) fn send_cancellation(self: &Arc<Self>, runtime: &Handle, id: i64) {
+    pub(crate) fn send_cancellation(self: &Arc<Self>, runtime: &Handle, id: i64) {
         let Ok(permit) = Arc::clone(&self.cancellations).try_acquire_owned() else {
             tracing::debug!("dropped a cancellation: the server does not accept earlier ones");
             return;
@@ -95,7 +94,7 @@ impl Inner {
     }
 
     /// Closes the session on this side. The first call returns the state that was current.
-    pub(super) fn close(&self) -> Option<SessionState> {
+    pub(crate) fn close(&self) -> Option<SessionState> {
         let state = self.state.close()?;
         self.dispatcher.close(&closed());
         Some(state)
@@ -103,11 +102,11 @@ impl Inner {
 }
 
 /// Creates a semaphore with `permits` permits, but at least one.
-pub(super) fn semaphore(permits: usize) -> Semaphore {
+pub(crate) fn semaphore(permits: usize) -> Semaphore {
     Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS))
 }
 
 /// The error of a request on a closed session.
-pub(super) fn closed() -> ClientError {
+pub(crate) fn closed() -> ClientError {
     ClientError::closed("the session was closed")
 }

@@ -4,20 +4,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use treenail_runtime::client::{ClientError, SessionRequest};
+use treenail_runtime::internal::{Members, as_string};
 use treenail_schema::Revision;
 
-use crate::client::{ClientError, SessionRequest};
-use crate::wire::{Members, as_string};
-
-pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+pub(crate) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const PARAM_PREFIX: &str = "mcp-param-";
 
 /// Returns true for headers of the protocol, which users cannot set.
-pub(super) fn is_reserved(name: &HeaderName) -> bool {
+pub(crate) fn is_reserved(name: &HeaderName) -> bool {
     const RESERVED: [HeaderName; 10] = [
         ACCEPT,
         CONNECTION,
@@ -34,12 +33,12 @@ pub(super) fn is_reserved(name: &HeaderName) -> bool {
 }
 
 /// Value of `MCP-Protocol-Version`.
-pub(super) fn version(revision: Revision) -> HeaderValue {
+pub(crate) fn version(revision: Revision) -> HeaderValue {
     HeaderValue::from_static(revision.as_str())
 }
 
 /// Headers of a modern request, which repeat parts of its body.
-pub(super) fn of_request(
+pub(crate) fn of_request(
     request: &SessionRequest,
     revision: Revision,
 ) -> Result<HeaderMap, ClientError> {
@@ -60,7 +59,7 @@ pub(super) fn of_request(
 }
 
 /// Headers of a modern notification.
-pub(super) fn of_notification(method: &str, revision: Revision) -> Result<HeaderMap, ClientError> {
+pub(crate) fn of_notification(method: &str, revision: Revision) -> Result<HeaderMap, ClientError> {
     let mut headers = HeaderMap::new();
     headers.insert(VERSION, version(revision));
     let method = HeaderValue::from_str(method);
@@ -72,7 +71,7 @@ pub(super) fn of_notification(method: &str, revision: Revision) -> Result<Header
 }
 
 /// Returns the member of the parameters that `Mcp-Name` repeats.
-pub(super) fn name_in(method: &str, params: &str) -> Option<String> {
+pub(crate) fn name_in(method: &str, params: &str) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",

@@ -8,14 +8,14 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 use treenail_http_client::response::is_transient;
 use treenail_http_client::sse::{Event, Position};
+use treenail_runtime::client::ClientError;
 
-use crate::client::ClientError;
-use crate::client::http::backoff::Backoff;
-use crate::client::http::events::Events;
-use crate::client::http::incoming::Source;
-use crate::client::http::inner::Inner;
-use crate::client::http::response::HttpResponse;
-use crate::client::http::session_state::SessionState;
+use crate::backoff::Backoff;
+use crate::events::Events;
+use crate::incoming::Source;
+use crate::inner::Inner;
+use crate::response::HttpResponse;
+use crate::session_state::SessionState;
 
 /// Longest wait of the first request for the stream. Servers open it at once, but some send the response head only with
 /// the first message.
@@ -25,7 +25,7 @@ const OPEN_TIMEOUT: Duration = Duration::from_millis(250);
 ///
 /// Returns once the server has responded, or after [`OPEN_TIMEOUT`]: some servers drop the requests that they send before
 /// the stream is open.
-pub(super) async fn open(inner: &Arc<Inner>, state: SessionState) {
+pub(crate) async fn open(inner: &Arc<Inner>, state: SessionState) {
     let handshake = state.handshake;
     let reading = Arc::clone(inner);
     let (opened, is_open) = oneshot::channel();
@@ -74,7 +74,7 @@ async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sende
 }
 
 /// Dispatches the messages of a stream until it ends. Returns true if there were any.
-pub(super) async fn read(inner: &Arc<Inner>, events: &mut Events) -> bool {
+pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events) -> bool {
     let mut delivered = false;
     while let Some(event) = events.next().await {
         match event {

@@ -1,24 +1,24 @@
 //! Bodies of outgoing messages.
 
-use crate::client::{SessionNotification, SessionRequest};
-use crate::wire::RpcError;
+use treenail_runtime::RpcError;
+use treenail_runtime::client::{SessionNotification, SessionRequest};
 
-pub(super) fn request(request: &SessionRequest) -> Vec<u8> {
+pub(crate) fn request(request: &SessionRequest) -> Vec<u8> {
     let start = format!("\"id\":{},", request.id);
     message(&start, &request.method, &request.params)
 }
 
-pub(super) fn notification(notification: &SessionNotification) -> Vec<u8> {
+pub(crate) fn notification(notification: &SessionNotification) -> Vec<u8> {
     message("", &notification.method, &notification.params)
 }
 
-pub(super) fn cancelled(id: i64) -> Vec<u8> {
+pub(crate) fn cancelled(id: i64) -> Vec<u8> {
     let params = format!("{{\"requestId\":{id}}}");
     message("", "notifications/cancelled", &params)
 }
 
 /// Answer to a request of the server, whose id is the JSON text `id`.
-pub(super) fn answer(id: &str, answer: Result<String, RpcError>) -> Vec<u8> {
+pub(crate) fn answer(id: &str, answer: Result<String, RpcError>) -> Vec<u8> {
     let (member, value) = match answer {
         Ok(result) => ("result", result),
         Err(error) => ("error", serde_json::json!(error).to_string()),

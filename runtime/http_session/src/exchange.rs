@@ -10,20 +10,20 @@ use tokio::runtime::Handle;
 use tokio::time::sleep;
 use treenail_http_client::response::is_transient;
 use treenail_http_client::sse::{Event, Position};
+use treenail_runtime::client::{ClientError, SessionRequest};
 use treenail_schema::Revision;
 
-use crate::client::http::events::Events;
-use crate::client::http::incoming::Source;
-use crate::client::http::inner::{Inner, closed};
-use crate::client::http::response::{ErrorResponse, HttpResponse};
-use crate::client::http::sender::Parts;
-use crate::client::http::session_state::SessionState;
-use crate::client::http::sse_2024_11_05::{self, may_be_http_sse};
-use crate::client::http::{Answer, backoff, headers, message};
-use crate::client::{ClientError, SessionRequest};
+use crate::events::Events;
+use crate::incoming::Source;
+use crate::inner::{Inner, closed};
+use crate::response::{ErrorResponse, HttpResponse};
+use crate::sender::Parts;
+use crate::session_state::SessionState;
+use crate::sse_2024_11_05::{self, may_be_http_sse};
+use crate::{Answer, backoff, headers, message};
 
 /// Sends a modern request. The future owns the whole exchange, so dropping it closes the stream.
-pub(super) async fn send_modern(
+pub(crate) async fn send_modern(
     inner: &Arc<Inner>,
     request: &SessionRequest,
     revision: Revision,
@@ -52,7 +52,7 @@ pub(super) async fn send_modern(
 }
 
 /// Sends a legacy request. Its answer may arrive on any stream of the session, but usually arrives on its own.
-pub(super) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
+pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
     if starts_session(request) {
         inner.state.reset();
     }

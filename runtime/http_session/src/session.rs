@@ -1,48 +1,21 @@
-//! Session over Streamable HTTP, for servers of all eras.
-//!
-//! - Outgoing: `message` and `headers` compose a request, `sender` sends it through the connection pool of the crate `treenail-http-client`.
-//! - Incoming: `response` classifies a response by status and type, `events` reads it if it is a stream, and `incoming`
-//!   dispatches each message to the request (`pending`) or the handler that it belongs to.
-//! - `authorization` is the interface of credentials that change, and `authorized` the way of requests with them.
-//! - `exchange` is one request from start to end. `inner` is the state that all requests share.
-//! - Legacy era only: `session_state`, `get_stream` (messages that belong to no request) and `sse_2024_11_05`.
-
-mod authorization;
-mod authorized;
-mod backoff;
-mod builder;
-mod events;
-mod exchange;
-mod get_stream;
-mod headers;
-mod incoming;
-mod inner;
-mod message;
-mod pending;
-mod response;
-mod sender;
-mod session_state;
-mod sse_2024_11_05;
+//! Session over Streamable HTTP.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use treenail_runtime::client::{
+    ClientError, HttpAuthorization, IncomingHandler, Session, SessionFuture, SessionNotification,
+    SessionRequest, TransportKind,
+};
+use treenail_runtime::internal::timeout::timeout;
 use treenail_schema::{JsonObject, Revision};
 
-pub use self::authorization::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
-pub use self::builder::HttpSessionBuilder;
-use self::inner::{Inner, closed};
-use self::response::HttpResponse;
-use self::sender::Parts;
-use crate::client::timeout::timeout;
-use crate::client::{
-    ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
-    TransportKind,
-};
-
-/// Text of a result, or the error in its place.
-type Answer = Result<String, ClientError>;
+use crate::builder::HttpSessionBuilder;
+use crate::inner::{Inner, closed};
+use crate::response::HttpResponse;
+use crate::sender::Parts;
+use crate::{exchange, get_stream, headers, message};
 
 /// A session over HTTP: Streamable HTTP of every revision, and HTTP+SSE of 2024-11-05 for servers that support nothing else.
 ///
@@ -89,11 +62,10 @@ type Answer = Result<String, ClientError>;
 /// # }
 /// ```
 ///
-/// [`HttpClientLimits::redirects`]: crate::client::HttpClientLimits::redirects
-/// [`HttpClientLimits::resume_attempts`]: crate::client::HttpClientLimits::resume_attempts
-/// [`ClientLimits::request_timeout`]: crate::client::ClientLimits::request_timeout
-#[cfg(feature = "http-client")]
-pub struct HttpSession(Arc<Inner>);
+/// [`HttpClientLimits::redirects`]: treenail_runtime::client::HttpClientLimits::redirects
+/// [`HttpClientLimits::resume_attempts`]: treenail_runtime::client::HttpClientLimits::resume_attempts
+/// [`ClientLimits::request_timeout`]: treenail_runtime::client::ClientLimits::request_timeout
+pub struct HttpSession(pub(crate) Arc<Inner>);
 
 impl fmt::Debug for HttpSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

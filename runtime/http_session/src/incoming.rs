@@ -4,22 +4,24 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use treenail_runtime::RpcError;
+use treenail_runtime::client::{
+    ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
+};
+use treenail_runtime::internal::{
+    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_id, id_at_ends, parse,
+    parse_element, parsing_limits, read_answer, timeout::timeout,
+};
 use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
 
-use crate::client::answers::{answered_id, id_at_ends, read_answer};
-use crate::client::http::inner::{Inner, semaphore};
-use crate::client::http::pending::PendingReplies;
-use crate::client::http::session_state::SessionState;
-use crate::client::http::{Answer, message};
-use crate::client::stray::StrayLines;
-use crate::client::timeout::timeout;
-use crate::client::{ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder};
-use crate::log_throttle::LogThrottle;
-use crate::wire::{Body, Envelope, Invalid, Message, RpcError, parse, parse_element};
+use crate::inner::{Inner, semaphore};
+use crate::pending::PendingReplies;
+use crate::session_state::SessionState;
+use crate::{Answer, message};
 
 /// Origin of a message.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// The response to the modern request with this id.
     Modern(i64),
     /// The response to the legacy request with this id. It may also contain requests and answers to other requests.
@@ -42,10 +44,10 @@ impl Source {
 }
 
 /// Passes each incoming message to its receiver.
-pub(super) struct Dispatcher {
+pub(crate) struct Dispatcher {
     inner: Weak<Inner>,
     handler: OnceLock<Arc<dyn IncomingHandler>>,
-    pub(super) pending: PendingReplies,
+    pub(crate) pending: PendingReplies,
     /// One permit for each request of the server that is open, or whose answer is being sent.
     server_requests: Arc<Semaphore>,
     limits: ClientLimits,
@@ -56,7 +58,7 @@ pub(super) struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub(super) fn new(inner: Weak<Inner>, limits: ClientLimits) -> Self {
+    pub(crate) fn new(inner: Weak<Inner>, limits: ClientLimits) -> Self {
         // While that many are open, the same number can be rejected.
         let server_requests = limits.pending_server_requests.saturating_mul(2);
         Self {
@@ -70,14 +72,14 @@ impl Dispatcher {
         }
     }
 
-    pub(super) fn set_handler(&self, handler: Arc<dyn IncomingHandler>) {
+    pub(crate) fn set_handler(&self, handler: Arc<dyn IncomingHandler>) {
         if self.handler.set(handler).is_err() {
             tracing::warn!("a session has one handler; a second one was ignored");
         }
     }
 
     /// Fails all pending requests, and reports the end of the connection to the handler.
-    pub(super) fn close(&self, reason: &ClientError) {
+    pub(crate) fn close(&self, reason: &ClientError) {
         self.pending.fail_all(reason);
         if let Some(handler) = self.handler.get() {
             handler.closed();
@@ -85,8 +87,8 @@ impl Dispatcher {
     }
 
     /// Dispatches a message. Returns the answer to the request of `source`, or the error if the message is malformed.
-    pub(super) async fn dispatch(&self, bytes: &[u8], source: Source) -> Option<Answer> {
-        let limits = self.limits.parsing();
+    pub(crate) async fn dispatch(&self, bytes: &[u8], source: Source) -> Option<Answer> {
+        let limits = parsing_limits(&self.limits);
         match parse(bytes, &limits) {
             Body::One(message) => self.dispatch_one(message, bytes, source).await,
             Body::Batch(messages) if source.is_legacy() => {
@@ -206,7 +208,7 @@ impl Dispatcher {
     }
 
     /// Drops an oversized message, of which only the first bytes are available.
-    pub(super) fn reject_oversized(&self, head: &[u8]) {
+    pub(crate) fn reject_oversized(&self, head: &[u8]) {
         let limit = self.limits.message_bytes;
         let reason = format!("a message has more than {limit} bytes");
         match id_at_ends(head, b"") {

@@ -4,27 +4,27 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
+use treenail_runtime::client::ClientError;
 
-use crate::client::ClientError;
-use crate::client::http::Answer;
+use crate::Answer;
 
 /// Requests that wait for a reply, by id. The reply may arrive on any stream of the session.
 #[derive(Debug, Default)]
-pub(super) struct PendingReplies(Mutex<HashMap<i64, oneshot::Sender<Answer>>>);
+pub(crate) struct PendingReplies(Mutex<HashMap<i64, oneshot::Sender<Answer>>>);
 
 impl PendingReplies {
-    pub(super) fn insert(&self, id: i64) -> oneshot::Receiver<Answer> {
+    pub(crate) fn insert(&self, id: i64) -> oneshot::Receiver<Answer> {
         let (sender, receiver) = oneshot::channel();
         self.lock().insert(id, sender);
         receiver
     }
 
-    pub(super) fn remove(&self, id: i64) {
+    pub(crate) fn remove(&self, id: i64) {
         self.lock().remove(&id);
     }
 
     /// Passes an answer to the request with this id, if it still waits.
-    pub(super) fn complete(&self, id: i64, answer: Answer) {
+    pub(crate) fn complete(&self, id: i64, answer: Answer) {
         let sender = self.lock().remove(&id);
         if sender.is_none_or(|sender| sender.send(answer).is_err()) {
             tracing::debug!(
@@ -34,7 +34,7 @@ impl PendingReplies {
         }
     }
 
-    pub(super) fn fail_all(&self, reason: &ClientError) {
+    pub(crate) fn fail_all(&self, reason: &ClientError) {
         for (_, sender) in self.lock().drain() {
             // The receiver may already be gone.
             let _ = sender.send(Err(reason.clone()));

@@ -8,16 +8,16 @@ use std::task::Poll;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use treenail_runtime::client::ClientError;
 use treenail_schema::Revision;
 
-use crate::client::ClientError;
-use crate::client::http::authorized::Subject;
-use crate::client::http::headers::{SESSION, VERSION, version};
-use crate::client::http::response::ErrorResponse;
+use crate::authorized::Subject;
+use crate::headers::{SESSION, VERSION, version};
+use crate::response::ErrorResponse;
 
 /// Transport of legacy messages.
 #[derive(Clone, Debug, Default)]
-pub(super) enum LegacyTransport {
+pub(crate) enum LegacyTransport {
     #[default]
     StreamableHttp,
     /// HTTP+SSE of 2024-11-05: messages are posted to this URL, and answers arrive on one stream.
@@ -30,18 +30,18 @@ pub(super) enum LegacyTransport {
 
 /// State of a legacy session since its last handshake.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SessionState {
+pub(crate) struct SessionState {
     /// Number of the handshake. Tasks of an earlier handshake must not change the state of a later one.
-    pub(super) handshake: u64,
+    pub(crate) handshake: u64,
     /// Value of `Mcp-Session-Id`.
-    pub(super) id: Option<HeaderValue>,
-    pub(super) revision: Option<Revision>,
-    pub(super) transport: LegacyTransport,
+    pub(crate) id: Option<HeaderValue>,
+    pub(crate) revision: Option<Revision>,
+    pub(crate) transport: LegacyTransport,
 }
 
 impl SessionState {
     /// Returns the URL to post messages to.
-    pub(super) fn target<'a>(&'a self, url: &'a Uri) -> Result<&'a Uri, ClientError> {
+    pub(crate) fn target<'a>(&'a self, url: &'a Uri) -> Result<&'a Uri, ClientError> {
         match &self.transport {
             LegacyTransport::StreamableHttp => Ok(url),
             LegacyTransport::HttpSse(endpoint) => Ok(endpoint),
@@ -53,12 +53,12 @@ impl SessionState {
     }
 
     /// Returns true for the transport of 2024-11-05.
-    pub(super) fn is_http_sse(&self) -> bool {
+    pub(crate) fn is_http_sse(&self) -> bool {
         matches!(self.transport, LegacyTransport::HttpSse(_))
     }
 
     /// Returns the subject of a request without a message, or of an answer.
-    pub(super) fn subject(&self) -> Subject<'static> {
+    pub(crate) fn subject(&self) -> Subject<'static> {
         Subject {
             revision: self.revision,
             ..Subject::default()
@@ -66,7 +66,7 @@ impl SessionState {
     }
 
     /// Returns the headers that each request of the session carries.
-    pub(super) fn headers(&self) -> HeaderMap {
+    pub(crate) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if let Some(revision) = self.revision {
             headers.insert(VERSION, version(revision));
@@ -80,7 +80,7 @@ impl SessionState {
 
 /// Store of the current [`SessionState`], and of the end of the session.
 #[derive(Debug, Default)]
-pub(super) struct StateStore {
+pub(crate) struct StateStore {
     current: Mutex<Current>,
     closed: watch::Sender<bool>,
 }
@@ -101,19 +101,19 @@ impl Current {
 }
 
 impl StateStore {
-    pub(super) fn current(&self) -> SessionState {
+    pub(crate) fn current(&self) -> SessionState {
         self.lock().state.clone()
     }
 
     /// Stores the revision in use, if one is given, and returns the current state.
-    pub(super) fn update_revision(&self, revision: Option<Revision>) -> SessionState {
+    pub(crate) fn update_revision(&self, revision: Option<Revision>) -> SessionState {
         let state = &mut self.lock().state;
         state.revision = revision.or(state.revision);
         state.clone()
     }
 
     /// Discards the state before a new handshake.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         let mut current = self.lock();
         current.stop_reader();
         current.state = SessionState {
@@ -124,7 +124,7 @@ impl StateStore {
 
     /// Changes the transport and drops the session id. Returns false if the session is closed, or another handshake has
     /// started.
-    pub(super) fn switch_transport(&self, handshake: u64, transport: LegacyTransport) -> bool {
+    pub(crate) fn switch_transport(&self, handshake: u64, transport: LegacyTransport) -> bool {
         self.update(handshake, |current| {
             current.state.id = None;
             current.state.transport = transport;
@@ -133,7 +133,7 @@ impl StateStore {
 
     /// Replaces the task that reads the stream of the session. Aborts `reader` if the session is closed, or another
     /// handshake has started.
-    pub(super) fn set_reader(&self, handshake: u64, reader: &AbortHandle) {
+    pub(crate) fn set_reader(&self, handshake: u64, reader: &AbortHandle) {
         let stored = self.update(handshake, |current| {
             current.stop_reader();
             current.reader = Some(reader.clone());
@@ -144,7 +144,7 @@ impl StateStore {
     }
 
     /// Stores the session id from the response to `initialize`, if it has one.
-    pub(super) fn store_session_id(
+    pub(crate) fn store_session_id(
         &self,
         handshake: u64,
         headers: &HeaderMap,
@@ -163,7 +163,7 @@ impl StateStore {
     }
 
     /// Converts an error response. Within a session, status 404 means that the session has expired.
-    pub(super) fn error_for(&self, error: ErrorResponse, state: &SessionState) -> ClientError {
+    pub(crate) fn error_for(&self, error: ErrorResponse, state: &SessionState) -> ClientError {
         if error.status != StatusCode::NOT_FOUND || state.id.is_none() {
             return error.into();
         }
@@ -171,12 +171,12 @@ impl StateStore {
         ClientError::SessionExpired
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         *self.closed.borrow()
     }
 
     /// Closes the session. The first call returns the state that was current.
-    pub(super) fn close(&self) -> Option<SessionState> {
+    pub(crate) fn close(&self) -> Option<SessionState> {
         if self.closed.send_replace(true) {
             return None;
         }
@@ -186,7 +186,7 @@ impl StateStore {
     }
 
     /// Waits for a future until the session is closed.
-    pub(super) async fn while_open<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn while_open<T>(&self, future: impl Future<Output = T>) -> Option<T> {
         let mut closing = self.closed.subscribe();
         let mut closed = pin!(closing.wait_for(|closed| *closed));
         let mut future = pin!(future);

@@ -7,7 +7,7 @@ use treenail_http_client::sse::{Event, Parser, Position};
 
 /// Event stream of one response. Dropping it closes the stream.
 #[derive(Debug)]
-pub(super) struct Events {
+pub(crate) struct Events {
     body: Incoming,
     chunk: Bytes,
     parser: Parser,
@@ -15,7 +15,7 @@ pub(super) struct Events {
 
 impl Events {
     /// Reads `body`, which continues at `position`. An event has at most `max_bytes` bytes of data.
-    pub(super) fn new(body: Incoming, max_bytes: usize, position: Position) -> Self {
+    pub(crate) fn new(body: Incoming, max_bytes: usize, position: Position) -> Self {
         Self {
             body,
             chunk: Bytes::new(),
@@ -24,7 +24,7 @@ impl Events {
     }
 
     /// Returns the next event, or `None` when the stream has ended or broken off.
-    pub(super) async fn next(&mut self) -> Option<Event> {
+    pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             let mut rest = &self.chunk[..];
             let event = self.parser.next(&mut rest);
@@ -44,12 +44,12 @@ impl Events {
     }
 
     /// Lets the server end the response after its answer, so that the connection can be reused.
-    pub(super) fn release(self) {
+    pub(crate) fn release(self) {
         body::release(self.body);
     }
 
     /// Returns the position from which the stream can be resumed.
-    pub(super) fn into_position(self) -> Position {
+    pub(crate) fn into_position(self) -> Position {
         self.parser.position
     }
 }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use http::{StatusCode, Uri};
 use treenail_http_client::sse::{Event, Position};
 use treenail_http_client::url::same_origin;
+use treenail_runtime::client::ClientError;
 
-use crate::client::ClientError;
-use crate::client::http::events::Events;
-use crate::client::http::get_stream;
-use crate::client::http::inner::Inner;
-use crate::client::http::response::{ErrorResponse, HttpResponse};
-use crate::client::http::session_state::{LegacyTransport, SessionState};
+use crate::events::Events;
+use crate::get_stream;
+use crate::inner::Inner;
+use crate::response::{ErrorResponse, HttpResponse};
+use crate::session_state::{LegacyTransport, SessionState};
 
 /// Returns true if the response to `initialize` may be that of a server of 2024-11-05, which accepts no POST at this URL.
-pub(super) fn may_be_http_sse(error: &ErrorResponse) -> bool {
+pub(crate) fn may_be_http_sse(error: &ErrorResponse) -> bool {
     const STATUSES: [StatusCode; 3] = [
         StatusCode::BAD_REQUEST,
         StatusCode::NOT_FOUND,
@@ -28,7 +28,7 @@ pub(super) fn may_be_http_sse(error: &ErrorResponse) -> bool {
 /// # Errors
 ///
 /// `error`, the response to the POST, if the server does not support this transport either.
-pub(super) async fn connect(
+pub(crate) async fn connect(
     inner: &Arc<Inner>,
     state: SessionState,
     error: ErrorResponse,

@@ -9,9 +9,10 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use treenail_http_client::body::{self, End};
 use treenail_http_client::response::{describe_redirect, is_compressed, media_type};
-
-use crate::client::{Challenges, ClientError, ClientLimits, Unauthorized};
-use crate::wire::{Members, RpcError, quoted};
+use treenail_runtime::RpcError;
+use treenail_runtime::client::{Challenges, ClientError, ClientLimits, Unauthorized};
+use treenail_runtime::internal::Members;
+use treenail_schema::internal::quoted;
 
 /// Maximum size of the body of an error response in bytes: enough for a protocol message.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
@@ -22,7 +23,7 @@ const MAX_SHOWN_BYTES: usize = 512;
 
 /// A response of the server.
 #[derive(Debug)]
-pub(super) enum HttpResponse {
+pub(crate) enum HttpResponse {
     Json(Vec<u8>),
     Events(Incoming),
     /// Success without an answer.
@@ -32,12 +33,12 @@ pub(super) enum HttpResponse {
 
 /// A response with another status than success.
 #[derive(Debug)]
-pub(super) struct ErrorResponse {
+pub(crate) struct ErrorResponse {
     /// The URL of the request, without its query.
     url: Arc<str>,
-    pub(super) status: StatusCode,
+    pub(crate) status: StatusCode,
     /// The JSON-RPC error in the body, if there is one.
-    pub(super) rpc_error: Option<RpcError>,
+    pub(crate) rpc_error: Option<RpcError>,
     challenges: Challenges,
     body: Arc<str>,
 }
@@ -53,11 +54,11 @@ impl From<ErrorResponse> for ClientError {
             _ => false,
         };
         if is_refused {
-            return Self::Unauthorized(Arc::new(Unauthorized {
-                status: response.status.as_u16(),
-                challenges: response.challenges,
-                body: (*response.body).into(),
-            }));
+            return Self::Unauthorized(Arc::new(Unauthorized::new(
+                response.status.as_u16(),
+                response.challenges,
+                &response.body,
+            )));
         }
         match response.rpc_error {
             Some(error) => Self::Refused(error),
@@ -76,7 +77,7 @@ impl HttpResponse {
     /// # Errors
     ///
     /// If a successful response has a body that the protocol does not allow.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         response: Response<Incoming>,
         limits: &ClientLimits,
     ) -> Result<Self, ClientError> {
@@ -110,7 +111,7 @@ impl HttpResponse {
     }
 
     /// Checks the status of the response to a message that has no answer.
-    pub(super) async fn expect_success(response: Response<Incoming>) -> Result<(), ErrorResponse> {
+    pub(crate) async fn expect_success(response: Response<Incoming>) -> Result<(), ErrorResponse> {
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
             return Err(ErrorResponse::read(&head, &mut body).await);
@@ -153,7 +154,7 @@ impl ErrorResponse {
 
 /// URL of the request to a response, an extension of responses with an error status.
 #[derive(Clone, Debug)]
-pub(super) struct RequestUrl(pub(super) Uri);
+pub(crate) struct RequestUrl(pub(super) Uri);
 
 /// Returns a URL for messages: without user name and query, which may be secret.
 fn shown_url(url: Option<&RequestUrl>) -> Arc<str> {

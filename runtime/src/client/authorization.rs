@@ -33,7 +33,8 @@ pub type AuthorizationFuture<'a, T> =
 /// ```
 /// use http::{HeaderMap, HeaderValue, StatusCode, header};
 /// use treenail::client::{
-///     AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, McpClient, Refusal,
+///     AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, HttpClientBuilderExt,
+///     McpClient, Refusal,
 /// };
 ///
 /// /// A token that another program renews in a file.
@@ -180,6 +181,22 @@ pub struct HttpAttempt<'a> {
     pub previous: u32,
     /// Value that the implementation carries from one attempt to the next, for example counters.
     pub state: Option<Box<dyn Any + Send>>,
+}
+
+impl<'a> HttpAttempt<'a> {
+    #[doc(hidden)]
+    pub fn new(http_method: &'a Method, server: &'a Uri, url: &'a Uri) -> Self {
+        Self {
+            http_method,
+            server,
+            url,
+            peer: None,
+            revision: None,
+            operation: None,
+            previous: 0,
+            state: None,
+        }
+    }
 }
 
 impl fmt::Debug for HttpAttempt<'_> {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use treenail_http_client::{Pool, url};
+use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
 
-use crate::client::http::headers::is_reserved;
-use crate::client::http::inner::Inner;
-use crate::client::http::{HttpAuthorization, HttpSession};
-use crate::client::{ClientError, ClientLimits};
+use crate::from_http;
+use crate::headers::is_reserved;
+use crate::inner::Inner;
+use crate::session::HttpSession;
 
 /// Builder of an [`HttpSession`], returned by [`HttpSession::builder`].
 #[derive(Clone)]
 #[must_use = "a builder does nothing until `build` is called"]
-#[cfg(feature = "http-client")]
 pub struct HttpSessionBuilder {
     url: String,
     headers: Vec<(String, String)>,
@@ -36,7 +36,7 @@ impl fmt::Debug for HttpSessionBuilder {
 }
 
 impl HttpSessionBuilder {
-    pub(super) fn new(url: String) -> Self {
+    pub(crate) fn new(url: String) -> Self {
         Self {
             url,
             headers: Vec::new(),
@@ -56,15 +56,8 @@ impl HttpSessionBuilder {
 
     /// Sets the credentials of the requests, which may change while the session runs. The OAuth client of `treenail::auth`
     /// implements them; an `Arc` of them is accepted too.
-    pub fn authorization(self, authorization: impl HttpAuthorization) -> Self {
-        self.with_authorization(Arc::new(authorization))
-    }
-
-    pub(in crate::client) fn with_authorization(
-        mut self,
-        authorization: Arc<dyn HttpAuthorization>,
-    ) -> Self {
-        self.authorization = Some(authorization);
+    pub fn authorization(mut self, authorization: impl HttpAuthorization) -> Self {
+        self.authorization = Some(Arc::new(authorization));
         self
     }
 
@@ -82,9 +75,9 @@ impl HttpSessionBuilder {
     ///   cannot be sent; or if the environment configures an unsupported proxy.
     /// - [`ClientError::Closed`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
-        let url = url::parse(&self.url).map_err(ClientError::from_http)?;
+        let url = url::parse(&self.url).map_err(from_http)?;
         let headers = headers(&self.headers)?;
-        let pool = Pool::new(&url, &self.limits.http).map_err(ClientError::from_http)?;
+        let pool = Pool::new(&url, &self.limits.http).map_err(from_http)?;
         let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
         Ok(HttpSession(inner))
     }
@@ -94,7 +87,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, ClientError> {
     let mut headers = HeaderMap::new();
     for (text, value) in given {
         let invalid = |reason: &str| {
-            let name = crate::wire::quoted(text);
+            let name = treenail_schema::internal::quoted(text);
             ClientError::invalid(format!("the header {name} {reason}"))
         };
         let name: HeaderName = text.parse().map_err(|_| invalid("has an invalid name"))?;
