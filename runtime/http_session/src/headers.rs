@@ -43,7 +43,8 @@ pub(crate) fn of_request(
     revision: Revision,
 ) -> Result<HeaderMap, ClientError> {
     let mut headers = of_notification(&request.method, revision)?;
-    if let Some(name) = name_in(&request.method, &request.params) {
+    let name = request.name_header.clone();
+    if let Some(name) = name.or_else(|| name_in(&request.method, &request.params)) {
         headers.insert(NAME, encode(&name)?);
     }
     for (name, value) in &request.headers {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{Context, SHA256, digest};
 use serde::{Deserialize, Serialize};
-use treenail_schema::InputRequest;
+use treenail_schema::{InputRequest, Method};
 
 use crate::ask::error::AskError;
 use crate::call::CallTarget;
@@ -26,7 +26,7 @@ pub(super) fn scope(server: &str, target: CallTarget<'_>) -> Vec<u8> {
     let texts = [
         Some(server),
         target.principal,
-        Some(target.method.as_str()),
+        target.method.map(Method::as_str),
         Some(target.name),
     ];
     for part in texts {

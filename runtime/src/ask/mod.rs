@@ -218,7 +218,12 @@ async fn put(
     request: InputRequest,
 ) -> Result<Box<str>, AskError> {
     let is_modern = state.peer.revision().is_modern();
-    let Some(round) = state.round().filter(|_| is_modern || state.is_task()) else {
+    let round = state.round().filter(|_| is_modern || state.is_task());
+    let Some(round) = round else {
+        if is_modern {
+            let reason = "this revision has no questions in requests of extensions";
+            return Err(AskError::NotAllowed(reason.to_owned()));
+        }
         return by_request(state, &request).await;
     };
     let key = round.key(key)?;

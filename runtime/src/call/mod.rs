@@ -51,7 +51,9 @@ impl Call<'_> {
         let answers = capabilities.elicitation.is_some()
             || capabilities.sampling.is_some()
             || capabilities.roots.is_some();
-        (answers && self.peer.revision().is_modern()).then(|| self.new_round())
+        // The protocol has no questions in the results of other methods.
+        let may_ask = answers && self.target.method.is_some();
+        (may_ask && self.peer.revision().is_modern()).then(|| self.new_round())
     }
 
     /// Returns true if the call runs as a task already.

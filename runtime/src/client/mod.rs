@@ -32,8 +32,9 @@ pub use self::limits::{
 pub use self::line::LineSession;
 pub use self::mock::MockSession;
 pub use self::protocol::{
-    ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
-    Notifications, PeerInfo, ProgressStream, ServerNotification, Subscription,
+    ClientHandler, ClientRequest, ExtensionRequest, HandlerFuture, McpClientSession,
+    McpClientSessionBuilder, Notifications, PeerInfo, ProgressStream, ServerNotification,
+    Subscription,
 };
 pub use self::session::{
     IncomingHandler, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,

@@ -161,10 +161,9 @@ impl Tool {
         self
     }
 
-    /// Sets the task support.
-    #[doc(hidden)]
-    pub fn task_support(mut self, task: Arc<dyn TaskTool>) -> Self {
-        self.task = Some(task);
+    /// Lets calls of the tool become tasks, which outlive their request. The feature `tasks` of `treenail` provides the values.
+    pub fn task(mut self, task: impl TaskTool) -> Self {
+        self.task = Some(Arc::new(task));
         self
     }
 

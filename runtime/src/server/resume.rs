@@ -55,7 +55,7 @@ pub fn resume(
         id: CallId::Shared(&id),
         target: CallTarget {
             principal: stored.principal.as_deref(),
-            method: Method::CallTool,
+            method: Some(Method::CallTool),
             name: &entry.descriptor.name,
             arguments: stored.arguments.as_deref().map(|text| text.get()),
         },

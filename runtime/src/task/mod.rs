@@ -3,6 +3,7 @@
 
 mod detach;
 mod journal;
+mod key;
 mod stored;
 
 use std::fmt::Debug;
@@ -15,6 +16,7 @@ use treenail_schema::{InputRequest, Number, TaskSupport, Tool as Descriptor};
 
 pub use self::detach::{CallFacts, DetachableCall, DetachedRun};
 pub use self::journal::{Journal, RecordedAnswer};
+pub use self::key::TaskKey;
 pub use self::stored::{StoredCall, write_created};
 use crate::ask::AskError;
 use crate::handler::Handler;
@@ -87,6 +89,11 @@ pub trait TaskLink: Debug + Send + Sync + 'static {
 
     /// Removes the record of work that has begun and failed, so that it may run again.
     fn release(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>>;
+
+    /// Returns the token with which another program ends the task, if the task is external.
+    fn token(&self) -> Option<String> {
+        None
+    }
 
     /// Records the value of the work `key`, durable when the future resolves. The first value of a key stays:
     /// [`TaskLink::once`] returns it from then on.

@@ -153,8 +153,8 @@ impl ToolMetadata {
 
     /// Sets the task support.
     #[must_use]
-    pub fn task(mut self, task: Arc<dyn TaskTool>) -> Self {
-        self.details.task = Some(task);
+    pub fn task(mut self, task: impl TaskTool) -> Self {
+        self.details.task = Some(Arc::new(task));
         self
     }
 

@@ -197,6 +197,8 @@ forward_to_session_builder! {
     hide_client_info();
     /// Declares the client's capabilities explicitly, instead of deriving them from the registered handlers.
     client_capabilities(capabilities: ClientCapabilities);
+    /// Declares an extension of the protocol, with settings that are a JSON object.
+    extension(id: impl Into<String>, settings: impl Into<serde_json::Value>);
     /// Sets the directories (roots) that the server may work in.
     roots(roots: impl Into<Vec<Root>>);
     /// Handles all requests of the server with one value, instead of closures.

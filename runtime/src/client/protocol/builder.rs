@@ -1,14 +1,16 @@
 //! Builder of a client session.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
+use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, Implementation, Revision, Root,
+    ElicitResult, Implementation, JsonObject, Revision, Root,
 };
 
 #[cfg(feature = "http-client")]
@@ -16,7 +18,7 @@ use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
-use crate::client::protocol::extensions::declare_extensions;
+use crate::client::protocol::extensions::{declare_extensions, read_extensions};
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
@@ -44,6 +46,7 @@ pub struct McpClientSessionBuilder {
     info: Option<Implementation>,
     hide_client_info: bool,
     capabilities: Option<ClientCapabilities>,
+    extensions: BTreeMap<String, Value>,
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
     wrap: Option<Box<WrapSession>>,
@@ -123,6 +126,21 @@ impl McpClientSessionBuilder {
     /// credentials are added.
     pub fn client_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
+        self
+    }
+
+    /// Declares that the client supports an extension of the protocol, with these settings, a JSON object. `json!({})` is an
+    /// extension without settings. The server finds it in each request (2026-07-28), or in `initialize`.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use treenail::client::McpClientSession;
+    ///
+    /// let settings = json!({"mimeTypes": ["text/html;profile=mcp-app"]});
+    /// let builder = McpClientSession::builder().extension("io.modelcontextprotocol/ui", settings);
+    /// ```
+    pub fn extension(mut self, id: impl Into<String>, settings: impl Into<Value>) -> Self {
+        self.extensions.insert(id.into(), settings.into());
         self
     }
 
@@ -229,8 +247,9 @@ impl McpClientSessionBuilder {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Invalid`] if the builder has no server to connect to; any other [`ClientError`] if connecting fails.
+    /// [`ClientError::Invalid`] if the builder has no server to connect to, or an extension is invalid; any other [`ClientError`] if connecting fails.
     pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
+        let extensions = read_extensions(std::mem::take(&mut self.extensions))?;
         let mut target = self.target.take().ok_or_else(|| {
             ClientError::invalid(
                 "the builder needs a `command`, a `url`, a `session` or a `server`",
@@ -246,7 +265,7 @@ impl McpClientSessionBuilder {
             .unwrap_or_else(|| Box::new(|session| session));
         let session = wrap(target.open(&self.limits)?);
         let (expected, limits) = (self.expected, self.limits.clone());
-        let link = self.into_link(session);
+        let link = self.into_link(session, extensions);
         match Box::pin(Handshake::new(&link).negotiate(expected)).await {
             Err(ClientError::Closed(_)) if target.can_restart(expected) => {
                 tracing::debug!("the server exited when it was probed; restarting it");
@@ -259,9 +278,17 @@ impl McpClientSessionBuilder {
         }
     }
 
-    fn into_link(self, session: Arc<dyn Session>) -> Link {
+    fn into_link(
+        self,
+        session: Arc<dyn Session>,
+        extensions: BTreeMap<String, JsonObject>,
+    ) -> Link {
         let handler = self.handler.unwrap_or_else(|| Box::new(self.closures));
         let mut capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
+        if !extensions.is_empty() {
+            let declared = capabilities.extensions.get_or_insert_default();
+            declared.extend(extensions);
+        }
         declare_extensions(&mut capabilities, session.extensions());
         let handler = Arc::new(CheckedHandler::new(handler, capabilities));
         let router = Router::listen_to(&*session, handler, self.limits.clone());

@@ -1,5 +1,6 @@
 //! State that all requests of a client share.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -54,9 +55,13 @@ pub(in crate::client) struct Inner {
 /// Request without the parts that differ between input rounds.
 #[derive(Clone, Debug)]
 pub(super) struct RequestTemplate {
-    pub(super) method: &'static str,
+    pub(super) method: Cow<'static, str>,
+    /// The extension of the method, which the server must have declared.
+    pub(super) extension: Option<Box<str>>,
     pub(super) params: Params,
     pub(super) headers: Vec<(String, String)>,
+    /// The value of `Mcp-Name`, if it is not that of the method in the protocol itself.
+    pub(super) name_header: Option<String>,
     /// Members that the caller adds to `_meta`, as JSON text.
     pub(super) meta: String,
     pub(super) progress_token: Option<i64>,
@@ -65,11 +70,13 @@ pub(super) struct RequestTemplate {
 }
 
 impl RequestTemplate {
-    pub(super) fn new(method: &'static str, params: Params) -> Self {
+    pub(super) fn new(method: impl Into<Cow<'static, str>>, params: Params) -> Self {
         Self {
-            method,
+            method: method.into(),
+            extension: None,
             params,
             headers: Vec::new(),
+            name_header: None,
             meta: String::new(),
             progress_token: None,
             asks_for_task: false,
@@ -84,9 +91,10 @@ impl RequestTemplate {
             caller: &self.meta,
         };
         let params = self.params.complete(round, &meta);
-        let mut request = SessionRequest::new(id, self.method, params);
+        let mut request = SessionRequest::new(id, self.method.clone(), params);
         request.revision = Some(peer.revision);
         request.headers.clone_from(&self.headers);
+        request.name_header.clone_from(&self.name_header);
         // Such a request is cancelled by `tasks/cancel`.
         request.cancellable = !self.asks_for_task;
         request

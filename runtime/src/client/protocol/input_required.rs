@@ -37,7 +37,10 @@ impl Inner {
     ) -> Result<CompleteResult, ClientError> {
         let peer = self.peer();
         let limits = &self.link.limits;
-        peer.check_support(template.method)?;
+        match &template.extension {
+            Some(extension) => peer.check_extension(extension, &template.method)?,
+            None => peer.check_support(&template.method)?,
+        }
         let mut round = RoundParams::default();
         for number in 0..=limits.input_rounds {
             let text = self.send(template, &round, &peer).await?;
@@ -64,6 +67,8 @@ impl Inner {
                     // Boxed: input rounds are rare and must not enlarge the future of every request.
                     round = Box::pin(self.answer_round(&text)).await?;
                 }
+                // An extension defines the types of its own results.
+                Some(_) if template.extension.is_some() => return complete(text),
                 Some("task") if self.accepts_task(template) => {
                     return Ok(CompleteResult::created(text, number > 0));
                 }

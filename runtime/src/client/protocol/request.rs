@@ -57,6 +57,32 @@ impl<R: Request> ClientRequest<R> {
         }
     }
 
+    /// Creates a request for a method of an extension.
+    pub(super) fn of_extension(
+        inner: &Arc<Inner>,
+        (extension, method): (&str, &str),
+        params: Result<Params, ClientError>,
+    ) -> Self {
+        let mut request = Self::new(inner, params);
+        request.edit_template(|template| {
+            template.method = method.to_owned().into();
+            template.extension = Some(extension.into());
+            Ok(())
+        });
+        request
+    }
+
+    /// Changes the request, unless it has failed already.
+    pub(super) fn edit_template(
+        &mut self,
+        edit: impl FnOnce(&mut RequestTemplate) -> Result<(), ClientError>,
+    ) {
+        let edited = self.template.as_mut().map_or(Ok(()), edit);
+        if let Err(error) = edited {
+            self.template = Err(error);
+        }
+    }
+
     /// Returns a copy of the request.
     pub(in crate::client) fn again(&self) -> Self {
         Self {

@@ -115,7 +115,9 @@ impl Snapshot {
     fn with_handshake_results(mut self, catalog: &Catalog, config: &ServerConfig) -> Self {
         let instructions = catalog.instructions();
         self.handshake_results = Revision::ALL.map(|revision| {
-            config.handshake_result(revision, &self.capabilities(revision), &instructions)
+            let mut capabilities = self.capabilities(revision);
+            config.extensions.declare(revision, &mut capabilities);
+            config.handshake_result(revision, &capabilities.into(), &instructions)
         });
         self
     }
@@ -223,7 +225,7 @@ impl Snapshot {
     }
 
     /// Returns the capabilities that the server declares to peers of a revision.
-    fn capabilities(&self, revision: Revision) -> Value {
+    fn capabilities(&self, revision: Revision) -> Map<String, Value> {
         let known = |capability: &str| {
             let facts = field("ServerCapabilities", capability);
             facts.is_some_and(|facts| facts.revisions.contains(revision))
@@ -247,8 +249,7 @@ impl Snapshot {
         all.into_iter()
             .filter(|(capability, present, _)| *present && known(capability))
             .map(|(capability, _, details)| (capability.to_owned(), details))
-            .collect::<Map<_, _>>()
-            .into()
+            .collect()
     }
 }
 

@@ -3,6 +3,8 @@
 mod error;
 mod id;
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod stored_task;
 
 use std::fmt::Debug;
@@ -13,6 +15,8 @@ use std::time::Duration;
 pub use self::error::StoreError;
 pub use self::id::{ParseTaskIdError, TaskId};
 pub use self::memory::MemoryStore;
+#[cfg(feature = "sqlite")]
+pub use self::sqlite::{SqliteStore, SqliteStoreBuilder};
 pub use self::stored_task::{StoredTask, Usage};
 
 /// Future of a [`TaskStore`].
