@@ -16,7 +16,7 @@ struct Jobs {
 impl Jobs {
     /// Greets, and is ready at once.
     #[tool(read_only, task)]
-    fn greet(name: String) -> String {
+    async fn greet(name: String) -> String {
         format!("Hello, {name}!")
     }
 
