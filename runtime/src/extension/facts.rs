@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use treenail_schema::Revision;
 
+use crate::extensions::Extensions;
+
 /// Declarations of a server's extensions, and the names of their methods.
 #[derive(Debug, Default)]
 pub(crate) struct ExtensionFacts {
@@ -14,6 +16,8 @@ pub(crate) struct ExtensionFacts {
     pub(super) core: Vec<(Revision, Box<str>, Value)>,
     /// The methods, each with the member that `Mcp-Name` repeats.
     pub(super) methods: HashMap<Box<str>, Option<Box<str>>>,
+    /// Values of extensions, by their type.
+    pub(crate) states: Extensions,
 }
 
 impl ExtensionFacts {

@@ -25,6 +25,7 @@ pub(crate) use self::set::{ExtensionSet, build};
 pub(crate) use self::topic::{Accepted, Accepting, Publication, Topics, topic_key};
 use self::topic::{Member, accept};
 use crate::context::Context;
+use crate::extensions::Extensions;
 use crate::server::Server;
 use crate::wire::RpcError;
 
@@ -66,7 +67,11 @@ pub struct Extension {
     core_capabilities: Vec<(Revision, Box<str>, Value)>,
     members: Vec<Member>,
     on_build: Vec<OnBuild>,
+    states: Vec<SetState>,
 }
+
+/// Function that adds a state of an extension to those of its server.
+type SetState = Box<dyn FnOnce(&mut Extensions) + Send + Sync>;
 
 /// Function that runs once the server has been built.
 pub(crate) type OnBuild = Box<dyn FnOnce(&Server) + Send + Sync>;
@@ -93,6 +98,7 @@ impl Extension {
             core_capabilities: Vec::new(),
             members: Vec::new(),
             on_build: Vec::new(),
+            states: Vec::new(),
         }
     }
 
@@ -164,6 +170,12 @@ impl Extension {
             extension: self.id.clone(),
             accept: accept(accepts),
         });
+        self
+    }
+
+    /// Adds a value of the server, which [`state`](crate::internal::extension::state) returns by its type.
+    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.states.push(Box::new(|states| states.insert(value)));
         self
     }
 

@@ -62,6 +62,9 @@ pub(crate) fn build(
         facts.core.extend(extension.core_capabilities);
         set.members.extend(extension.members);
         on_build.extend(extension.on_build);
+        for set_state in extension.states {
+            set_state(&mut facts.states);
+        }
     }
     Ok((parts.0, parts.1, on_build))
 }

@@ -122,6 +122,11 @@ impl Server {
         self.state.config.extensions.name_header(method)
     }
 
+    /// Returns the value of an extension, by its type.
+    pub(crate) fn extension_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.state.config.extensions.states.get()
+    }
+
     /// Sends a message of an extension to its subscribers at this replica.
     pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
         self.state.hub.publish_message(publication);

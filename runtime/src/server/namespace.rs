@@ -9,6 +9,7 @@ use treenail_schema::{Prompt, Tool};
 use crate::definition::{Mount, Registered};
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{Bound, Feature};
+use crate::extension::Extension;
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
@@ -141,6 +142,14 @@ pub(crate) struct Group {
 }
 
 impl Parts {
+    /// Returns the extension that serves tasks with its default settings, if a tool supports tasks and `extensions` lacks it.
+    pub(super) fn task_extension(&self, extensions: &[Extension]) -> Option<Extension> {
+        let mut tools = self.groups.iter().flat_map(|group| &group.tools);
+        let extension = tools.find_map(|tool| tool.task()?.extension())?;
+        let is_known = extensions.iter().any(|known| known.id() == extension.id());
+        (!is_known).then_some(extension)
+    }
+
     fn mount<T: Mount>(mut self, namespace: &str, state: T) -> Result<Self, String> {
         let state = Arc::new(state);
         let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());
