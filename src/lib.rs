@@ -434,7 +434,7 @@ pub use treenail_runtime::ask as elicit;
 pub mod events {
     #[cfg(feature = "redis")]
     #[doc(inline)]
-    pub use treenail_runtime::RedisBus;
+    pub use treenail_redis::RedisBus;
     #[doc(inline)]
     pub use treenail_runtime::{BusFuture, EventBus, EventLink};
 }

@@ -65,6 +65,7 @@ mod structured;
 mod subscription_lifetime;
 mod subscriptions;
 mod support;
+mod task_support;
 mod truncation;
 mod visibility;
 

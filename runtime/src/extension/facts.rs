@@ -33,6 +33,11 @@ impl ExtensionFacts {
         }
     }
 
+    /// Returns `true` if the server has the extension `id`.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.settings.contains_key(id)
+    }
+
     /// Returns `true` if a method exists in some revision.
     pub(crate) fn has_method(&self, name: &str) -> bool {
         !self.methods.is_empty() && self.methods.contains_key(name)

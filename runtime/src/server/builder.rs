@@ -329,8 +329,7 @@ impl ServerBuilder {
         let limits = self.limits;
         let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
         let parts = self.registry.into_parts().map_err(Error::Build)?;
-        let mut extensions = self.extensions;
-        extensions.extend(parts.task_extension(&extensions));
+        let extensions = parts.with_task_extensions(self.extensions);
         let (facts, handlers, on_build) = extension::build(extensions).map_err(Error::Build)?;
         let config = ServerConfig {
             styles: Revision::ALL

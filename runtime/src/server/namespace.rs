@@ -9,10 +9,11 @@ use treenail_schema::{Prompt, Tool};
 use crate::definition::{Mount, Registered};
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{Bound, Feature};
-use crate::extension::Extension;
+use crate::extension::{Extension, ExtensionFacts};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
+use crate::task::TaskTool;
 use crate::tool::{IntoToolSet, ToolSet};
 use crate::visibility::Rule;
 
@@ -142,12 +143,35 @@ pub(crate) struct Group {
 }
 
 impl Parts {
-    /// Returns the extension that serves tasks with its default settings, if a tool supports tasks and `extensions` lacks it.
-    pub(super) fn task_extension(&self, extensions: &[Extension]) -> Option<Extension> {
-        let mut tools = self.groups.iter().flat_map(|group| &group.tools);
-        let extension = tools.find_map(|tool| tool.task()?.extension())?;
-        let is_known = extensions.iter().any(|known| known.id() == extension.id());
-        (!is_known).then_some(extension)
+    /// Iterates over the tools with task support: their names and the support.
+    fn tasks(&self) -> impl Iterator<Item = (&str, &Arc<dyn TaskTool>)> {
+        let tools = self.groups.iter().flat_map(|group| &group.tools);
+        tools.filter_map(|tool| Some((&*tool.descriptor.name, tool.task()?)))
+    }
+
+    /// Adds the extensions that the task support of its tools needs, unless there are extensions with the same identifiers.
+    pub(crate) fn with_task_extensions(&self, mut extensions: Vec<Extension>) -> Vec<Extension> {
+        for (_, task) in self.tasks() {
+            let needed = task.extension();
+            if extensions.iter().all(|given| given.id() != needed.id()) {
+                extensions.push(needed);
+            }
+        }
+        extensions
+    }
+
+    /// Rejects tools whose task support needs an extension that the server does not have.
+    pub(crate) fn check_task_extensions(self, known: &ExtensionFacts) -> Result<Self, String> {
+        for (tool, task) in self.tasks() {
+            let needed = task.extension();
+            let id = needed.id();
+            if !known.has(id) {
+                return Err(format!(
+                    "the tool `{tool}` needs the extension `{id}`, which must be added to the builder of the server"
+                ));
+            }
+        }
+        Ok(self)
     }
 
     fn mount<T: Mount>(mut self, namespace: &str, state: T) -> Result<Self, String> {

@@ -23,8 +23,9 @@ use crate::wire::RpcError;
 ///
 /// # Errors
 ///
-/// The tool does not exist any more, has another input schema, is disabled or hidden from the caller, or needs a scope that was not
-/// granted.
+/// The tool does not exist any more, is disabled or hidden from the caller, or needs a scope that was not granted. The arguments
+/// are checked as those of any call: if the input schema of the tool has changed so that it does not accept them any more, the
+/// result of the run reports them.
 pub fn resume(
     server: &Server,
     stored: &StoredCall,
@@ -46,7 +47,6 @@ pub fn resume(
         RpcError::internal(message)
     })?;
     let tool = ToolFacts::new(&entry.descriptor);
-    stored.check_schema(&tool)?;
     if let Some(access) = extensions.get::<Access>() {
         access.check(&[&entry.scopes])?;
     }

@@ -11,9 +11,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::digest::{SHA256, digest};
 use serde_json::value::RawValue;
 use treenail_schema::{InputRequest, Number, TaskSupport, Tool as Descriptor};
 
@@ -35,10 +32,8 @@ pub trait TaskTool: Debug + Send + Sync + 'static {
     /// Returns the value of `execution.taskSupport` in lists of tools of revision 2025-11-25.
     fn support(&self) -> TaskSupport;
 
-    /// Returns the extension that serves tasks with its default settings, for a server without it.
-    fn extension(&self) -> Option<Extension> {
-        None
-    }
+    /// Returns the extension that serves the tasks. The builder of a server adds it, unless it has one with the same identifier.
+    fn extension(&self) -> Extension;
 
     /// Wraps the handler of the tool, outside of its policy. A call that [`resume`](crate::internal::task::resume) starts passes
     /// the wrapper by.
@@ -54,8 +49,6 @@ pub struct ToolFacts {
     pub read_only: bool,
     /// Set if repeated calls with the same arguments have no additional effect.
     pub idempotent: bool,
-    /// Digest of the input schema. A call runs again only with the schema that it was made for.
-    pub(crate) schema: Arc<str>,
     /// Shape of the output.
     pub(crate) shape: Shape,
 }
@@ -68,16 +61,9 @@ impl ToolFacts {
             name: descriptor.name.as_str().into(),
             read_only: hints.and_then(|hints| hints.read_only_hint) == Some(true),
             idempotent: hints.and_then(|hints| hints.idempotent_hint) == Some(true),
-            schema: schema_digest(descriptor).into(),
             shape: output.map_or(Shape::Any, |schema| Shape::of_members(schema)),
         }
     }
-}
-
-/// Returns a digest of the input schema of a tool.
-fn schema_digest(descriptor: &Descriptor) -> String {
-    let text = serde_json::to_vec(&descriptor.input_schema).unwrap_or_default();
-    URL_SAFE_NO_PAD.encode(digest(&SHA256, &text))
 }
 
 /// Declares the task support of a tool. Only lists of revision 2025-11-25 contain it.

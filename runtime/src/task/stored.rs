@@ -24,9 +24,6 @@ use crate::wire::RpcError;
 pub struct StoredCall {
     /// The name of the tool.
     pub tool: String,
-    /// Digest of the input schema of the tool.
-    #[serde(default)]
-    schema: String,
     /// The arguments, as received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Box<RawValue>>,
@@ -74,7 +71,6 @@ impl StoredCall {
         });
         Self {
             tool: tool.name.to_string(),
-            schema: tool.schema.to_string(),
             arguments: call.target.arguments.as_deref().and_then(raw),
             meta: call.meta().and_then(raw),
             id: raw(call.id()).unwrap_or_default(),
@@ -99,17 +95,6 @@ impl StoredCall {
                 "the record of the task has the unknown protocol revision `{revision}`"
             ))
         })
-    }
-
-    /// Checks that the tool has the input schema that the call was made for.
-    pub(crate) fn check_schema(&self, tool: &ToolFacts) -> Result<(), RpcError> {
-        if *self.schema == *tool.schema {
-            return Ok(());
-        }
-        let tool = &self.tool;
-        Err(RpcError::internal(format!(
-            "the task cannot continue: the input schema of the tool `{tool}` has changed since its call"
-        )))
     }
 
     /// Returns the extensions of the call: its principal and its access.

@@ -106,8 +106,8 @@ impl TaskTool for ToolTask {
         }
     }
 
-    fn extension(&self) -> Option<Extension> {
-        Some(Tasks::new().into())
+    fn extension(&self) -> Extension {
+        Tasks::new().into()
     }
 
     fn wrap(&self, tool: &ToolFacts, handler: Handler) -> Handler {
