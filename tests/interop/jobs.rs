@@ -1,11 +1,13 @@
 //! Server whose tools run as tasks, for `tasks.mjs`. `jobs STORE` serves standard input and output, and stores tasks in the
 //! file `STORE`; `jobs --http 127.0.0.1:8080 STORE` serves HTTP.
 
+use std::time::Duration;
 use std::{env, future};
 
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use treenail::prelude::*;
-use treenail::tasks::{SqliteStore, Tasks};
+use treenail::tasks::{SqliteStore, TaskLimits, Tasks};
 
 #[derive(Default)]
 struct Jobs {
@@ -23,12 +25,14 @@ impl Jobs {
     /// Adds two numbers.
     #[tool(read_only, task(always))]
     async fn add(a: i64, b: i64) -> i64 {
+        yield_now().await; // a call that is ready at once becomes no task
         a + b
     }
 
     /// Fails.
     #[tool(read_only, task(always))]
     async fn fail() -> Result<String, ToolError> {
+        yield_now().await;
         Err(ToolError::new("out of paper"))
     }
 
@@ -39,6 +43,7 @@ impl Jobs {
         reason = "roots are deprecated, but their absence is an error"
     )]
     async fn refuse(cx: &Context) -> Result<usize, AskError> {
+        yield_now().await;
         Ok(cx.roots().await?.len())
     }
 
@@ -86,7 +91,12 @@ async fn main() -> treenail::Result<()> {
         address = arguments.next();
         store = arguments.next().unwrap_or_default();
     }
-    let tasks = Tasks::new().store(SqliteStore::open(store)?);
+    // Over stdio, each client starts a server of its own, which takes over the tasks of the one before.
+    let limits = TaskLimits::default()
+        .lease(Duration::from_secs(1))
+        .sweep_interval(Duration::from_millis(200))
+        .poll_interval(Duration::from_millis(200));
+    let tasks = Tasks::new().store(SqliteStore::open(store)?).limits(limits);
     let server = treenail::server!()
         .mount(Jobs::default())
         .extension(tasks)
