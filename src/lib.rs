@@ -559,6 +559,8 @@ pub mod prelude {
     #[cfg(feature = "http-client")]
     pub use crate::client::HttpClientBuilderExt as _;
     pub use crate::elicit::AskError;
+    #[cfg(all(feature = "tasks", feature = "client"))]
+    pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
     pub use crate::{

@@ -2,17 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::process::{ChildStdin, ChildStdout};
 use treenail_schema::{CallToolRequest, CallToolResult, InputRequest, Tool};
 
 pub use crate::client::answers::{
     answered_id, check_decoded_size, id_at_ends, is_cut_off, read_answer,
 };
+use crate::client::cache::StartedCall;
 pub use crate::client::cache::with_session_builder;
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use crate::client::protocol::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
@@ -70,6 +74,64 @@ pub async fn call_tool(
     request: ClientRequest<CallToolRequest>,
 ) -> Result<CallToolResult, ClientError> {
     client.send_call(tool, request).await
+}
+
+/// Call of a tool that the server has answered.
+pub enum AnsweredCall {
+    /// The result.
+    Finished(CallToolResult),
+    /// The call has become a task.
+    Task(ToolTask),
+}
+
+/// Task of a call.
+pub struct ToolTask {
+    /// The id of the task.
+    pub id: String,
+    /// The result of the call. Dropping it cancels the task.
+    pub outcome: Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>,
+}
+
+/// As [`call_tool`], but returns a task instead of waiting for its outcome.
+pub async fn start_tool_call(
+    client: &McpClient,
+    tool: &str,
+    request: ClientRequest<CallToolRequest>,
+) -> Result<AnsweredCall, ClientError> {
+    let created = match client.start_call(tool, request.keep_task()).await? {
+        StartedCall::Finished(result) => return Ok(AnsweredCall::Finished(result)),
+        StartedCall::Task(created) => created,
+    };
+    let driver = client.session().task_driver().cloned();
+    let driver = driver.ok_or_else(|| ClientError::protocol("a call became a task"))?;
+    let id = string_member(&created.text, "taskId").or_else(|| {
+        let created: Value = serde_json::from_str(&created.text).ok()?;
+        Some(created["task"]["taskId"].as_str()?.to_owned())
+    });
+    let outcome = driver.outcome(created);
+    let (client, tool) = (client.clone(), tool.to_owned());
+    Ok(AnsweredCall::Task(ToolTask {
+        id: id.unwrap_or_default(),
+        outcome: Box::pin(async move {
+            let text = outcome.await?;
+            client.read_call(&tool, &text).await
+        }),
+    }))
+}
+
+impl fmt::Debug for AnsweredCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Finished(_) => "Finished",
+            Self::Task(_) => "Task",
+        })
+    }
+}
+
+impl fmt::Debug for ToolTask {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ToolTask").finish_non_exhaustive()
+    }
 }
 
 /// Client builder that accepts a driver of tasks.

@@ -10,6 +10,7 @@ use treenail_schema::{
     SamplingMessageContentBlock as Block, ToolChoice as Mode, ToolChoiceMode, ToolUseContent,
 };
 
+use super::background::EndedTask;
 use super::calls::{CallRunner, CallsOutcome};
 use super::shared::Shared;
 use crate::call_ids::CallIds;
@@ -85,7 +86,13 @@ impl Engine {
     async fn run_turn(&mut self) -> Result<TurnOutcome, Fault> {
         let config = Arc::clone(&self.shared.config);
         let limits = &config.limits;
+        self.add_ended_tasks().await;
         if self.shared.is_pausing() {
+            while !self.shared.background.is_empty() {
+                if !self.wait_for_task().await {
+                    return Ok(TurnOutcome::Stop(StopReason::Timeout));
+                }
+            }
             // `Run::pause` takes the state and drops this future.
             pending::<()>().await;
         }
@@ -113,12 +120,48 @@ impl Engine {
             return Ok(TurnOutcome::Stop(StopReason::MaxIterations));
         }
         if !calls {
-            return Ok(TurnOutcome::Stop(end));
+            return Ok(self.end_turn(end).await);
         }
         if self.run_calls().await == CallsOutcome::TimedOut {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
         }
         Ok(TurnOutcome::Continue)
+    }
+
+    /// Ends the run, or continues it with the outcome of a task in the background.
+    async fn end_turn(&mut self, end: StopReason) -> TurnOutcome {
+        if end != StopReason::Finished || self.shared.background.is_empty() {
+            return TurnOutcome::Stop(end);
+        }
+        if self.wait_for_task().await {
+            TurnOutcome::Continue
+        } else {
+            TurnOutcome::Stop(StopReason::Timeout)
+        }
+    }
+
+    /// Waits for the end of a task in the background; returns false if the run timed out.
+    async fn wait_for_task(&mut self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let ended = timeout_at(shared.deadline(), shared.background.next_ended()).await;
+        ended.is_ok_and(|ended| {
+            self.add_outcomes(ended);
+            true
+        })
+    }
+
+    /// Appends the outcomes of the tasks that have ended meanwhile to the conversation.
+    async fn add_ended_tasks(&mut self) {
+        let ended = self.shared.background.ended().await;
+        self.add_outcomes(ended);
+    }
+
+    fn add_outcomes(&mut self, ended: Vec<EndedTask>) {
+        for task in ended {
+            let message = task.into_message(&self.shared);
+            self.bytes = self.bytes.saturating_add(json_bytes(&message));
+            self.shared.state().messages.push(message);
+        }
     }
 
     /// Refreshes the tool lists; returns false if the run timed out.

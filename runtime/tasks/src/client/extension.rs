@@ -5,16 +5,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use treenail_runtime::client::{
     ClientError, McpClient, McpClientBuilder, McpClientSessionBuilder, TypedCall,
 };
 use treenail_runtime::internal::{AcceptsTaskDriver as _, ResultReader, start_call};
-use treenail_schema::{CallToolResult, JsonObject};
+use treenail_schema::CallToolResult;
 
 use crate::client::driver::Driver;
 use crate::client::handle::TaskHandle;
-use crate::client::remote::RemoteTask;
-use crate::client::snapshot::TaskUpdate;
 use crate::client::ticket::TaskTicket;
 
 /// Identifier of the extension.
@@ -53,14 +52,14 @@ pub trait TaskBuilderExt: Sized {
 
 impl TaskBuilderExt for McpClientBuilder {
     fn tasks(self) -> Self {
-        let builder = self.extension(EXTENSION, JsonObject::new());
+        let builder = self.extension(EXTENSION, json!({}));
         builder.with_task_driver(Arc::new(Driver::default()))
     }
 }
 
 impl TaskBuilderExt for McpClientSessionBuilder {
     fn tasks(self) -> Self {
-        let builder = self.extension(EXTENSION, JsonObject::new());
+        let builder = self.extension(EXTENSION, json!({}));
         builder.with_task_driver(Arc::new(Driver::default()))
     }
 }

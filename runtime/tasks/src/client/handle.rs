@@ -103,7 +103,12 @@ impl<T> TaskHandle<T> {
         let publisher = Arc::new(Publisher::default());
         let publish = publish_to(&publisher, Some(created));
         let observer = Observer::created(task.clone(), &first, publish);
-        Ok(Self::observed(reader, task, publisher, (observer, Duration::ZERO)))
+        Ok(Self::observed(
+            reader,
+            task,
+            publisher,
+            (observer, Duration::ZERO),
+        ))
     }
 
     /// Creates a handle to a task of an earlier call.

@@ -119,10 +119,17 @@ mod tests {
         let modern = Snapshot::read_created(modern, true).unwrap();
         let legacy = Snapshot::read_created(legacy, false).unwrap();
         assert_eq!(modern.update.ttl, None, "TASK-S-05");
-        assert_eq!(legacy.update.ttl, Some(Duration::from_millis(1_500)), "LTASK-B-03");
+        assert_eq!(
+            legacy.update.ttl,
+            Some(Duration::from_millis(1_500)),
+            "LTASK-B-03"
+        );
         for snapshot in [modern, legacy] {
             assert_eq!(snapshot.id, "a");
-            assert_eq!(snapshot.update.poll_interval, Some(Duration::from_millis(250)));
+            assert_eq!(
+                snapshot.update.poll_interval,
+                Some(Duration::from_millis(250))
+            );
             assert!(!snapshot.update.is_final());
         }
     }

@@ -96,7 +96,9 @@ impl TaskTicket {
 }
 
 fn unix_time() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
 }
 
 impl fmt::Debug for TaskTicket {
