@@ -3,6 +3,7 @@
 mod error;
 mod id;
 mod memory;
+mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod stored_task;
