@@ -32,6 +32,7 @@ mod coverage;
 mod dynamic;
 mod edits;
 mod elicitation;
+mod extension_api;
 mod extensions;
 mod faults;
 mod forms;

@@ -33,14 +33,17 @@ impl ExtensionFacts {
         }
     }
 
+    /// Returns the name of a method that exists in some revision.
+    pub(crate) fn method(&self, name: &str) -> Option<&str> {
+        if self.methods.is_empty() {
+            return None;
+        }
+        Some(self.methods.get_key_value(name)?.0)
+    }
+
     /// Returns `true` if the server has the extension `id`.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.settings.contains_key(id)
-    }
-
-    /// Returns `true` if a method exists in some revision.
-    pub(crate) fn has_method(&self, name: &str) -> bool {
-        !self.methods.is_empty() && self.methods.contains_key(name)
     }
 
     /// Returns the member of the parameters that the header `Mcp-Name` repeats.

@@ -116,6 +116,11 @@ impl Server {
         self.state.hub.publish(&Event::ResourceUpdated(uri));
     }
 
+    /// Returns the name of a method of an extension.
+    pub(crate) fn extension_method(&self, name: &str) -> Option<&str> {
+        self.state.config.extensions.method(name)
+    }
+
     /// Returns the member of the parameters that the header `Mcp-Name` repeats, for a method of an extension.
     #[cfg(feature = "http-server")]
     pub(crate) fn name_header(&self, method: &str) -> Option<&str> {

@@ -27,6 +27,8 @@ pub mod test_kit;
 pub use self::external::{ExternalTasks, TaskToken, task_token};
 pub use self::limits::TaskLimits;
 pub use self::options::ToolTask;
+#[cfg(feature = "redis")]
+pub use self::store::RedisStore;
 pub use self::store::{
     MemoryStore, ParseTaskIdError, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage,
 };

@@ -3,6 +3,8 @@
 mod error;
 mod id;
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -16,6 +18,8 @@ use std::time::Duration;
 pub use self::error::StoreError;
 pub use self::id::{ParseTaskIdError, TaskId};
 pub use self::memory::MemoryStore;
+#[cfg(feature = "redis")]
+pub use self::redis::RedisStore;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{SqliteStore, SqliteStoreBuilder};
 pub use self::stored_task::{StoredTask, Usage};

@@ -53,7 +53,10 @@ async fn a_tool_error_completes_the_task_and_a_protocol_error_fails_it() {
     assert_eq!(failed["status"], "failed", "TASK-S-12");
     let required = json!({"extensions": {"com.example/none": {}}});
     assert_eq!(failed["error"]["code"], -32_021, "TASK-S-16, XAMB-07");
-    assert_eq!(failed["error"]["data"]["requiredCapabilities"], required, "TASK-S-16");
+    assert_eq!(
+        failed["error"]["data"]["requiredCapabilities"], required,
+        "TASK-S-16"
+    );
     let message = failed["error"]["message"].as_str().unwrap();
     assert!(failed.get("result").is_none(), "TASK-S-16");
     assert_eq!(failed["statusMessage"], message, "TASK-S-13");
