@@ -63,6 +63,8 @@ pages! {
     errors;
     /// Shared values, locks and databases.
     state;
+    /// Methods and settings beyond those of the protocol.
+    extensions;
     /// Calls that take long, and survive a restart.
     #[cfg(feature = "durable-tasks")]
     tasks;

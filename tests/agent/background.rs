@@ -52,12 +52,19 @@ impl Yard {
 async fn client(yard: &Yard) -> McpClient {
     let server = treenail::server!().mount(yard.clone()).build().unwrap();
     let builder = McpClient::builder().server(&server).tasks();
-    builder.protocol_version(Revision::V2026_07_28).build().await.unwrap()
+    builder
+        .protocol_version(Revision::V2026_07_28)
+        .build()
+        .await
+        .unwrap()
 }
 
 /// Returns the texts of the messages of the user, without results.
 fn user_texts(report: &RunReport) -> Vec<String> {
-    let of_user = report.transcript.iter().filter(|message| message.role == Role::User);
+    let of_user = report
+        .transcript
+        .iter()
+        .filter(|message| message.role == Role::User);
     let texts = of_user.map(|message| {
         let blocks = message.content.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text.text.clone()),
@@ -77,11 +84,16 @@ async fn the_model_goes_on_while_a_task_runs() {
         ScriptedReply::text("I wait."),
         ScriptedReply::text("Done."),
     ]);
-    let agent = ToolLoop::new(model).source("yard", client(&yard).await).background_tasks(true);
+    let agent = ToolLoop::new(model)
+        .source("yard", client(&yard).await)
+        .background_tasks(true);
     let mut run = agent.run("Go");
     let mut finished = Vec::new();
     while let Some(event) = run.next().await {
-        if let RunEvent::TaskFinished { id, is_error, task, .. } = event {
+        if let RunEvent::TaskFinished {
+            id, is_error, task, ..
+        } = event
+        {
             assert!(!task.is_empty());
             finished.push((id, is_error));
         }
@@ -90,7 +102,10 @@ async fn the_model_goes_on_while_a_task_runs() {
     assert_eq!(report.stop_reason, StopReason::Finished);
     assert_eq!(report.text(), "Done.");
     let results = results(&report);
-    assert!(results[0].2.contains("in the background as task"), "{results:?}");
+    assert!(
+        results[0].2.contains("in the background as task"),
+        "{results:?}"
+    );
     assert_eq!(finished, [(results[0].0.clone(), false)]);
     let texts = user_texts(&report);
     assert_eq!(texts.len(), 2, "{texts:?}");
@@ -107,7 +122,9 @@ async fn a_failed_task_is_reported_to_the_model() {
         ScriptedReply::text("It leaks."),
     ]);
     let client = client(&Yard::default()).await;
-    let agent = ToolLoop::new(model).source("yard", client).background_tasks(true);
+    let agent = ToolLoop::new(model)
+        .source("yard", client)
+        .background_tasks(true);
     let report = agent.run("Go").await.unwrap();
     let texts = user_texts(&report);
     assert!(texts[1].contains("has failed"), "{texts:?}");
@@ -135,8 +152,14 @@ async fn tasks_of_a_run_that_ends_early_are_cancelled() {
         ScriptedReply::call("report", json!({"year": 2026})),
         ScriptedReply::text("I wait."),
     ]);
-    let agent = ToolLoop::new(model).source("yard", client(&yard).await).background_tasks(true);
-    let report = agent.timeout(Duration::from_secs(60)).run("Go").await.unwrap();
+    let agent = ToolLoop::new(model)
+        .source("yard", client(&yard).await)
+        .background_tasks(true);
+    let report = agent
+        .timeout(Duration::from_secs(60))
+        .run("Go")
+        .await
+        .unwrap();
     assert_eq!(report.stop_reason, StopReason::Timeout);
     yard.dropped.notified().await;
 }
@@ -148,7 +171,9 @@ async fn a_pause_waits_for_tasks() {
         ScriptedReply::call("report", json!({"year": 2026})),
         ScriptedReply::text("Done."),
     ]);
-    let agent = ToolLoop::new(model).source("yard", client(&yard).await).background_tasks(true);
+    let agent = ToolLoop::new(model)
+        .source("yard", client(&yard).await)
+        .background_tasks(true);
     let mut run = agent.run("Go");
     while let Some(event) = run.next().await {
         if let RunEvent::CallFinished { .. } = event {

@@ -66,20 +66,25 @@ impl Yard {
 }
 
 async fn client(yard: &Yard, revision: Revision) -> McpClient {
-    let server = Server::builder("yard", "1").mount(yard.clone()).build().unwrap();
+    let server = Server::builder("yard", "1")
+        .mount(yard.clone())
+        .build()
+        .unwrap();
     connect(&server, revision).await
 }
 
 async fn connect(server: &Server, revision: Revision) -> McpClient {
     let builder = McpClient::builder().server(server).tasks();
-    let builder = builder.protocol_version(revision).on_elicit(|params| async move {
-        let mut result = ElicitResult::new(ElicitAction::Accept);
-        if let ElicitRequestParams::Form(form) = params {
-            let name = form.message.trim_end_matches('?').to_owned();
-            result.content = Some([("name".to_owned(), name.into())].into());
-        }
-        Ok(result)
-    });
+    let builder = builder
+        .protocol_version(revision)
+        .on_elicit(|params| async move {
+            let mut result = ElicitResult::new(ElicitAction::Accept);
+            if let ElicitRequestParams::Form(form) = params {
+                let name = form.message.trim_end_matches('?').to_owned();
+                result.content = Some([("name".to_owned(), name.into())].into());
+            }
+            Ok(result)
+        });
     builder.build().await.unwrap()
 }
 
@@ -90,7 +95,10 @@ async fn calls_wait_for_their_tasks() {
         let name: String = client.call_tool_as("christen", ()).await.unwrap();
         assert_eq!(name, "First Second", "TASK-C-06: {revision}");
         let error = client.call_tool_as::<String>("sink", ()).await.unwrap_err();
-        assert!(matches!(error, ClientError::Tool(_)), "TASK-S-12, LTASK-B-08: {revision}: {error}");
+        assert!(
+            matches!(error, ClientError::Tool(_)),
+            "TASK-S-12, LTASK-B-08: {revision}: {error}"
+        );
         let plain: i64 = client.call_tool_as("plain", json!({"a": 7})).await.unwrap();
         assert_eq!(plain, 7, "{revision}");
     }
@@ -100,9 +108,16 @@ async fn calls_wait_for_their_tasks() {
 async fn handles_and_tickets_work() {
     for revision in REVISIONS {
         let yard = Yard::default();
-        let server = Server::builder("yard", "1").mount(yard.clone()).build().unwrap();
+        let server = Server::builder("yard", "1")
+            .mount(yard.clone())
+            .build()
+            .unwrap();
         let client = connect(&server, revision).await;
-        let handle = client.call_tool("report", json!({"year": 2026})).task().await.unwrap();
+        let handle = client
+            .call_tool("report", json!({"year": 2026}))
+            .task()
+            .await
+            .unwrap();
         let state = handle.status().await.unwrap().unwrap();
         assert_eq!(state.status, TaskStatus::Working, "{revision}");
         let ticket = serde_json::to_string(&handle.detach().unwrap()).unwrap();
@@ -125,7 +140,11 @@ async fn a_dropped_call_stops_the_work() {
     for revision in REVISIONS {
         let yard = Yard::default();
         let client = client(&yard, revision).await;
-        let handle = client.call_tool("report", json!({"year": 1})).task().await.unwrap();
+        let handle = client
+            .call_tool("report", json!({"year": 1}))
+            .task()
+            .await
+            .unwrap();
         drop(handle);
         let call = client.call_tool("report", json!({"year": 2}));
         let call = tokio::time::timeout(Duration::from_secs(3), call.into_future());
@@ -142,11 +161,18 @@ async fn a_cancelled_task_is_an_error() {
     for revision in REVISIONS {
         let yard = Yard::default();
         let client = client(&yard, revision).await;
-        let mut handle = client.call_tool("report", json!({"year": 1})).task().await.unwrap();
+        let mut handle = client
+            .call_tool("report", json!({"year": 1}))
+            .task()
+            .await
+            .unwrap();
         handle.cancel().await.unwrap();
         yard.dropped.notified().await;
         let error = handle.wait().await.unwrap_err();
-        assert!(matches!(error, ClientError::Cancelled(_)), "XAMB-04: {revision}: {error}");
+        assert!(
+            matches!(error, ClientError::Cancelled(_)),
+            "XAMB-04: {revision}: {error}"
+        );
         handle.cancel().await.unwrap();
     }
 }
@@ -157,13 +183,21 @@ async fn progress_arrives_as_status_messages() {
     let client = client(&yard, Revision::V2026_07_28).await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (noted, released) = (Arc::clone(&seen), Arc::clone(&yard.released));
-    let call = client.call_tool("report", json!({"year": 1})).on_progress(move |progress| {
-        noted.lock().unwrap().push(progress.message.unwrap_or_default());
-        released.notify_one();
-    });
+    let call = client
+        .call_tool("report", json!({"year": 1}))
+        .on_progress(move |progress| {
+            noted
+                .lock()
+                .unwrap()
+                .push(progress.message.unwrap_or_default());
+            released.notify_one();
+        });
     call.await.unwrap();
     let seen = seen.lock().unwrap();
-    assert!(seen.iter().any(|message| message.contains("half")), "{seen:?}");
+    assert!(
+        seen.iter().any(|message| message.contains("half")),
+        "{seen:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,9 +205,17 @@ async fn older_revisions_run_calls_in_their_request() {
     let yard = Yard::default();
     let client = client(&yard, Revision::V2025_06_18).await;
     yard.released.notify_one();
-    let mut handle = client.call_tool("report", json!({"year": 7})).task().await.unwrap();
+    let mut handle = client
+        .call_tool("report", json!({"year": 7}))
+        .task()
+        .await
+        .unwrap();
     assert_eq!(handle.id(), None, "TASK-S-38");
-    assert_eq!(handle.wait().await.unwrap().as_text(), Some("7"), "TASK-S-38");
+    assert_eq!(
+        handle.wait().await.unwrap().as_text(),
+        Some("7"),
+        "TASK-S-38"
+    );
 }
 
 #[mcp_client]
