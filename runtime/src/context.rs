@@ -275,7 +275,7 @@ impl Progress<'_> {
     }
 
     async fn send(self) {
-        let Some(token) = self.state.progress_token.clone() else {
+        let Some(token) = self.state.progress_token().cloned() else {
             return;
         };
         let done = self.done.as_f64();

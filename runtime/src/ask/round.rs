@@ -136,7 +136,8 @@ pub(crate) struct ResumedState {
 pub struct Round {
     config: Arc<ElicitConfig>,
     target: OwnedTarget,
-    run: Mutex<Run>,
+    /// `None` until something is stored, because most calls ask nothing.
+    run: Mutex<Option<Box<Run>>>,
 }
 
 #[derive(Debug, Default)]
@@ -159,10 +160,12 @@ impl Round {
         Self {
             config: Arc::clone(config),
             target: target.into(),
-            run: Mutex::new(Run {
-                resumed: resumed.cloned().unwrap_or_default(),
-                ..Run::default()
-            }),
+            run: Mutex::new(resumed.map(|resumed| {
+                Box::new(Run {
+                    resumed: resumed.clone(),
+                    ..Run::default()
+                })
+            })),
         }
     }
 
@@ -171,6 +174,10 @@ impl Round {
     #[cfg(feature = "tower")]
     pub(crate) fn begin(&self, caller: Option<&str>) -> Result<(), RpcError> {
         let mut run = self.run();
+        if run.is_none() && caller.is_none() {
+            return Ok(());
+        }
+        let run = run.get_or_insert_default();
         run.keys.clear();
         let state = &mut run.resumed.state;
         if state.rounds > 0 && state.caller.as_deref() != caller {
@@ -187,7 +194,7 @@ impl Round {
         request: InputRequest,
     ) -> Result<Option<Box<RawValue>>, AskError> {
         let mut run = self.run();
-        let run = &mut *run;
+        let run = &mut **run.get_or_insert_default();
         let key = key.unwrap_or_else(|| format!("question-{}", run.keys.len() + 1));
         if run.keys.contains(&key) {
             return Err(AskError::NotAllowed(format!(
@@ -214,17 +221,19 @@ impl Round {
 
     /// Returns the number of questions of this run, including answered ones.
     pub fn asked(&self) -> usize {
-        self.run().keys.len()
+        self.run().as_ref().map_or(0, |run| run.keys.len())
     }
 
     /// Returns the result of the work `key` in an earlier round.
     pub fn done(&self, key: &str) -> Option<Box<RawValue>> {
-        self.run().resumed.state.once.get(key).cloned()
+        self.run().as_ref()?.resumed.state.once.get(key).cloned()
     }
 
     /// Stores the result of the work `key` for the following rounds.
     pub fn keep(&self, key: &str, value: Box<RawValue>) {
-        self.run().resumed.state.once.insert(key.to_owned(), value);
+        let mut run = self.run();
+        let once = &mut run.get_or_insert_default().resumed.state.once;
+        once.insert(key.to_owned(), value);
     }
 
     /// Returns the questions of this run as a result. Without any, `waker` is woken by the first one.
@@ -232,14 +241,15 @@ impl Round {
         &self,
         waker: &Waker,
     ) -> Option<Result<InputRequiredResult, RpcError>> {
-        let mut run = self.run();
+        let mut guard = self.run();
+        let run = guard.get_or_insert_default();
         if run.questions.is_empty() {
             run.waker = Some(waker.clone());
             return None;
         }
         let questions = std::mem::take(&mut run.questions);
         let state = std::mem::take(&mut run.resumed.state);
-        drop(run);
+        drop(guard);
         Some(self.seal(state).map(|state| {
             InputRequiredResult::new()
                 .with_input_requests(questions)
@@ -272,7 +282,7 @@ impl Round {
         RpcError::internal(format!("`{target}` could not ask: {problem}"))
     }
 
-    fn run(&self) -> std::sync::MutexGuard<'_, Run> {
+    fn run(&self) -> std::sync::MutexGuard<'_, Option<Box<Run>>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

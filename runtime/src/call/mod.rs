@@ -44,14 +44,14 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// Returns the state of questions to the caller, if the caller is of the modern era and can answer any.
-    fn round(&self) -> Option<Box<Round>> {
+    fn round(&self) -> Option<Round> {
         let capabilities = self.peer.capabilities();
         let answers = capabilities.elicitation.is_some()
             || capabilities.sampling.is_some()
             || capabilities.roots.is_some();
         (answers && self.peer.revision().is_modern()).then(|| {
             let config = self.server.elicit_config();
-            Box::new(Round::new(config, self.target, self.resumed))
+            Round::new(config, self.target, self.resumed)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The part of a call that its contexts and tasks share, and its end.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
 use tokio::sync::Notify;
@@ -68,9 +68,9 @@ pub(crate) struct CallState {
     pub(crate) server: Server,
     pub(crate) id: LazyId,
     pub(crate) meta: Option<Box<str>>,
-    /// Sent by a caller that wants progress.
-    pub(crate) progress_token: Option<ProgressToken>,
-    round: Option<Box<Round>>,
+    /// Parsed from `meta` when it is first needed, because most functions report no progress.
+    progress_token: OnceLock<Option<ProgressToken>>,
+    round: Option<Round>,
     /// Set if the call continues after its function, in the layers around it.
     has_layers: bool,
     outbox: Outbox,
@@ -81,6 +81,8 @@ pub(crate) struct CallState {
 #[derive(Debug, Default)]
 struct Live {
     finished: bool,
+    /// Set if a task waits for the end.
+    awaited: bool,
     /// The last progress that was sent.
     progress: Option<f64>,
     /// The response to the request if its function fails.
@@ -94,13 +96,19 @@ impl CallState {
             server: call.server.clone(),
             id: LazyId::new(call.id),
             meta: call.meta.map(Into::into),
-            progress_token: call.meta.and_then(progress_token),
+            progress_token: OnceLock::new(),
             round: call.round(),
             has_layers: false,
             outbox: call.outbox.clone(),
             live: Mutex::default(),
             finished: Notify::new(),
         }
+    }
+
+    /// Returns the token that a caller sends if it requests progress.
+    pub(crate) fn progress_token(&self) -> Option<&ProgressToken> {
+        let parse = || self.meta.as_deref().and_then(progress_token);
+        self.progress_token.get_or_init(parse).as_ref()
     }
 
     /// Sends a notification, unless the call has ended. Waits for room in the queue.
@@ -173,7 +181,7 @@ impl CallState {
 
     /// Returns the state of questions to a caller of the modern era.
     pub(crate) fn round(&self) -> Option<&Round> {
-        self.round.as_deref()
+        self.round.as_ref()
     }
 
     /// Sets the error that the request is answered with if its function fails.
@@ -197,9 +205,11 @@ impl CallState {
     fn finish(&self) -> Option<RpcError> {
         let mut live = self.live();
         live.finished = true;
-        let fault = live.fault.take();
+        let (fault, awaited) = (live.fault.take(), live.awaited);
         drop(live);
-        self.finished.notify_waiters();
+        if awaited {
+            self.finished.notify_waiters();
+        }
         fault
     }
 
@@ -214,9 +224,16 @@ impl CallState {
     /// Waits for the end of the call.
     pub(crate) async fn finished(&self) {
         let finished = self.finished.notified();
-        if !self.is_finished() {
+        if !self.note_wait() {
             finished.await;
         }
+    }
+
+    /// Makes the end of the call wake its waiters. Returns `true` if the call has ended already.
+    fn note_wait(&self) -> bool {
+        let mut live = self.live();
+        live.awaited = true;
+        live.finished
     }
 }
 
