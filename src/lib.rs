@@ -46,6 +46,9 @@ pub use treenail_runtime::{
 pub use treenail_macros::__discard;
 #[doc(hidden)]
 pub use treenail_runtime::private as __private_0_1_0;
+#[cfg(not(feature = "tasks"))]
+#[doc(hidden)]
+pub use treenail_runtime::private::without_tasks as __tasks_0_1_0;
 // Generated clients are committed by their users, so this path stays as it is.
 #[doc(hidden)]
 pub mod __generated {
@@ -293,9 +296,22 @@ pub use treenail_macros::resource;
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for the host; `= false` negates one |
 /// | `timeout = …` | maximum duration of a call, a `Duration`, including its time in the queue |
 /// | `max_concurrency = …` | maximum number of calls of this tool that run at once |
+/// | `task`, `task(…)` | lets a call become a task, see below; needs the feature `tasks` |
 /// | `schema = …` | additional keywords for the schema of the arguments, which are not validated |
 /// | `blocking` | runs a blocking function on its own thread |
 /// | `stream`, `fold = "…"` | declares a stream, and its conversion to one result: `"collect"`, `"concat"` or `"last"` |
+///
+/// | key of `task(…)` | meaning |
+/// |---|---|
+/// | `after = "500ms"` | a call that has not finished after this time becomes a task; other calls return their result |
+/// | `always` | a call does not wait before it becomes a task |
+/// | `required` | clients that do not support tasks get an error |
+/// | `external` | another program ends the task, with its token |
+/// | `resume` | after a crash, the function may run again, although the tool is neither `read_only` nor `idempotent` |
+/// | `keep = "1d"` | time for which the result is readable after the end |
+/// | `max = "2h"` | maximum run time |
+///
+/// Units of time are `ms`, `s`, `m`, `h` and `d`. A client without support for tasks gets the result of a plain call.
 ///
 /// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
 pub use treenail_macros::tool;
@@ -349,10 +365,20 @@ pub use treenail_proxy as proxy;
 ///
 /// Guide: [clients](crate::guide::clients), [testing](crate::guide::testing).
 #[cfg(feature = "client")]
-pub use treenail_runtime::client;
+pub mod client {
+    #[cfg(feature = "http-client")]
+    #[doc(inline)]
+    pub use treenail_http_session::{HttpClientBuilderExt, HttpSession, HttpSessionBuilder};
+    #[doc(inline)]
+    pub use treenail_runtime::client::*;
+}
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
+/// Tasks: calls of tools that outlive their request, and the places where they are stored.
+#[cfg(feature = "tasks")]
+#[doc(inline)]
+pub use treenail_tasks as tasks;
 
 /// Attribute values and arguments: traits of the values that attribute keys accept, and of the types of arguments.
 pub mod args {
@@ -408,6 +434,14 @@ pub mod events {
     pub use treenail_runtime::RedisBus;
     #[doc(inline)]
     pub use treenail_runtime::{BusFuture, EventBus, EventLink};
+}
+
+/// Extensions of the protocol: capabilities with an identifier, and methods of their own.
+///
+/// Guide: [extensions](crate::guide::extensions).
+pub mod extension {
+    #[doc(inline)]
+    pub use treenail_runtime::{Extension, ExtensionMethod};
 }
 
 /// Forms: the fields that a user fills in.
@@ -519,6 +553,8 @@ pub mod transport {
 
 /// The most common items: `use treenail::prelude::*;`.
 pub mod prelude {
+    #[cfg(feature = "http-client")]
+    pub use crate::client::HttpClientBuilderExt as _;
     pub use crate::elicit::AskError;
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};

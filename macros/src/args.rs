@@ -5,7 +5,9 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token, token};
+use syn::{
+    Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path, Token, parenthesized, token,
+};
 
 use crate::diag::Sink;
 
@@ -139,9 +141,24 @@ impl Keys {
 
     /// `key` or `key = expression`
     pub(crate) fn optional_expr(&mut self, key: &str) -> Option<Attr<Option<Expr>>> {
-        let Entry { key, value } = self.take(key)?;
+        let Entry { key, value, .. } = self.take(key)?;
         let value = value.map(without_group);
         Some(Attr { key, value })
+    }
+
+    /// `key` or `key(…)`, with the tokens in the parentheses. `write` is the correct form.
+    pub(crate) fn list(
+        &mut self,
+        key: &str,
+        write: &str,
+        sink: &mut Sink,
+    ) -> Option<Attr<Option<TokenStream>>> {
+        let Entry { key, value, list } = self.take(key)?;
+        if let Some(value) = value {
+            sink.error(value, format!("wrong value for key `{key}`; write {write}"));
+            return None;
+        }
+        Some(Attr { key, value: list })
     }
 
     /// `key = 1..=7`, or any other range
@@ -175,10 +192,14 @@ impl Keys {
     }
 }
 
-/// One `key` or `key = value`. The key may be a keyword, like `crate`.
+/// Keys that have their details in parentheses.
+const LISTS: [&str; 1] = ["task"];
+
+/// One `key`, `key = value` or `key(…)`. The key may be a keyword, like `crate`.
 struct Entry {
     key: Ident,
     value: Option<Expr>,
+    list: Option<TokenStream>,
 }
 
 impl Entry {
@@ -213,6 +234,14 @@ impl Parse for Entry {
             return Err(input.error("a value needs its key; write `key = value`"));
         }
         let key = input.call(Ident::parse_any)?;
+        let is_list = LISTS.iter().any(|list| key == list);
+        let list = if is_list && input.peek(token::Paren) {
+            let content;
+            parenthesized!(content in input);
+            Some(content.parse()?)
+        } else {
+            None
+        };
         if input.peek(token::Paren) || input.peek(Token![:]) {
             let write = format!("a key has its value after `=`; write `{key} = …`");
             return Err(input.error(write));
@@ -229,7 +258,7 @@ impl Parse for Entry {
         if !input.is_empty() && !input.peek(Token![,]) {
             return Err(input.error("keys are separated by commas; write `,`"));
         }
-        Ok(Self { key, value })
+        Ok(Self { key, value, list })
     }
 }
 

@@ -7,16 +7,18 @@ use std::sync::{Arc, Weak};
 
 use serde_json::Value;
 use treenail_schema::{
-    ClientCapabilities, Implementation, LoggingLevel, LoggingMessageNotification,
+    ClientCapabilities, Implementation, JsonObject, LoggingLevel, LoggingMessageNotification,
     LoggingMessageNotificationParams, MetaObject, Number, ProgressNotification,
     ProgressNotificationParams, RequestId,
 };
 
 use crate::ask::Requests;
 use crate::call::CallState;
+use crate::extension;
 use crate::extensions::{Extensions, Principal};
 use crate::scope::{Access, MissingScope};
 use crate::server::Server;
+use crate::wire::RpcError;
 
 /// Context of one call, for its function: the caller, the metadata of the call, and messages to the caller.
 ///
@@ -60,7 +62,6 @@ impl Context {
         &self.state
     }
 
-    #[cfg(feature = "tower")]
     pub(crate) fn extensions(&self) -> &Extensions {
         &self.extensions
     }
@@ -138,6 +139,37 @@ impl Context {
         self.state.peer.capabilities()
     }
 
+    /// Returns the settings with which the client has declared the [extension](crate::Extension) `id` for this call, unchanged.
+    /// They are of the client, so do not trust them.
+    ///
+    /// ```
+    /// use treenail::Context;
+    ///
+    /// async fn chart(cx: &Context) -> &'static str {
+    ///     match cx.client_extension("io.modelcontextprotocol/ui") {
+    ///         Some(settings) if settings.contains_key("mimeTypes") => "a chart",
+    ///         _ => "a table",
+    ///     }
+    /// }
+    /// ```
+    pub fn client_extension(&self, id: &str) -> Option<&JsonObject> {
+        extension::declared(self.client_capabilities(), id)
+    }
+
+    /// Fails if the client has not declared the [extension](crate::Extension) `id` for this call.
+    ///
+    /// # Errors
+    ///
+    /// The error of the protocol for a missing capability (-32021), which names the extension. If a tool returns it with `?`,
+    /// it is the response to the request.
+    pub fn require_client_extension(&self, id: &str) -> Result<(), RpcError> {
+        let required = extension::require(self.client_capabilities(), id);
+        if let Err(error) = &required {
+            self.state.set_fault(Some(error.clone()));
+        }
+        required
+    }
+
     /// Returns the id of the request, unique among the client's calls in flight.
     pub fn request_id(&self) -> &RequestId {
         self.state.id.get()
@@ -157,7 +189,8 @@ impl Context {
             .unwrap_or_default()
     }
 
-    /// Reports the progress of the call, if the caller has requested that. It is sent when it is awaited.
+    /// Reports the progress of the call, if the caller has requested that. It is sent when it is awaited. In a task, the message
+    /// becomes its status.
     ///
     /// Progress must increase: one that is not greater than the last one is not sent. Sending waits while the caller accepts no
     /// messages.
@@ -275,6 +308,12 @@ impl Progress<'_> {
     }
 
     async fn send(self) {
+        if let Some(link) = self.state.link() {
+            if !self.state.is_finished() {
+                link.progress(&self.done, self.total.as_ref(), self.message.as_deref());
+            }
+            return;
+        }
         let Some(token) = self.state.progress_token().cloned() else {
             return;
         };

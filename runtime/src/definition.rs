@@ -15,6 +15,7 @@ use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
 use crate::resource::ResourceDefinition;
 use crate::scope::RequiredScopes;
+use crate::task::TaskTool;
 use crate::tool::ToolDefinition;
 
 /// A type with tools, prompts and resources, from an `impl` block with `#[mcp_tool]`;
@@ -247,6 +248,8 @@ pub(crate) struct Registered<D, X = ()> {
     handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
     completers: Completers,
     policy: Policy,
+    /// The task support of a tool.
+    task: Option<Arc<dyn TaskTool>>,
     /// `None` for the default of the `impl` block.
     scopes: Option<RequiredScopes>,
 }
@@ -299,6 +302,7 @@ impl<D> Registered<D> {
             handler: Box::new(handler),
             completers: Completers::default(),
             policy: Policy::default(),
+            task: None,
             scopes: None,
         }
     }
@@ -323,12 +327,22 @@ impl<D> Registered<D> {
             handler: self.handler,
             completers: self.completers,
             policy: self.policy,
+            task: self.task,
             scopes: self.scopes,
         }
     }
 }
 
 impl<D: 'static> Registered<D> {
+    pub(crate) fn with_task(mut self, task: Option<Arc<dyn TaskTool>>) -> Self {
+        self.task = task;
+        self
+    }
+
+    pub(crate) fn task(&self) -> Option<&Arc<dyn TaskTool>> {
+        self.task.as_ref()
+    }
+
     pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self

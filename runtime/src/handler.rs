@@ -10,17 +10,17 @@ use crate::wire::RpcError;
 /// Handler of the requests for one tool, prompt, resource or completer.
 ///
 /// It writes the result, or returns a future that writes it later.
-pub(crate) type Handler = Box<
+pub type Handler = Box<
     dyn Fn(&Call<'_>, &mut ResultWriter<'_>) -> Result<Option<PendingResult>, RpcError>
         + Send
         + Sync,
 >;
 
 /// Result that is not written yet.
-pub(crate) type PendingResult = Pin<Box<dyn ResultFuture>>;
+pub type PendingResult = Pin<Box<dyn ResultFuture>>;
 
 /// Future that writes its output as the result of a request.
-pub(crate) trait ResultFuture: Send {
+pub trait ResultFuture: Send {
     /// Polls the future. The result has been written when it is ready.
     fn poll_result(
         self: Pin<&mut Self>,

@@ -23,6 +23,7 @@ mod definition;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
 mod error;
+mod extension;
 mod extensions;
 mod form;
 mod function;
@@ -45,12 +46,12 @@ mod resource;
 mod result_writer;
 mod retry;
 mod revision;
-#[cfg(any(feature = "tower", feature = "dynamic"))]
 mod rewrite;
 mod scope;
 mod server;
 mod stream;
 mod stream_close;
+mod task;
 mod tool;
 mod transport;
 mod typed_contract;
@@ -84,6 +85,7 @@ pub use self::completion::{CompletionRequest, FromCompletionRequest, IntoComplet
 pub use self::context::{ClientIdentity, Context, Progress};
 pub use self::definition::Mount;
 pub use self::error::{Error, Result};
+pub use self::extension::{Extension, ExtensionMethod};
 pub use self::extensions::{Extensions, Principal};
 pub use self::form::{FieldError, Form, FormChoice, FormError, FormField, StringFormat};
 #[cfg(feature = "client")]

@@ -8,11 +8,11 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Allows one warning per interval, so that a flood of messages does not flood the log.
 #[derive(Debug, Default)]
-pub(crate) struct LogThrottle(Mutex<Option<Instant>>);
+pub struct LogThrottle(Mutex<Option<Instant>>);
 
 impl LogThrottle {
     /// Returns true if the warning may be logged now, and starts the next interval in that case.
-    pub(crate) fn is_due(&self) -> bool {
+    pub fn is_due(&self) -> bool {
         self.is_due_at(Instant::now())
     }
 

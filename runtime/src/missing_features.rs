@@ -67,6 +67,41 @@ impl ServerBuilder {
     }
 }
 
+/// The function that the macros call for the key `task` of a tool, without the feature `tasks` of `treenail`.
+pub mod tasks {
+    use treenail_schema::TaskSupport;
+
+    use crate::handler::Handler;
+    use crate::task::{TaskTool, ToolFacts};
+
+    /// Trait without implementations, for keys that need the feature `tasks`.
+    #[diagnostic::on_unimplemented(
+        message = "the key `task` needs the feature `tasks` of `treenail`",
+        label = "the feature `tasks` is off",
+        note = "run `cargo add treenail --features tasks`"
+    )]
+    pub trait NeedsTasks {}
+
+    /// Fails to compile for each argument.
+    pub fn task<K: NeedsTasks>(_: &[K]) -> NoTask {
+        NoTask
+    }
+
+    /// Task support that has no effect. No value of it exists in a program that compiles.
+    #[derive(Debug)]
+    pub struct NoTask;
+
+    impl TaskTool for NoTask {
+        fn support(&self) -> TaskSupport {
+            TaskSupport::Forbidden
+        }
+
+        fn wrap(&self, _: &ToolFacts, handler: Handler) -> Handler {
+            handler
+        }
+    }
+}
+
 /// Trait without implementations, for parameters of methods that need the feature `http-client`.
 #[cfg(all(feature = "client", not(feature = "http-client")))]
 #[diagnostic::on_unimplemented(

@@ -28,12 +28,14 @@ pub use crate::missing_features::NeedsHttpClient;
 pub use crate::missing_features::NeedsHttpServer;
 #[cfg(not(feature = "tower"))]
 pub use crate::missing_features::NeedsTower;
+pub use crate::missing_features::tasks as without_tasks;
 pub use crate::prompt::{PromptInfo, PromptMetadata};
 pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
 pub use crate::resource::{ResourceDetails, ResourceInfo, ResourceMetadata};
 pub use crate::result_writer::ResultWriter;
 pub use crate::stream::{Collected, Collecting, Fold, IntoBlock, Items, Streaming};
+pub use crate::task::TaskKey;
 pub use crate::tool::output::IntoContent;
 pub use crate::tool::{ToolDetails, ToolInfo, ToolMetadata};
 pub use crate::typed_contract::{

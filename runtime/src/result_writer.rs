@@ -6,6 +6,7 @@ use serde::Serialize;
 use treenail_schema::{InputRequiredResult, ResultMetaObject};
 
 use crate::revision::{ResultFormat, mark_wrapped};
+use crate::wire::{Members, SyntaxError};
 
 /// Writer of the result of one request, in the style of its peer's revision.
 pub struct ResultWriter<'a> {
@@ -82,6 +83,39 @@ impl<'a> ResultWriter<'a> {
         self.value(&questions);
     }
 
+    /// Writes the text of an object as the whole result, and adds the members that each result of the revision has. A
+    /// `resultType` of its own stays.
+    pub(crate) fn object(&mut self, text: &str) -> Result<(), SyntaxError> {
+        let mut members = Members::new(text)?;
+        if !self.style.revision().is_modern() {
+            self.push(text.as_bytes());
+            return Ok(());
+        }
+        let (start, mut has_type, mut meta) = (self.mark(), false, ResultMetaObject::default());
+        while let Some((key, value)) = members.next()? {
+            if key == "_meta" {
+                meta = serde_json::from_str(value).unwrap_or_default();
+                continue;
+            }
+            has_type |= key == "resultType";
+            self.push(if self.mark() == start { b"{" } else { b"," });
+            self.value(&*key);
+            self.push(b":");
+            self.push(value.as_bytes());
+        }
+        if self.mark() == start {
+            self.push(b"{");
+            self.push(&self.style.result_type()[1..]);
+        } else if !has_type {
+            self.push(self.style.result_type());
+        }
+        self.style.complete_meta(&mut meta);
+        self.push(br#","_meta":"#);
+        self.value(&meta);
+        self.push(b"}");
+        Ok(())
+    }
+
     /// Ends the object of a complete result with wrapped structured content, see [`ResultWriter::end`].
     pub(crate) fn end_wrapped(&mut self, meta: Option<ResultMetaObject>) {
         match meta {
@@ -111,7 +145,6 @@ impl<'a> ResultWriter<'a> {
     }
 }
 
-#[cfg(any(feature = "tower", feature = "dynamic"))]
 impl ResultWriter<'_> {
     /// Ends the object of an incomplete result, which contains its own `resultType`.
     pub(crate) fn end_other(&mut self, mut meta: ResultMetaObject) {

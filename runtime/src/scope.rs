@@ -142,6 +142,12 @@ pub trait Authority: fmt::Debug + Send + Sync + 'static {
 
     /// Returns the `data` of the error for a request that needs `scopes`, separated by spaces.
     fn refusal(&self, scopes: &str) -> Value;
+
+    /// Returns the granted scopes and all that they imply, as far as they can be listed. A task that another process continues
+    /// has these scopes, and those of the server's features that are granted. Default: none.
+    fn granted(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Access of the caller of one request: an [extension](crate::Extensions) that enforces scopes.
@@ -170,6 +176,13 @@ impl Access {
     /// Returns true if `scope` is granted.
     pub(crate) fn has_scope(&self, scope: &str) -> bool {
         self.authority.has_scope(scope)
+    }
+
+    /// Returns the granted scopes: those that can be listed, and those of `known` that are granted.
+    pub(crate) fn granted<'a>(&self, known: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+        let known = known.filter(|scope| self.has_scope(scope));
+        let listed = self.authority.granted().into_iter();
+        listed.chain(known.map(str::to_owned)).collect()
     }
 
     /// Checks the scopes of an operation, and returns the access for its function.

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use treenail::McpClient;
-use treenail::client::McpClientBuilder;
+use treenail::client::{HttpClientBuilderExt as _, McpClientBuilder};
 
 use crate::installed::{print_line, program};
 

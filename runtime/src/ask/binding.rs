@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{Context, SHA256, digest};
 use serde::{Deserialize, Serialize};
-use treenail_schema::InputRequest;
+use treenail_schema::{InputRequest, Method};
 
 use crate::ask::error::AskError;
 use crate::call::CallTarget;
@@ -26,7 +26,7 @@ pub(super) fn scope(server: &str, target: CallTarget<'_>) -> Vec<u8> {
     let texts = [
         Some(server),
         target.principal,
-        Some(target.method.as_str()),
+        target.method.map(Method::as_str),
         Some(target.name),
     ];
     for part in texts {
@@ -57,5 +57,9 @@ impl QuestionId {
             serde_json::to_vec(request).map_err(|error| AskError::NotAllowed(error.to_string()))?;
         let digest = digest(&SHA256, &text);
         Ok(Self(URL_SAFE_NO_PAD.encode(digest).into()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
     }
 }

@@ -31,6 +31,9 @@ pub enum AskError {
     TimedOut,
     /// The call has ended, or the client has disconnected.
     Closed,
+    /// The call has become a task that cannot continue: a restart has interrupted work that must not run twice, or the state of
+    /// the task could not be stored.
+    Task(RpcError),
 }
 
 impl fmt::Display for AskError {
@@ -52,6 +55,7 @@ impl fmt::Display for AskError {
             Self::NotAllowed(problem) => write!(formatter, "this cannot be asked: {problem}"),
             Self::TimedOut => formatter.write_str("there was no answer in time"),
             Self::Closed => formatter.write_str("the call has ended"),
+            Self::Task(error) => formatter.write_str(&error.message),
         }
     }
 }
@@ -74,6 +78,7 @@ impl AskError {
                 })
             }
             Self::Invalid(_) => Some(RpcError::invalid_params(self.to_string())),
+            Self::Task(error) => Some(error.clone()),
             _ => None,
         }
     }

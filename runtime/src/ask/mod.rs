@@ -3,6 +3,7 @@
 
 mod binding;
 mod error;
+mod once;
 mod question;
 mod requests;
 mod round;
@@ -15,14 +16,13 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use treenail_schema::{
     CancelledNotification, CancelledNotificationParams, CreateMessageRequestParams, ElicitSchema,
     InputRequest,
 };
 
+use self::binding::QuestionId;
 pub use self::error::AskError;
 pub use self::question::{
     Confirm, Elicit, ElicitBySchema, ElicitUrl, Forward, Question, Roots, Sample,
@@ -40,7 +40,7 @@ use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
 use crate::outbox::{Outbox, notification};
-use crate::wire::raw_json;
+use crate::task::{TaskLink, TaskQuestion};
 
 /// # Asking the client
 ///
@@ -142,51 +142,7 @@ impl Context {
     ///
     /// Only a function with work in flight that it has to keep for its next run needs this.
     pub fn reruns_for_answers(&self) -> bool {
-        self.state().peer.revision().is_modern()
-    }
-
-    /// Runs `work` once, although the function runs again in each round of questions. In later rounds, the value is read from
-    /// the state that the client carries. A failure is not stored.
-    ///
-    /// `key` identifies the work within the function. The value counts towards
-    /// [`Limits::request_state_bytes`](crate::Limits::request_state_bytes).
-    ///
-    /// ```
-    /// # async fn reserve(_: &str) -> Result<u64, AskError> { Ok(7) }
-    /// use treenail::Context;
-    /// use treenail::elicit::AskError;
-    ///
-    /// async fn book(cx: &Context, room: String) -> Result<u64, AskError> {
-    ///     let number = cx.once("reserve", reserve(&room)).await?;
-    ///     cx.confirm(format!("Room {room} is reserved under {number}. Book it?")).await?;
-    ///     Ok(number)
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The errors of `work`, and [`AskError::Invalid`] if the stored value cannot be read as a `T`.
-    pub async fn once<T, E>(
-        &self,
-        key: &str,
-        work: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, E>
-    where
-        T: Serialize + DeserializeOwned,
-        E: From<AskError>,
-    {
-        let round = self.state().round();
-        if let Some(done) = round.and_then(|round| round.done(key)) {
-            let read = serde_json::from_str(done.get());
-            return read.map_err(|error| AskError::Invalid(format!("`{key}`: {error}")).into());
-        }
-        let value = work.await?;
-        if let Some(round) = round {
-            let text = raw_json(&value)
-                .map_err(|error| AskError::NotAllowed(format!("`{key}`: {error}")))?;
-            round.keep(key, text);
-        }
-        Ok(value)
+        self.state().peer.revision().is_modern() && !self.state().is_task()
     }
 
     fn ask<Q: Question>(&self, question: Q) -> Ask<'_, Q> {
@@ -243,10 +199,7 @@ impl<Q: Question> Ask<'_, Q> {
     async fn run(self) -> Result<Q::Answer, AskError> {
         let (state, peer) = (self.state, &self.state.peer);
         let answered = match self.question.request(peer.revision(), peer.capabilities()) {
-            Ok(request) => match state.round() {
-                Some(round) => in_round(state, round, self.key, request).await,
-                None => by_request(state, &request).await,
-            },
+            Ok(request) => put(state, self.key, request).await,
             Err(error) => Err(error),
         };
         let answered = answered.and_then(|answer| self.question.read(&answer));
@@ -258,18 +211,49 @@ impl<Q: Question> Ask<'_, Q> {
     }
 }
 
-/// Returns the answer from the client's request, or waits until the function has been stopped.
-async fn in_round(
+/// Puts a question to the client.
+async fn put(
     state: &CallState,
-    round: &Round,
     key: Option<String>,
     request: InputRequest,
 ) -> Result<Box<str>, AskError> {
-    if let Some(answer) = round.answer(key, request)? {
-        return Ok(answer.into());
+    let is_modern = state.peer.revision().is_modern();
+    let round = state.round().filter(|_| is_modern || state.is_task());
+    let Some(round) = round else {
+        if is_modern {
+            let reason = "this revision has no questions in requests of extensions";
+            return Err(AskError::NotAllowed(reason.to_owned()));
+        }
+        return by_request(state, &request).await;
+    };
+    let key = round.key(key)?;
+    if !state.is_task() {
+        if let Some(answer) = round.answer(&key, &request)? {
+            return Ok(answer.into());
+        }
+        // The function is stopped, unless its call becomes a task first.
+        state.finished_or_task().await;
     }
-    state.finished().await;
-    Err(AskError::Closed)
+    match state.link() {
+        Some(link) => in_task(state, Arc::clone(link), key, request).await,
+        None => Err(AskError::Closed),
+    }
+}
+
+/// Asks the client of a task.
+async fn in_task(
+    state: &CallState,
+    link: Arc<dyn TaskLink>,
+    key: String,
+    request: InputRequest,
+) -> Result<Box<str>, AskError> {
+    let question = TaskQuestion {
+        key,
+        id: QuestionId::of(&request)?.as_str().to_owned(),
+        request,
+    };
+    let answer = until_finished(state, link.ask(question)).await?;
+    Ok(answer.into())
 }
 
 /// Sends the client a request, and waits for its response.
@@ -282,13 +266,22 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
     if !state.send_message(message).await {
         return Err(AskError::Closed);
     }
-    let mut answered = pin!(timeout(
+    let timeout = timeout(
         state.server.elicit_config().timeout(),
-        sent.reply.response()
-    ));
-    let mut finished = pin!(state.finished());
+        sent.reply.response(),
+    );
+    let answered = async { timeout.await.unwrap_or(Err(AskError::TimedOut)) };
+    until_finished(state, answered).await
+}
+
+/// Waits for an answer, at most until the end of the call.
+async fn until_finished<T>(
+    state: &CallState,
+    answered: impl Future<Output = Result<T, AskError>>,
+) -> Result<T, AskError> {
+    let (mut answered, mut finished) = (pin!(answered), pin!(state.finished()));
     poll_fn(|context| match answered.as_mut().poll(context) {
-        Poll::Ready(answered) => Poll::Ready(answered.unwrap_or(Err(AskError::TimedOut))),
+        Poll::Ready(answered) => Poll::Ready(answered),
         Poll::Pending => finished
             .as_mut()
             .poll(context)

@@ -1,7 +1,7 @@
 //! Questions in the modern era: a function that asks is stopped, and its questions are the result. The client sends the same
 //! request again, with the answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,6 +15,7 @@ use crate::ask::error::AskError;
 use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
 use crate::call::{CallTarget, OwnedTarget};
 use crate::limits::Limits;
+use crate::task::{Journal, RecordedAnswer};
 use crate::wire::{Params, RpcError, as_string, object, shortened};
 
 /// Error message for a state that does not fit its request. It hides the reason from an attacker.
@@ -147,6 +148,8 @@ struct Run {
     questions: InputRequests,
     /// The keys of all questions of this run.
     keys: Vec<String>,
+    /// The keys of work that runs now, of a call that may become a task.
+    begun: BTreeSet<String>,
     /// The task that is woken by the first question.
     waker: Option<Waker>,
 }
@@ -187,14 +190,10 @@ impl Round {
         Ok(())
     }
 
-    /// Returns the answer to a question, or notes the question for the result of this round.
-    pub(crate) fn answer(
-        &self,
-        key: Option<String>,
-        request: InputRequest,
-    ) -> Result<Option<Box<RawValue>>, AskError> {
+    /// Returns the key of a question: the given one, or its number in this run.
+    pub(crate) fn key(&self, key: Option<String>) -> Result<String, AskError> {
         let mut run = self.run();
-        let run = &mut **run.get_or_insert_default();
+        let run = run.get_or_insert_default();
         let key = key.unwrap_or_else(|| format!("question-{}", run.keys.len() + 1));
         if run.keys.contains(&key) {
             return Err(AskError::NotAllowed(format!(
@@ -202,17 +201,28 @@ impl Round {
             )));
         }
         run.keys.push(key.clone());
-        let id = QuestionId::of(&request)?;
+        Ok(key)
+    }
+
+    /// Returns the answer to a question, or notes the question for the result of this round.
+    pub(crate) fn answer(
+        &self,
+        key: &str,
+        request: &InputRequest,
+    ) -> Result<Option<Box<RawValue>>, AskError> {
+        let mut run = self.run();
+        let run = &mut **run.get_or_insert_default();
+        let id = QuestionId::of(request)?;
         let ResumedState { state, responses } = &mut run.resumed;
-        if let Some(value) = responses.remove(&key) {
+        if let Some(value) = responses.remove(key) {
             let to = id.clone();
-            state.answers.insert(key.clone(), Answer { to, value });
+            state.answers.insert(key.to_owned(), Answer { to, value });
         }
-        match state.answers.get(&key) {
+        match state.answers.get(key) {
             Some(answer) if answer.to == id => Ok(Some(answer.value.clone())),
             _ => {
-                run.questions.insert(key.clone(), request);
-                state.asked.insert(key, id);
+                run.questions.insert(key.to_owned(), request.clone());
+                state.asked.insert(key.to_owned(), id);
                 run.waker.take().into_iter().for_each(Waker::wake);
                 Ok(None)
             }
@@ -232,8 +242,43 @@ impl Round {
     /// Stores the result of the work `key` for the following rounds.
     pub fn keep(&self, key: &str, value: Box<RawValue>) {
         let mut run = self.run();
-        let once = &mut run.get_or_insert_default().resumed.state.once;
-        once.insert(key.to_owned(), value);
+        let run = run.get_or_insert_default();
+        run.begun.remove(key);
+        run.resumed.state.once.insert(key.to_owned(), value);
+    }
+
+    /// Records that the work `key` runs now.
+    pub(crate) fn begin_work(&self, key: &str) {
+        let mut run = self.run();
+        run.get_or_insert_default().begun.insert(key.to_owned());
+    }
+
+    /// Records that the work `key` has failed.
+    pub(crate) fn release_work(&self, key: &str) {
+        if let Some(run) = &mut *self.run() {
+            run.begun.remove(key);
+        }
+    }
+
+    /// Returns the values that the call has obtained so far.
+    pub(crate) fn journal(&self) -> Journal {
+        let run = self.run();
+        let Some(run) = &*run else {
+            return Journal::default();
+        };
+        let state = &run.resumed.state;
+        let answers = state.answers.iter().map(|(key, answer)| {
+            let answer = RecordedAnswer {
+                question: answer.to.as_str().to_owned(),
+                value: answer.value.clone(),
+            };
+            (key.clone(), answer)
+        });
+        Journal {
+            answers: answers.collect(),
+            once: state.once.clone(),
+            begun: run.begun.clone(),
+        }
     }
 
     /// Returns the questions of this run as a result. Without any, `waker` is woken by the first one.

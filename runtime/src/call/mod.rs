@@ -29,6 +29,8 @@ pub struct Call<'a> {
     pub(crate) target: CallTarget<'a>,
     /// The text of the `_meta` object.
     pub(crate) meta: Option<&'a str>,
+    /// The text of the parameters of a request that runs now.
+    pub(crate) params: Option<&'a str>,
     pub(crate) server: &'a Server,
     /// Queue of messages for the caller.
     pub(crate) outbox: &'a Outbox,
@@ -44,15 +46,25 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// Returns the state of questions to the caller, if the caller is of the modern era and can answer any.
-    fn round(&self) -> Option<Round> {
+    fn round(&self) -> Option<Arc<Round>> {
         let capabilities = self.peer.capabilities();
         let answers = capabilities.elicitation.is_some()
             || capabilities.sampling.is_some()
             || capabilities.roots.is_some();
-        (answers && self.peer.revision().is_modern()).then(|| {
-            let config = self.server.elicit_config();
-            Round::new(config, self.target, self.resumed)
-        })
+        // The protocol has no questions in the results of other methods.
+        let may_ask = answers && self.target.method.is_some();
+        (may_ask && self.peer.revision().is_modern()).then(|| self.new_round())
+    }
+
+    /// Returns true if the call runs as a task already.
+    pub(crate) fn is_task(&self) -> bool {
+        self.context
+            .is_some_and(|context| context.state().is_task())
+    }
+
+    fn new_round(&self) -> Arc<Round> {
+        let config = self.server.elicit_config();
+        Arc::new(Round::new(config, self.target, self.resumed))
     }
 }
 

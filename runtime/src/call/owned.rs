@@ -41,11 +41,24 @@ impl OwnedCall {
     }
 
     /// Returns the call with the context that the layers share with the function.
-    #[cfg(feature = "tower")]
     pub(crate) fn with_context(mut self, context: Context) -> Self {
         self.extensions = context.extensions().clone();
         self.context = Some(context);
         self
+    }
+
+    /// Returns the text of the id.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the text of the `_meta` object.
+    pub(crate) fn meta(&self) -> Option<&str> {
+        self.meta.as_deref()
+    }
+
+    pub(crate) fn extensions(&self) -> &Extensions {
+        &self.extensions
     }
 
     /// Returns the call as a handler takes it.
@@ -55,6 +68,7 @@ impl OwnedCall {
             id: CallId::Shared(&self.id),
             target: self.target.borrow(),
             meta: self.meta.as_deref(),
+            params: None,
             server: &self.server,
             outbox: &self.outbox,
             resumed: self.resumed.as_ref(),

@@ -14,6 +14,7 @@ use crate::outbox::{Outbox, notification};
 use crate::request_id::LazyId;
 use crate::revision::Peer;
 use crate::server::Server;
+use crate::task::{Journal, TaskLink};
 use crate::wire::{Members, RpcError};
 
 /// Ends a call when it is dropped: nothing more is sent for the call, and the tasks that wait for its end are woken.
@@ -39,7 +40,8 @@ impl Lifetime {
         &self,
         waker: &Waker,
     ) -> Option<Result<InputRequiredResult, RpcError>> {
-        self.state.as_ref()?.round()?.take_questions(waker)
+        let state = self.state.as_ref().filter(|state| !state.is_task())?;
+        state.round()?.take_questions(waker)
     }
 
     /// Ends the call. If its function has failed, the error that is returned here replaces the failure.
@@ -70,11 +72,14 @@ pub(crate) struct CallState {
     pub(crate) meta: Option<Box<str>>,
     /// Parsed from `meta` when it is first needed, because most functions report no progress.
     progress_token: OnceLock<Option<ProgressToken>>,
-    round: Option<Round>,
+    round: Option<Arc<Round>>,
+    /// The record of the task that the call has become. Set under the lock of `live`.
+    task: OnceLock<Arc<dyn TaskLink>>,
     /// Set if the call continues after its function, in the layers around it.
     has_layers: bool,
     outbox: Outbox,
     live: Mutex<Live>,
+    /// Notified at the end of the call, and when it becomes a task.
     finished: Notify,
 }
 
@@ -98,11 +103,23 @@ impl CallState {
             meta: call.meta.map(Into::into),
             progress_token: OnceLock::new(),
             round: call.round(),
+            task: OnceLock::new(),
             has_layers: false,
             outbox: call.outbox.clone(),
             live: Mutex::default(),
             finished: Notify::new(),
         }
+    }
+
+    /// Creates the state of a call that may become a task. It shares the questions and answers with the layers around it.
+    pub(crate) fn detachable(call: &Call<'_>) -> Self {
+        let mut state = Self::new(call);
+        let outer = call
+            .context
+            .and_then(|context| context.state().round.clone());
+        let round = outer.or(state.round.take());
+        state.round = Some(round.unwrap_or_else(|| call.new_round()));
+        state
     }
 
     /// Returns the token that a caller sends if it requests progress.
@@ -134,6 +151,9 @@ impl CallState {
         count: Number,
         message: impl FnOnce(&Number) -> Vec<u8>,
     ) {
+        if let Some(link) = self.link() {
+            return link.progress(&count, None, None);
+        }
         let Some(permit) = self.outbox.reserve().await else {
             return;
         };
@@ -142,23 +162,26 @@ impl CallState {
             Some(last) if count.as_f64() <= last => Number::from(last + 1.0),
             _ => count,
         };
-        if !live.finished {
+        if !live.finished && !self.is_task() {
             live.progress = Some(progress.as_f64());
             permit.send(message(&progress));
         }
     }
 
-    /// Checks and sends under one lock, so that no message is out of order or after the end.
+    /// Checks and sends under one lock, so that no message is out of order, or after the end. Nothing is sent for a task.
     async fn send<N: Notification>(
         &self,
         params: &N::Params,
         check: impl FnOnce(&mut Live) -> bool,
     ) {
+        if self.is_task() {
+            return;
+        }
         let Some(permit) = self.outbox.reserve().await else {
             return;
         };
         let mut live = self.live();
-        if !live.finished && check(&mut live) {
+        if !live.finished && !self.is_task() && check(&mut live) {
             permit.send(notification::<N>(params));
         }
     }
@@ -169,19 +192,55 @@ impl CallState {
             return false;
         };
         let live = self.live();
-        if !live.finished {
+        let open = !live.finished && !self.is_task();
+        if open {
             permit.send(message);
         }
-        !live.finished
+        open
     }
 
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// Returns the state of questions to a caller of the modern era.
+    /// Returns the state of questions to a caller of the modern era, or of a call that may become a task.
     pub(crate) fn round(&self) -> Option<&Round> {
-        self.round.as_ref()
+        self.round.as_deref()
+    }
+
+    /// Returns the record of the task that the call has become.
+    pub(crate) fn link(&self) -> Option<&Arc<dyn TaskLink>> {
+        self.task.get()
+    }
+
+    pub(crate) fn is_task(&self) -> bool {
+        self.task.get().is_some()
+    }
+
+    /// Makes the call a task, and returns the values that it has obtained so far.
+    pub(crate) fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
+        let live = self.live();
+        // A second link is dropped.
+        let _ = self.task.set(link);
+        let journal = self.round().map(Round::journal).unwrap_or_default();
+        drop(live);
+        self.finished.notify_waiters();
+        journal
+    }
+
+    /// Records something in the round of the call. A call that has become a task has its record instead, which is the error.
+    pub(crate) fn record(&self, record: impl FnOnce(&Round)) -> Result<(), &Arc<dyn TaskLink>> {
+        // A call becomes a task under this lock.
+        let _live = self.live();
+        match self.link() {
+            Some(link) => Err(link),
+            None => {
+                if let Some(round) = self.round() {
+                    record(round);
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Sets the error that the request is answered with if its function fails.
@@ -223,9 +282,20 @@ impl CallState {
 
     /// Waits for the end of the call.
     pub(crate) async fn finished(&self) {
-        let finished = self.finished.notified();
-        if !self.note_wait() {
-            finished.await;
+        loop {
+            let changed = self.finished.notified();
+            if self.note_wait() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Waits until the call has ended, or has become a task.
+    pub(crate) async fn finished_or_task(&self) {
+        let changed = self.finished.notified();
+        if !self.note_wait() && !self.is_task() {
+            changed.await;
         }
     }
 

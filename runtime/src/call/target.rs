@@ -7,7 +7,8 @@ use treenail_schema::Method;
 pub(crate) struct CallTarget<'a> {
     /// The caller, if a transport has authenticated it.
     pub(crate) principal: Option<&'a str>,
-    pub(crate) method: Method,
+    /// `None` for a method of an extension, whose parameters are the arguments.
+    pub(crate) method: Option<Method>,
     /// The name of a tool or prompt, the URI of a resource, or the name of an argument to complete.
     pub(crate) name: &'a str,
     /// The text of the object with the arguments.
@@ -18,7 +19,7 @@ pub(crate) struct CallTarget<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedTarget {
     principal: Option<Box<str>>,
-    method: Method,
+    method: Option<Method>,
     name: Box<str>,
     pub(crate) arguments: Option<Box<str>>,
 }
@@ -41,7 +42,7 @@ impl OwnedTarget {
 
     #[cfg(feature = "tower")]
     pub(crate) fn method(&self) -> Method {
-        self.method
+        self.method.expect("layers get no requests of extensions")
     }
 
     pub(crate) fn borrow(&self) -> CallTarget<'_> {

@@ -7,7 +7,7 @@ use crate::wire::{RpcError, is_heavier};
 const SEARCH_BYTES: usize = 256;
 
 /// Returns the text of a result, or the error in its place. The decoded size of a result is checked when it is decoded.
-pub(crate) fn read_answer(
+pub fn read_answer(
     answer: Result<&str, &str>,
     limits: &ClientLimits,
 ) -> Result<String, ClientError> {

@@ -4,8 +4,6 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "http-client")]
-use treenail_http_client::HttpError;
 use treenail_schema::CallToolResult;
 
 use crate::client::{ContractError, Drift, Unauthorized};
@@ -25,6 +23,9 @@ pub enum ClientError {
     /// No answer arrived before the timeout; the request was cancelled.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
+    /// The call had become a task of the server, and the task was cancelled: by this client or another one, or by the server.
+    #[error("the task was cancelled{}", reason_suffix(.0))]
+    Cancelled(Arc<str>),
     /// The connection is closed, or could not be opened. The server may or may not have executed the requests that were
     /// pending.
     #[error("the connection is closed: {0}")]
@@ -98,16 +99,6 @@ impl ClientError {
         Self::Invalid(reason.into())
     }
 
-    /// Converts an error of the HTTP client.
-    #[cfg(feature = "http-client")]
-    pub(crate) fn from_http(error: HttpError) -> Self {
-        match error {
-            HttpError::Invalid(reason) => Self::Invalid(reason),
-            HttpError::Closed(reason) => Self::Closed(reason),
-            HttpError::Protocol(reason) => Self::Protocol(reason),
-        }
-    }
-
     /// Returns the JSON-RPC error of the server, for [`ClientError::Refused`].
     pub fn as_refused(&self) -> Option<&RpcError> {
         match self {
@@ -138,6 +129,14 @@ impl From<ContractError> for Error {
 /// Returns the first text in the result of a failed tool.
 fn tool_message(result: &CallToolResult) -> &str {
     result.as_text().unwrap_or("no reason given")
+}
+
+/// Returns the reason after a colon.
+fn reason_suffix(reason: &str) -> String {
+    if reason.is_empty() {
+        return String::new();
+    }
+    format!(": {}", crate::wire::quoted(reason))
 }
 
 /// Returns the body, quoted and after a colon.

@@ -65,6 +65,8 @@ limits! {
         drift: DriftLimits = DriftLimits::default(),
         /// Limits of the HTTP transport.
         http: HttpClientLimits = HttpClientLimits::default(),
+        /// Limits of waiting for tasks, with the feature `tasks`.
+        tasks: TaskWaitLimits = TaskWaitLimits::default(),
     }
 }
 
@@ -100,5 +102,28 @@ limits! {
         results: usize = 256,
         /// Maximum size of cached results in bytes. Default 16 MiB.
         bytes: usize = 16 << 20,
+    }
+}
+
+limits! {
+    /// Limits of waiting for the tasks of a server. Part of [`ClientLimits`].
+    struct TaskWaitLimits {
+        /// Shortest interval between two polls of a task. A longer one of the server takes precedence. Default 100 ms.
+        min_poll_interval: Duration = Duration::from_millis(100),
+        /// Interval between two polls if the server gives none. Default 2 s.
+        poll_interval: Duration = Duration::from_secs(2),
+        /// Interval between two polls while the server pushes the changes of the task. A longer one of the server takes
+        /// precedence. Default 1 min.
+        pushed_poll_interval: Duration = Duration::from_secs(60),
+        /// Longest interval between two polls, whatever the server gives. Default 10 min.
+        max_poll_interval: Duration = Duration::from_secs(600),
+        /// Maximum time without one successful poll, after which the server counts as unreachable. Default 10 min.
+        unreachable: Duration = Duration::from_secs(600),
+        /// Maximum time of waiting for a task without a TTL, or with a longer one. Default 7 days.
+        max_wait: Duration = Duration::from_secs(7 * 86_400),
+        /// Maximum number of tasks whose changes are subscribed to at the same time; further ones are polled. Default 16.
+        subscriptions: usize = 16,
+        /// Maximum number of questions of one task. Default 1,024.
+        questions: usize = 1_024,
     }
 }

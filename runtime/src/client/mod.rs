@@ -1,39 +1,40 @@
 //! Client, for programs that use MCP servers and for the tests of servers.
 //!
-//! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `http`
-//! (connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
+//! From the bytes up: `session` (interface of a connection), `line` and `child` (connections over byte streams), `authorization`
+//! (credentials of connections over HTTP), `protocol` (typed requests of the protocol), `cache` (cached lists and
 //! change notifications), `typed` (typed tool calls).
 
 pub(crate) mod answers;
-mod cache;
+#[cfg(feature = "http-client")]
+mod authorization;
+pub(crate) mod cache;
 mod challenge;
 mod child;
 mod error;
-#[cfg(feature = "http-client")]
-mod http;
 mod limits;
 pub(crate) mod line;
 mod mock;
-mod protocol;
+pub(crate) mod protocol;
 mod session;
 pub(crate) mod stray;
-mod timeout;
+pub(crate) mod timeout;
 pub(crate) mod typed;
 
+#[cfg(feature = "http-client")]
+pub use self::authorization::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
 pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
 pub use self::challenge::{Challenge, Challenges, Unauthorized};
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;
-#[cfg(feature = "http-client")]
-pub use self::http::{
-    AuthorizationFuture, HttpAttempt, HttpAuthorization, HttpSession, HttpSessionBuilder, Refusal,
+pub use self::limits::{
+    CacheLimits, ClientLimits, HttpClientLimits, ListLimits, TaskWaitLimits, ValidationLimits,
 };
-pub use self::limits::{CacheLimits, ClientLimits, HttpClientLimits, ListLimits, ValidationLimits};
 pub use self::line::LineSession;
 pub use self::mock::MockSession;
 pub use self::protocol::{
-    ClientHandler, ClientRequest, HandlerFuture, McpClientSession, McpClientSessionBuilder,
-    Notifications, PeerInfo, ProgressStream, ServerNotification, Subscription,
+    ClientHandler, ClientRequest, ExtensionRequest, HandlerFuture, McpClientSession,
+    McpClientSessionBuilder, Notifications, PeerInfo, ProgressStream, ServerNotification,
+    Subscription,
 };
 pub use self::session::{
     IncomingHandler, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,

@@ -23,7 +23,7 @@ thread_local! {
 
 /// Waits for `future`. Timeouts around it do not run meanwhile.
 #[cfg(feature = "http-client")]
-pub(super) async fn paused<T>(future: impl Future<Output = T>) -> T {
+pub async fn paused<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     poll_fn(|context| {
         let poll = future.as_mut().poll(context);
@@ -40,7 +40,7 @@ pub(super) async fn paused<T>(future: impl Future<Output = T>) -> T {
 /// # Errors
 ///
 /// [`ClientError::Timeout`].
-pub(super) async fn timeout<T>(
+pub async fn timeout<T>(
     limit: Duration,
     future: impl Future<Output = T>,
 ) -> Result<T, ClientError> {

@@ -22,6 +22,7 @@ use crate::naming::full_name;
 use crate::policy::Policy;
 use crate::scope::RequiredScopes;
 use crate::stream::{Fold, Streaming, ToolItem, ToolStream};
+use crate::task::{TaskTool, declare_task};
 use crate::tool::ToolInfo;
 use crate::tool::header_params::header_params;
 use crate::tool::output::{ToolOutput, declare};
@@ -72,6 +73,7 @@ pub struct Tool {
     descriptor: treenail_schema::Tool,
     scopes: Option<RequiredScopes>,
     policy: Policy,
+    task: Option<Arc<dyn TaskTool>>,
     fold: Option<Fold>,
     limits: ValidationLimits,
     problem: Result<(), String>,
@@ -85,6 +87,7 @@ impl From<treenail_schema::Tool> for Tool {
             descriptor,
             scopes: None,
             policy: Policy::default(),
+            task: None,
             fold: None,
             limits: ValidationLimits::default().steps(ARGUMENT_STEPS),
             problem: Ok(()),
@@ -155,6 +158,12 @@ impl Tool {
     /// Limits the number of concurrent calls, for the whole server. Further calls wait in order.
     pub fn max_concurrency(mut self, calls: usize) -> Self {
         self.policy.concurrency = Some(calls);
+        self
+    }
+
+    /// Lets calls of the tool become tasks, which outlive their request. The feature `tasks` of `treenail` provides the values.
+    pub fn task(mut self, task: impl TaskTool) -> Self {
+        self.task = Some(Arc::new(task));
         self
     }
 
@@ -278,6 +287,7 @@ impl Tool {
         checked.map_err(|problem| format!("tool `{name}`: {problem}"))?;
         let policy = self.policy.check(&name)?;
         descriptor.name = name;
+        declare_task(&mut descriptor, self.task.as_ref());
         let shape = if let Some(schema) = &descriptor.output_schema {
             Shape::of_members(schema)
         } else {
@@ -288,7 +298,8 @@ impl Tool {
         let bound = Registered::new(descriptor, move |descriptor| {
             function.bind(Arc::new(()), ToolInfo::new(descriptor, shape))
         });
-        Ok(bound.with_policy(policy).with_scopes(self.scopes))
+        let bound = bound.with_policy(policy).with_task(self.task);
+        Ok(bound.with_scopes(self.scopes))
     }
 
     fn annotations(&mut self) -> &mut ToolAnnotations {

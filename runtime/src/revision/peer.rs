@@ -39,6 +39,20 @@ impl Peer {
         }
     }
 
+    /// Creates the peer of a stored call. No log message is sent to it.
+    pub(crate) fn stored(
+        revision: Revision,
+        capabilities: ClientCapabilities,
+        info: Option<Implementation>,
+    ) -> Self {
+        Self {
+            revision,
+            capabilities,
+            info,
+            log_level: Mutex::new(None),
+        }
+    }
+
     /// Sets the minimum level, as requested by `logging/setLevel`.
     pub(crate) fn set_log_level(&self, level: LoggingLevel) {
         *self

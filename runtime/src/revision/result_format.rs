@@ -21,6 +21,8 @@ pub(crate) struct ResultFormat {
     objects: Placement,
     /// Placement of other structured outputs.
     values: Placement,
+    /// Set if tools declare their support for tasks.
+    has_execution: bool,
     /// Closing members of a complete result: its `resultType` and its `_meta`.
     result_end: Vec<u8>,
     /// Closing members of a wrapped result.
@@ -54,6 +56,7 @@ impl ResultFormat {
             }
             end
         };
+        let execution = field("Tool", "execution");
         let structured = field("CallToolResult", "structuredContent");
         let is_structured = structured.is_some_and(|field| field.revisions.contains(revision));
         let (objects, values) = match wrap {
@@ -65,6 +68,7 @@ impl ResultFormat {
             WrapResults::Legacy | WrapResults::Always => (Placement::Object, Placement::Wrapped),
         };
         Self {
+            has_execution: execution.is_some_and(|field| field.revisions.contains(revision)),
             revision,
             objects,
             values,
@@ -75,16 +79,17 @@ impl ResultFormat {
     }
 
     /// Returns the format of the newest revision, without the members that each of its results has.
-    #[cfg(feature = "tower")]
-    pub(crate) fn bare() -> Self {
-        Self {
+    pub(crate) fn bare() -> &'static Self {
+        static BARE: ResultFormat = ResultFormat {
+            has_execution: false,
             revision: Revision::LATEST,
             server_info: Value::Null,
             objects: Placement::Bare,
             values: Placement::Bare,
             result_end: Vec::new(),
             wrapped_end: Vec::new(),
-        }
+        };
+        &BARE
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -128,6 +133,9 @@ impl ResultFormat {
     /// Returns the definition of a tool for peers of this revision.
     pub(crate) fn tool(&self, tool: &Tool) -> Tool {
         let mut tool = tool.clone();
+        if !self.has_execution {
+            tool.execution = None;
+        }
         tool.output_schema = tool.output_schema.take().and_then(|schema| {
             let shape = Shape::of_members(&schema);
             match self.placement(shape) {

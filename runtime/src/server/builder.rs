@@ -13,6 +13,7 @@ use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::Feature;
 use crate::error::{Error, Result};
+use crate::extension::{self, Extension};
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
@@ -48,6 +49,7 @@ pub struct ServerBuilder {
     caching: Caching,
     pub(super) rules: Vec<Rule>,
     limits: Limits,
+    extensions: Vec<Extension>,
     request_state_key: Option<RequestStateKey>,
     event_bus: Option<Arc<dyn EventBus>>,
     observer: Option<Arc<dyn ServerObserver>>,
@@ -79,6 +81,7 @@ impl ServerBuilder {
             },
             rules: Vec::new(),
             limits: Limits::default(),
+            extensions: Vec::new(),
             request_state_key: None,
             event_bus: None,
             observer: None,
@@ -252,6 +255,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds an [`Extension`] of the protocol, which the server declares to its clients.
+    pub fn extension(mut self, extension: impl Into<Extension>) -> Self {
+        self.extensions.push(extension.into());
+        self
+    }
+
     /// Adds a [`Layer`](tower_layer::Layer) around requests, such as a rate limit: calls of tools, prompts, resources, completions,
     /// and lists. See [`layer`](crate::layer). Needs the feature `tower`.
     ///
@@ -302,7 +311,8 @@ impl ServerBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if two tools or prompts have the same name, two resources have the same URI, a name or URI is invalid,
+    /// [`Error::Build`] if two tools or prompts have the same name, two resources have the same URI, two extensions have the same
+    /// identifier or method, a name, URI or identifier is invalid,
     /// the default of an argument cannot be written as JSON, or there is an event bus without a tokio runtime.
     pub fn build(self) -> Result<Server> {
         let info =
@@ -318,12 +328,15 @@ impl ServerBuilder {
         };
         let limits = self.limits;
         let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
+        let (facts, handlers, on_build) =
+            extension::build(self.extensions).map_err(Error::Build)?;
         let config = ServerConfig {
             styles: Revision::ALL
                 .map(|revision| ResultFormat::new(revision, info.clone(), self.wrap_results)),
             info,
             instructions: self.instructions,
             separator: self.separator,
+            extensions: facts,
             caching: self.caching,
             page_size: limits.page_size,
             dynamic: self.dynamic,
@@ -333,10 +346,10 @@ impl ServerBuilder {
         };
         let parts = self.registry.into_parts();
         let registry = parts
-            .and_then(|parts| Registry::new(parts, stack, &config))
+            .and_then(|parts| Registry::new((parts, handlers), stack, &config))
             .map_err(Error::Build)?;
         let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
-        Ok(Server {
+        let server = Server {
             state: Arc::new(ServerState {
                 blocking_permits: Arc::new(Semaphore::new(
                     limits.blocking_calls.min(Semaphore::MAX_PERMITS),
@@ -352,7 +365,9 @@ impl ServerBuilder {
                 #[cfg(feature = "tower")]
                 layers: self.layers.build(),
             }),
-        })
+        };
+        on_build.into_iter().for_each(|started| started(&server));
+        Ok(server)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use treenail_schema::{CacheScope, Revision};
 
+use crate::extension::ExtensionFacts;
 use crate::revision::{ResultFormat, supported_versions};
 use crate::visibility::Rule;
 
@@ -18,6 +19,8 @@ pub(crate) struct ServerConfig {
     pub(crate) instructions: Vec<String>,
     /// Replacement for the dots in names.
     pub(crate) separator: Option<String>,
+    /// Extensions of the protocol, and their methods.
+    pub(crate) extensions: ExtensionFacts,
     pub(crate) caching: Caching,
     pub(crate) page_size: usize,
     /// Set if the registry may change after the server is built.

@@ -11,6 +11,7 @@ mod namespace;
 pub mod observe;
 mod registry;
 mod response;
+mod resume;
 pub(crate) mod subscriptions;
 mod visible;
 mod weak;
@@ -32,10 +33,12 @@ pub use self::namespace::Namespace;
 #[cfg(feature = "dynamic")]
 pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
+pub use self::resume::resume;
 use self::subscriptions::{Event, Hub};
 pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;
 use crate::bus::Supervised;
+use crate::extension::Publication;
 use crate::limits::Limits;
 use crate::revision::ResultFormat;
 
@@ -111,6 +114,17 @@ impl Server {
     pub fn resource_updated(&self, uri: impl AsRef<str>) {
         let uri = uri.as_ref().into();
         self.state.hub.publish(&Event::ResourceUpdated(uri));
+    }
+
+    /// Returns the member of the parameters that the header `Mcp-Name` repeats, for a method of an extension.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn name_header(&self, method: &str) -> Option<&str> {
+        self.state.config.extensions.name_header(method)
+    }
+
+    /// Sends a message of an extension to its subscribers at this replica.
+    pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
+        self.state.hub.publish_message(publication);
     }
 
     /// Closes the server, for all its clones: subscriptions end with their results. [`Server::serve`] reads no more messages,

@@ -22,6 +22,7 @@ use crate::function::argument_error::{Problem, format_problems};
 use crate::panic::unexpected;
 use crate::policy::Policy;
 use crate::result_writer::ResultWriter;
+use crate::task::{TaskTool, declare_task};
 use crate::tool::error::ToolError;
 use crate::tool::output::declare;
 use crate::tool::reply::ToolResultWriter;
@@ -150,6 +151,13 @@ impl ToolMetadata {
         self
     }
 
+    /// Sets the task support.
+    #[must_use]
+    pub fn task(mut self, task: impl TaskTool) -> Self {
+        self.details.task = Some(Arc::new(task));
+        self
+    }
+
     fn annotations(&mut self) -> &mut ToolAnnotations {
         self.details.annotations.get_or_insert_default()
     }
@@ -162,6 +170,7 @@ pub struct ToolDetails {
     /// Additional keywords of the input schema.
     schema: Option<Value>,
     policy: Policy,
+    task: Option<Arc<dyn TaskTool>>,
 }
 
 impl<S: Send + Sync + 'static> ToolDefinition<S> {
@@ -171,7 +180,9 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         namespace: &str,
         state: &Arc<S>,
     ) -> Result<Registered<Descriptor>, String> {
-        let (descriptor, policy, shape) = self.take_description(namespace)?;
+        let (mut descriptor, policy, shape) = self.take_description(namespace)?;
+        let task = self.metadata.details.task.take();
+        declare_task(&mut descriptor, task.as_ref());
         if descriptor.description.is_none() {
             let (tool, advice) = (&descriptor.name, "write `/// …` above the function");
             tracing::warn!(
@@ -183,7 +194,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         let bound = self.bind_to(state, descriptor, move |descriptor| {
             ToolInfo::new(descriptor, shape)
         });
-        Ok(bound.with_policy(policy))
+        Ok(bound.with_policy(policy).with_task(task))
     }
 
     /// Returns the descriptor that peers receive, in `namespace`.

@@ -6,14 +6,14 @@ use crate::wire::{DEEPEST, Scanner, SyntaxError};
 
 /// Members of an object in order, as key and JSON text of the value.
 #[derive(Debug)]
-pub(crate) struct Members<'a> {
+pub struct Members<'a> {
     scanner: Scanner<'a>,
     first: bool,
 }
 
 impl<'a> Members<'a> {
     /// Opens the object in `text`.
-    pub(crate) fn new(text: &'a str) -> Result<Self, SyntaxError> {
+    pub fn new(text: &'a str) -> Result<Self, SyntaxError> {
         let mut scanner = Scanner::new(text, DEEPEST);
         scanner.open_object()?;
         Ok(Self {
@@ -23,7 +23,8 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the next member, or `None` at the end of the object and of the text.
-    pub(crate) fn next(&mut self) -> Result<Option<(Cow<'a, str>, &'a str)>, SyntaxError> {
+    #[expect(clippy::should_implement_trait, reason = "each step may fail")]
+    pub fn next(&mut self) -> Result<Option<(Cow<'a, str>, &'a str)>, SyntaxError> {
         let Some(key) = self.scanner.next_member(self.first)? else {
             self.scanner.end()?;
             return Ok(None);

@@ -33,7 +33,8 @@ pub struct Envelope<'a> {
     pub method: Cow<'a, str>,
     /// The method, if any revision defines it.
     pub(crate) known: Option<Method>,
-    pub(crate) params: Params<'a>,
+    /// The parameters.
+    pub params: Params<'a>,
 }
 
 impl<'a> Envelope<'a> {

@@ -16,15 +16,16 @@ pub use self::error::RpcError;
 pub(crate) use self::escape::{Escaped, escape_from_within};
 pub use self::frame::{Frame, LineBuffer};
 pub(crate) use self::json::{is_one_line, keep_one_line, raw_json, write_json};
-pub(crate) use self::members::Members;
+pub use self::members::Members;
 pub(crate) use self::message::parse_with_known_meta;
 pub use self::message::{Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element};
-pub(crate) use self::params::{Params, object, string};
+pub use self::params::Params;
+pub(crate) use self::params::{object, string};
 #[cfg(feature = "http-server")]
 pub(crate) use self::response::{any_error_code, error_code};
 pub(crate) use self::response::{write_error, write_result};
-pub use self::scan::DEEPEST;
-pub(crate) use self::scan::{Scanner, SyntaxError, as_string, canonical};
+pub use self::scan::{DEEPEST, SyntaxError, as_string};
+pub(crate) use self::scan::{Scanner, canonical};
 #[cfg(feature = "client")]
 pub(crate) use self::weight::{is_heavier, weight};
 pub(crate) use treenail_schema::internal::{quoted, shortened};

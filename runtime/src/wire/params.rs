@@ -11,16 +11,23 @@ use crate::wire::{Members, RpcError, Scanner, SyntaxError, as_string};
 
 /// Members of `params` that the server uses, as JSON texts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Params<'a> {
+pub struct Params<'a> {
     /// The complete object.
-    pub(crate) text: Option<&'a str>,
-    pub(crate) meta: Option<&'a str>,
-    pub(crate) name: Option<&'a str>,
-    pub(crate) arguments: Option<&'a str>,
-    pub(crate) cursor: Option<&'a str>,
-    pub(crate) request_id: Option<&'a str>,
-    pub(crate) input_responses: Option<&'a str>,
-    pub(crate) request_state: Option<&'a str>,
+    pub text: Option<&'a str>,
+    /// The member `_meta`.
+    pub meta: Option<&'a str>,
+    /// The member `name`.
+    pub name: Option<&'a str>,
+    /// The member `arguments`.
+    pub arguments: Option<&'a str>,
+    /// The member `cursor`.
+    pub cursor: Option<&'a str>,
+    /// The member `requestId`.
+    pub request_id: Option<&'a str>,
+    /// The member `inputResponses`.
+    pub input_responses: Option<&'a str>,
+    /// The member `requestState`.
+    pub request_state: Option<&'a str>,
     /// Name of a member that occurs twice, which makes the parameters ambiguous.
     repeated: Option<&'static str>,
 }
@@ -72,6 +79,14 @@ impl<'a> Params<'a> {
             _ => None,
         };
         text.and_then(as_string).unwrap_or_default()
+    }
+
+    /// Returns parameters whose members are found by [`Params::member`] only.
+    pub(crate) fn of_text(text: Option<&'a str>) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 
     /// Rejects ambiguous parameters.

@@ -7,6 +7,7 @@ use std::env;
 use std::error::Error;
 use std::net::Ipv4Addr;
 
+use treenail::client::HttpClientBuilderExt as _;
 use treenail::proxy::{Proxy, Remote, Status};
 use treenail::schema::Revision;
 use treenail::{McpClient, Server};

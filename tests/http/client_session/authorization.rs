@@ -8,8 +8,8 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 use tokio::sync::Notify;
 use treenail::client::{
-    AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, HttpSession, McpClient,
-    McpClientSession, Refusal, Session, SessionNotification,
+    AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, HttpClientBuilderExt as _,
+    HttpSession, McpClient, McpClientSession, Refusal, Session, SessionNotification,
 };
 use treenail::schema::Revision;
 

@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::json;
 use treenail::auth::{AuthorizationReport, Finding, FindingLevel};
+use treenail::client::HttpClientBuilderExt as _;
 use treenail::{ClientError, McpClient};
 
 use crate::args::OutputArgs;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use treenail::client::HttpClientBuilderExt as _;
 use treenail::schema::Revision;
 
 use super::project::{Project, is_running};

@@ -6,6 +6,7 @@ mod names;
 mod policy;
 mod scope;
 mod stream;
+mod task;
 mod uri;
 
 use quote::ToTokens;
@@ -57,6 +58,10 @@ pub(crate) fn common(feature: &Feature, sink: &mut Sink) {
     policy::timeout_is_a_duration(feature, sink);
     policy::timeout_can_end_the_call(feature, sink);
     policy::max_concurrency_is_a_number(feature, sink);
+    task::one_start(feature, sink);
+    task::external_is_always_required(feature, sink);
+    task::waits_less_than_it_runs(feature, sink);
+    task::can_be_detached(feature, sink);
     has_output(feature, sink);
     stream::stream(feature, sink);
     if feature.stream.is_none() {

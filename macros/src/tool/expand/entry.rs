@@ -16,6 +16,7 @@ use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Reso
 use super::complete::complete;
 use super::policy::policy;
 use super::stream::{collect_items, items};
+use super::task::task;
 
 /// Item that contains the function.
 #[derive(Clone, Copy)]
@@ -71,7 +72,7 @@ impl Mode {
 /// Expands to
 /// ```text
 /// ::treenail::__private_0_1_0::ToolMetadata::new("forecast")
-///     .title("…").description("…").read_only(true).timeout(…).schema(…).scope(…).icons(…).meta(…)
+///     .title("…").description("…").read_only(true).timeout(…).task(…).schema(…).scope(…).icons(…).meta(…)
 ///     .define(::treenail::__private_0_1_0::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
@@ -90,6 +91,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
         quote!(.#method(#value))
     });
     let policy = feature.tool().map(policy);
+    let task = feature.tool().and_then(|tool| task(krate, tool));
     let resource = feature.resource().map(|it| resource(krate, it));
     let scope = feature.scope.iter();
     let scope = scope.map(|it| value(it, "scope", &quote!(#krate::args::IntoScopes::into_scopes)));
@@ -128,6 +130,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
             #(.description(#description))*
             #(#hints)*
             #policy
+            #task
             #resource
             #(#scope)*
             #(#icons)*

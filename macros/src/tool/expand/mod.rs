@@ -4,6 +4,7 @@ mod complete;
 mod entry;
 mod policy;
 mod stream;
+mod task;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};

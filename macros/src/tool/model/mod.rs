@@ -4,6 +4,7 @@
 
 mod input;
 pub(crate) mod stream;
+pub(crate) mod task;
 mod tool;
 pub(crate) mod uri;
 
@@ -26,7 +27,7 @@ use self::uri::Uri;
 use super::parse::ImplBlock;
 
 /// The keys of a tool, on functions and methods.
-pub(crate) const TOOL_KEYS: [&str; 15] = [
+pub(crate) const TOOL_KEYS: [&str; 16] = [
     "name",
     "title",
     "scope",
@@ -42,6 +43,7 @@ pub(crate) const TOOL_KEYS: [&str; 15] = [
     "fold",
     "timeout",
     "max_concurrency",
+    "task",
 ];
 
 const PROMPT_KEYS: [&str; 6] = ["name", "title", "scope", "icons", "meta", "blocking"];

@@ -4,6 +4,7 @@ use syn::Expr;
 
 use crate::args::{Attr, Keys};
 use crate::diag::Sink;
+use crate::tool::model::task::Task;
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 
@@ -12,6 +13,7 @@ pub(crate) struct Tool {
     pub(crate) hints: Vec<Hint>,
     pub(crate) timeout: Option<Attr<Expr>>,
     pub(crate) max_concurrency: Option<Attr<Expr>>,
+    pub(crate) task: Option<Task>,
     /// Additional keywords for the schema of the arguments.
     pub(crate) schema: Option<Expr>,
 }
@@ -29,6 +31,7 @@ impl Tool {
             hints: HINTS.into_iter().filter_map(hint).collect(),
             timeout: keys.expr_attr("timeout", sink),
             max_concurrency: keys.expr_attr("max_concurrency", sink),
+            task: Task::read(keys, sink),
             schema: keys.expr("schema", sink),
         }
     }

@@ -152,4 +152,8 @@ impl Authority for GrantAuthority {
             "resource_metadata": &*self.metadata_url,
         })
     }
+
+    fn granted(&self) -> Vec<String> {
+        self.grant.hierarchy.granted(self.grant.scopes())
+    }
 }

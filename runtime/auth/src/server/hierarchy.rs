@@ -55,6 +55,16 @@ impl Hierarchy {
         Ok(Self { including, rule })
     }
 
+    /// Returns the granted scopes and those that they imply. Those of a rule cannot be listed.
+    pub(super) fn granted(&self, granted: &Scopes) -> Vec<String> {
+        let implied = self.including.keys().map(|scope| &**scope);
+        let implied = implied.filter(|scope| self.includes(granted, scope));
+        let own = granted
+            .iter()
+            .filter(|scope| !self.including.contains_key(*scope));
+        own.chain(implied).map(str::to_owned).collect()
+    }
+
     /// Returns true if `granted` includes `scope`.
     pub(super) fn includes(&self, granted: &Scopes, scope: &str) -> bool {
         let implied = || {

@@ -15,6 +15,7 @@ use crate::client::cache::record_contract::ExpectedContract;
 use crate::client::cache::validation::ValidatorCache;
 use crate::client::cache::watch::{WatchOptions, spawn_watcher};
 use crate::client::cache::{Inner, Lists, McpClient};
+use crate::client::protocol::TaskDriver;
 use crate::client::{
     ClientError, ClientHandler, ClientLimits, Contract, McpClientSession, McpClientSessionBuilder,
     ServerCommand, Session, Severity,
@@ -99,6 +100,12 @@ impl McpClientBuilder {
         self
     }
 
+    /// Sets the driver of calls that become tasks.
+    pub(crate) fn task_driver(mut self, driver: Arc<dyn TaskDriver>) -> Self {
+        self.session = self.session.task_driver(driver);
+        self
+    }
+
     /// Connects. Lists are fetched at their first use, except that a contract is compared at once.
     ///
     /// # Errors
@@ -126,6 +133,15 @@ impl McpClientBuilder {
         }
         Ok(client)
     }
+}
+
+/// Changes the builder of the session of a client.
+pub fn with_session_builder(
+    mut builder: McpClientBuilder,
+    change: impl FnOnce(McpClientSessionBuilder) -> McpClientSessionBuilder,
+) -> McpClientBuilder {
+    builder.session = change(builder.session);
+    builder
 }
 
 /// Creates a client over a session.
@@ -181,6 +197,8 @@ forward_to_session_builder! {
     hide_client_info();
     /// Declares the client's capabilities explicitly, instead of deriving them from the registered handlers.
     client_capabilities(capabilities: ClientCapabilities);
+    /// Declares an extension of the protocol, with settings that are a JSON object.
+    extension(id: impl Into<String>, settings: impl Into<serde_json::Value>);
     /// Sets the directories (roots) that the server may work in.
     roots(roots: impl Into<Vec<Root>>);
     /// Handles all requests of the server with one value, instead of closures.
@@ -195,12 +213,6 @@ forward_to_session_builder! {
 
 #[cfg(feature = "http-client")]
 forward_to_session_builder! {
-    /// Connects to a server over HTTP, at the URL of its endpoint.
-    #[cfg(feature = "http-client")]
-    url(url: impl Into<String>);
-    /// Connects to a server over HTTP with a configured session, for example with additional headers.
-    #[cfg(feature = "http-client")]
-    http(session: crate::client::HttpSessionBuilder);
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`.
     #[cfg(feature = "http-client")]
     oauth(authorization: impl crate::client::HttpAuthorization);

@@ -5,18 +5,27 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "validation")]
 use treenail_schema::Revision;
 use treenail_schema::internal::is_wrapped_schema;
-use treenail_schema::{CallToolRequest, CallToolResult, Tool, error_code};
+use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, Tool, error_code};
 
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::{ExpectedOutput, RequestClock};
 use crate::client::cache::{McpClient, headers};
+use crate::client::protocol::{CompleteResult, CreatedTask, read};
 use crate::client::typed::decode_output;
-use crate::client::{ClientError, ClientRequest, TransportKind};
+use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
+
+/// Call that the server has answered.
+pub(crate) enum StartedCall {
+    Finished(CallToolResult),
+    Task(CreatedTask),
+}
 
 impl McpClient {
     /// Calls a tool. The arguments serialize to an object, such as a struct, a map or `json!({…})`, or are `()` for
     /// none. A failed tool is not an error here, but a result with `isError`.
+    ///
+    /// The call is sent when it is awaited. Options such as a timeout can be set before that.
     ///
     /// With the feature `validation`, the structured content of the result is validated against the output schema from
     /// the latest list of tools, if the tools have been listed before. See `validate_results` of the builder.
@@ -29,13 +38,8 @@ impl McpClient {
     /// # Cancellation
     ///
     /// Dropping the future cancels the call.
-    pub async fn call_tool(
-        &self,
-        name: &str,
-        arguments: impl Serialize,
-    ) -> Result<CallToolResult, ClientError> {
-        let request = self.session().tools_call(name, arguments);
-        self.send_call(name, request).await
+    pub fn call_tool(&self, name: &str, arguments: impl Serialize) -> TypedCall<CallToolResult> {
+        TypedCall::unchanged(self, name.to_owned().into(), &arguments)
     }
 
     /// Sends a prepared call of the named tool, and validates its result.
@@ -44,23 +48,82 @@ impl McpClient {
         name: &str,
         request: ClientRequest<CallToolRequest>,
     ) -> Result<CallToolResult, ClientError> {
+        match self.start_call(name, request).await? {
+            StartedCall::Finished(result) => Ok(result),
+            StartedCall::Task(_) => Err(ClientError::protocol("a call became a task")),
+        }
+    }
+
+    /// Sends a prepared call of the named tool. A task is returned only if the request keeps tasks.
+    pub(crate) async fn start_call(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<StartedCall, ClientError> {
         #[cfg(feature = "validation")]
         let expected = self.expected_output(name).await?;
         #[cfg(feature = "validation")]
-        let clock = expected
-            .as_ref()
-            .map(|_| RequestClock::start(request.time_limit()));
-        let result = if self.sends_header_arguments() {
+        let clock = RequestClock::start(request.time_limit());
+        let request = if self.session().has_task_parameter() {
+            Box::pin(self.with_task_parameter(name, request)).await?
+        } else {
+            request
+        };
+        let completed = if self.sends_header_arguments() {
             // Boxed, because most calls do not need this future.
             Box::pin(self.send_with_headers(name, request)).await?
         } else {
-            request.await?
+            request.finish().await?
         };
+        if completed.task.is_some() {
+            return Ok(StartedCall::Task(completed.into_task(self.session())));
+        }
+        let result = read(&completed.text)?;
         #[cfg(feature = "validation")]
-        if let (Some(expected), Some(clock)) = (expected, clock) {
+        if let Some(expected) = expected {
+            let has_tasks = self.session().task_driver().is_some();
+            let clock = if has_tasks { clock.restart() } else { clock };
+            return Ok(StartedCall::Finished(expected.check(result, clock).await?));
+        }
+        Ok(StartedCall::Finished(result))
+    }
+
+    /// Reads the result of a task as that of a call of the named tool, and validates it.
+    pub(crate) async fn read_call(
+        &self,
+        name: &str,
+        text: &str,
+    ) -> Result<CallToolResult, ClientError> {
+        let result = read(text)?;
+        #[cfg(feature = "validation")]
+        if let Some(expected) = self.expected_output(name).await? {
+            let clock = RequestClock::start(self.session().limits().request_timeout);
             return expected.check(result, clock).await;
         }
+        #[cfg(not(feature = "validation"))]
+        let _ = name;
         Ok(result)
+    }
+
+    /// Adds the parameter `task` to a call in revision 2025-11-25, if its tool requires it, or if the tool permits it and the
+    /// caller keeps the task.
+    async fn with_task_parameter(
+        &self,
+        name: &str,
+        request: ClientRequest<CallToolRequest>,
+    ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
+        let tool = match self.inner.lists.tools.latest() {
+            Some(tools) => tools.get(name).cloned(),
+            None => self.tool(name).await?,
+        };
+        let execution = tool.as_ref().and_then(|tool| tool.execution.as_ref());
+        Ok(
+            match execution.and_then(|execution| execution.task_support) {
+                Some(TaskSupport::Required) => request.ask_for_task(),
+                Some(TaskSupport::Optional) if request.keeps_task() => request.ask_for_task(),
+                _ => request,
+            },
+        )
     }
 
     /// Sends a call, with those arguments as headers that its tool declares. If the server rejects the headers,
@@ -69,10 +132,11 @@ impl McpClient {
         &self,
         name: &str,
         request: ClientRequest<CallToolRequest>,
-    ) -> Result<CallToolResult, ClientError> {
+    ) -> Result<CompleteResult, ClientError> {
         let outcome = self
             .with_argument_headers(name, request.again())
             .await?
+            .finish()
             .await;
         let Err(ClientError::Refused(error)) = &outcome else {
             return outcome;
@@ -82,7 +146,8 @@ impl McpClient {
             return outcome;
         }
         self.refresh_tools().await?;
-        self.with_argument_headers(name, request).await?.await
+        let request = self.with_argument_headers(name, request).await?;
+        request.finish().await
     }
 
     /// Returns the validator for the result of a call, if the tool is listed with an output schema.

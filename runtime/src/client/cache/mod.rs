@@ -20,10 +20,11 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use treenail_schema::{
     CompleteRequest, CompleteRequestParams, CompletionArgument, CompletionReference,
-    GetPromptRequest, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
+    GetPromptRequest, JsonObject, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
-pub use self::builder::McpClientBuilder;
+pub use self::builder::{McpClientBuilder, with_session_builder};
+pub(crate) use self::call::StartedCall;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;
 use self::resource_cache::ResourceCache;
@@ -32,7 +33,7 @@ pub use self::template::UrlTemplate;
 use self::validation::ValidatorCache;
 use self::watch::Watcher;
 use crate::client::protocol::read;
-use crate::client::{ClientError, ClientRequest, Drift, McpClientSession};
+use crate::client::{ClientError, ClientRequest, Drift, ExtensionRequest, McpClientSession};
 
 /// Client that caches the lists of its server. A list is fetched again when it is used and no longer fresh: after a
 /// `list_changed` notification, after its TTL (`ttlMs`), or after a call such as [`refresh_all`](Self::refresh_all). A
@@ -107,6 +108,21 @@ impl McpClient {
     /// Returns the underlying session.
     pub fn session(&self) -> &Arc<McpClientSession> {
         &self.inner.session
+    }
+
+    /// Returns the settings with which the server has declared the extension `id`, unchanged. `None` if it has not.
+    pub fn server_extension(&self, id: &str) -> Option<JsonObject> {
+        self.session().server_extension(id)
+    }
+
+    /// Sends a request for a `method` of an `extension`; see [`McpClientSession::extension_request`].
+    pub fn extension_request<R>(
+        &self,
+        extension: &str,
+        method: &str,
+        params: &impl Serialize,
+    ) -> ExtensionRequest<R> {
+        self.session().extension_request(extension, method, params)
     }
 
     /// Returns all tools, in the order of the server.

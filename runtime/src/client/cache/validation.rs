@@ -165,6 +165,11 @@ impl RequestClock {
         let start = Instant::now();
         Self { start, limit }
     }
+
+    /// Starts again, after a time that does not count.
+    pub(in crate::client::cache) fn restart(self) -> Self {
+        Self::start(self.limit)
+    }
 }
 
 impl ExpectedOutput {

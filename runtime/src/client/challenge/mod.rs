@@ -109,6 +109,18 @@ pub struct Unauthorized {
     pub body: Box<str>,
 }
 
+impl Unauthorized {
+    #[doc(hidden)]
+    #[cfg(feature = "http-client")]
+    pub fn new(status: u16, challenges: Challenges, body: &str) -> Self {
+        Self {
+            status,
+            challenges,
+            body: body.into(),
+        }
+    }
+}
+
 impl fmt::Display for Unauthorized {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let status = self.status;

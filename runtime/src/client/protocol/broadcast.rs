@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use serde::de::DeserializeOwned;
 use treenail_schema::Notification;
 
 use crate::client::ClientLimits;
@@ -24,6 +25,14 @@ impl ServerNotification {
     /// Decodes the parameters; `None` if this is not a valid notification `N`.
     pub fn decode<N: Notification>(&self) -> Option<N::Params> {
         let params = (self.method == N::METHOD).then(|| serde_json::from_str(&self.params))?;
+        params.ok()
+    }
+}
+
+impl ServerNotification {
+    /// Decodes the parameters of a notification `method` of an extension; `None` if this is another one, or they do not fit.
+    pub fn decode_as<P: DeserializeOwned>(&self, method: &str) -> Option<P> {
+        let params = (self.method == method).then(|| serde_json::from_str(&self.params))?;
         params.ok()
     }
 }

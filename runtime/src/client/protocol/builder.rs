@@ -1,29 +1,34 @@
 //! Builder of a client session.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
+use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, Implementation, Revision, Root,
+    ElicitResult, Implementation, JsonObject, Revision, Root,
 };
 
+#[cfg(feature = "http-client")]
+use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::protocol::McpClientSession;
 use crate::client::protocol::checked_handler::CheckedHandler;
-use crate::client::protocol::extensions::declare_extensions;
+use crate::client::protocol::extensions::{declare_extensions, read_extensions};
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::handshake::{Expectation, Handshake};
 use crate::client::protocol::inner::{Inner, Link};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
-use crate::client::protocol::target::Target;
-use crate::client::{ClientError, ClientLimits, Session};
 #[cfg(feature = "http-client")]
-use crate::client::{HttpAuthorization, HttpSession, HttpSessionBuilder};
+use crate::client::protocol::target::HttpTarget;
+use crate::client::protocol::target::Target;
+use crate::client::protocol::task::TaskDriver;
+use crate::client::{ClientError, ClientLimits, Session};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
@@ -41,9 +46,11 @@ pub struct McpClientSessionBuilder {
     info: Option<Implementation>,
     hide_client_info: bool,
     capabilities: Option<ClientCapabilities>,
+    extensions: BTreeMap<String, Value>,
     closures: Closures,
     handler: Option<Box<dyn ClientHandler>>,
     wrap: Option<Box<WrapSession>>,
+    tasks: Option<Arc<dyn TaskDriver>>,
     limits: ClientLimits,
 }
 
@@ -60,28 +67,8 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Connects to a server over HTTP, at the URL of its endpoint.
-    #[cfg(feature = "http-client")]
-    pub fn url(self, url: impl Into<String>) -> Self {
-        self.http(HttpSession::builder(url))
-    }
-
-    /// Connects to a server over HTTP, with custom headers. The limits of this builder replace those of `session`.
-    ///
-    /// ```
-    /// use treenail::client::{HttpSession, McpClientSession};
-    ///
-    /// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
-    /// let builder = McpClientSession::builder().http(http);
-    /// ```
-    #[cfg(feature = "http-client")]
-    pub fn http(mut self, session: HttpSessionBuilder) -> Self {
-        self.target = Some(Target::Http(Box::new(session)));
-        self
-    }
-
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`. An `Arc` of them is
-    /// accepted too. They replace those of [`http`](Self::http).
+    /// accepted too. They replace those of the session.
     ///
     /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`].
     #[cfg(feature = "http-client")]
@@ -139,6 +126,21 @@ impl McpClientSessionBuilder {
     /// credentials are added.
     pub fn client_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
+        self
+    }
+
+    /// Declares that the client supports an extension of the protocol, with these settings, a JSON object. `json!({})` is an
+    /// extension without settings. The server finds it in each request (2026-07-28), or in `initialize`.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use treenail::client::McpClientSession;
+    ///
+    /// let settings = json!({"mimeTypes": ["text/html;profile=mcp-app"]});
+    /// let builder = McpClientSession::builder().extension("io.modelcontextprotocol/ui", settings);
+    /// ```
+    pub fn extension(mut self, id: impl Into<String>, settings: impl Into<Value>) -> Self {
+        self.extensions.insert(id.into(), settings.into());
         self
     }
 
@@ -221,6 +223,12 @@ impl McpClientSessionBuilder {
         self
     }
 
+    /// Sets the driver of calls that become tasks.
+    pub(crate) fn task_driver(mut self, driver: Arc<dyn TaskDriver>) -> Self {
+        self.tasks = Some(driver);
+        self
+    }
+
     /// Sets the limits of the client.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.limits = limits;
@@ -239,8 +247,9 @@ impl McpClientSessionBuilder {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Invalid`] if the builder has no server to connect to; any other [`ClientError`] if connecting fails.
+    /// [`ClientError::Invalid`] if the builder has no server to connect to, or an extension is invalid; any other [`ClientError`] if connecting fails.
     pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
+        let extensions = read_extensions(std::mem::take(&mut self.extensions))?;
         let mut target = self.target.take().ok_or_else(|| {
             ClientError::invalid(
                 "the builder needs a `command`, a `url`, a `session` or a `server`",
@@ -256,7 +265,7 @@ impl McpClientSessionBuilder {
             .unwrap_or_else(|| Box::new(|session| session));
         let session = wrap(target.open(&self.limits)?);
         let (expected, limits) = (self.expected, self.limits.clone());
-        let link = self.into_link(session);
+        let link = self.into_link(session, extensions);
         match Box::pin(Handshake::new(&link).negotiate(expected)).await {
             Err(ClientError::Closed(_)) if target.can_restart(expected) => {
                 tracing::debug!("the server exited when it was probed; restarting it");
@@ -269,9 +278,17 @@ impl McpClientSessionBuilder {
         }
     }
 
-    fn into_link(self, session: Arc<dyn Session>) -> Link {
+    fn into_link(
+        self,
+        session: Arc<dyn Session>,
+        extensions: BTreeMap<String, JsonObject>,
+    ) -> Link {
         let handler = self.handler.unwrap_or_else(|| Box::new(self.closures));
         let mut capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
+        if !extensions.is_empty() {
+            let declared = capabilities.extensions.get_or_insert_default();
+            declared.extend(extensions);
+        }
         declare_extensions(&mut capabilities, session.extensions());
         let handler = Arc::new(CheckedHandler::new(handler, capabilities));
         let router = Router::listen_to(&*session, handler, self.limits.clone());
@@ -285,6 +302,7 @@ impl McpClientSessionBuilder {
             client_info,
             sends_client_info: !self.hide_client_info,
             next_id: AtomicI64::new(1),
+            tasks: self.tasks,
         }
     }
 }
@@ -319,6 +337,16 @@ fn add_stray_line(error: ClientError, line: Option<String>) -> ClientError {
         ClientError::Timeout(_) => ClientError::protocol(format!("{why}; {error}")),
         other => other,
     }
+}
+
+/// Connects to a server over HTTP.
+#[cfg(feature = "http-client")]
+pub fn with_http_target(
+    mut builder: McpClientSessionBuilder,
+    http: Box<dyn HttpTarget>,
+) -> McpClientSessionBuilder {
+    builder.target = Some(Target::Http(http, None));
+    builder
 }
 
 impl fmt::Debug for McpClientSessionBuilder {

@@ -2,7 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use treenail_schema::{ClientCapabilities, JsonObject};
+
+use crate::client::ClientError;
+use crate::extension::validate_identifier;
+
+/// Checks the identifiers and the settings of the extensions that a program declares.
+pub(super) fn read_extensions(
+    extensions: BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, JsonObject>, ClientError> {
+    let read = |(id, settings): (String, Value)| {
+        validate_identifier(&id).map_err(|problem| {
+            ClientError::invalid(format!("the extension identifier `{id}` {problem}"))
+        })?;
+        match settings {
+            Value::Object(settings) => Ok((id, settings)),
+            _ => Err(ClientError::invalid(format!(
+                "the settings of the extension `{id}` are not a JSON object"
+            ))),
+        }
+    };
+    extensions.into_iter().map(read).collect()
+}
 
 /// Declares the extensions of a connection, except those that the program has declared with settings of its own.
 pub(super) fn declare_extensions(

@@ -1,5 +1,6 @@
 //! State that all requests of a client share.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,6 +11,7 @@ use crate::client::protocol::handshake::Handshake;
 use crate::client::protocol::params::{Meta, Params, RoundParams};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
+use crate::client::protocol::task::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session, SessionRequest};
 
 /// Session with a server, and the means to send requests over it.
@@ -21,6 +23,8 @@ pub(super) struct Link {
     /// False if modern requests do not contain `client_info`.
     pub(super) sends_client_info: bool,
     pub(super) next_id: AtomicI64,
+    /// Driver of the calls that become tasks; `None` if the client does not support tasks.
+    pub(super) tasks: Option<Arc<dyn TaskDriver>>,
 }
 
 impl Link {
@@ -51,22 +55,31 @@ pub(in crate::client) struct Inner {
 /// Request without the parts that differ between input rounds.
 #[derive(Clone, Debug)]
 pub(super) struct RequestTemplate {
-    pub(super) method: &'static str,
+    pub(super) method: Cow<'static, str>,
+    /// The extension of the method, which the server must have declared.
+    pub(super) extension: Option<Box<str>>,
     pub(super) params: Params,
     pub(super) headers: Vec<(String, String)>,
+    /// The value of `Mcp-Name`, if it is not that of the method in the protocol itself.
+    pub(super) name_header: Option<String>,
     /// Members that the caller adds to `_meta`, as JSON text.
     pub(super) meta: String,
     pub(super) progress_token: Option<i64>,
+    /// True for a call with the parameter `task`, of revision 2025-11-25.
+    pub(super) asks_for_task: bool,
 }
 
 impl RequestTemplate {
-    pub(super) fn new(method: &'static str, params: Params) -> Self {
+    pub(super) fn new(method: impl Into<Cow<'static, str>>, params: Params) -> Self {
         Self {
-            method,
+            method: method.into(),
+            extension: None,
             params,
             headers: Vec::new(),
+            name_header: None,
             meta: String::new(),
             progress_token: None,
+            asks_for_task: false,
         }
     }
 
@@ -78,9 +91,12 @@ impl RequestTemplate {
             caller: &self.meta,
         };
         let params = self.params.complete(round, &meta);
-        let mut request = SessionRequest::new(id, self.method, params);
+        let mut request = SessionRequest::new(id, self.method.clone(), params);
         request.revision = Some(peer.revision);
         request.headers.clone_from(&self.headers);
+        request.name_header.clone_from(&self.name_header);
+        // Such a request is cancelled by `tasks/cancel`.
+        request.cancellable = !self.asks_for_task;
         request
     }
 }

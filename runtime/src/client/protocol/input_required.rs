@@ -13,6 +13,7 @@ use crate::client::ClientError;
 use crate::client::answers::check_decoded_size;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{RoundParams, serialize};
+use crate::client::protocol::task::{NewTask, creates_legacy_task};
 use crate::wire::{Members, as_string, quoted};
 
 /// Delay before the next round if the server requests a retry without input.
@@ -24,6 +25,8 @@ pub(in crate::client) struct CompleteResult {
     pub(in crate::client) text: String,
     /// True if the server requested input first. Such a result must not be cached: it is valid for this request only.
     pub(in crate::client) was_asked: bool,
+    /// Present if the call has become a task; `text` is the result that created it.
+    pub(in crate::client) task: Option<NewTask>,
 }
 
 impl Inner {
@@ -34,15 +37,26 @@ impl Inner {
     ) -> Result<CompleteResult, ClientError> {
         let peer = self.peer();
         let limits = &self.link.limits;
-        peer.check_support(template.method)?;
+        match &template.extension {
+            Some(extension) => peer.check_extension(extension, &template.method)?,
+            None => peer.check_support(&template.method)?,
+        }
         let mut round = RoundParams::default();
         for number in 0..=limits.input_rounds {
             let text = self.send(template, &round, &peer).await?;
             check_decoded_size(&text, limits)?;
             let complete = |text| {
                 let was_asked = number > 0;
-                Ok(CompleteResult { text, was_asked })
+                let task = None;
+                Ok(CompleteResult {
+                    text,
+                    was_asked,
+                    task,
+                })
             };
+            if template.asks_for_task && creates_legacy_task(&text) {
+                return Ok(CompleteResult::created(text, number > 0));
+            }
             if !peer.revision.is_modern() || is_obviously_complete(&text) {
                 return complete(text);
             }
@@ -52,6 +66,11 @@ impl Inner {
                 Some("input_required") => {
                     // Boxed: input rounds are rare and must not enlarge the future of every request.
                     round = Box::pin(self.answer_round(&text)).await?;
+                }
+                // An extension defines the types of its own results.
+                Some(_) if template.extension.is_some() => return complete(text),
+                Some("task") if self.accepts_task(template) => {
+                    return Ok(CompleteResult::created(text, number > 0));
                 }
                 Some(other) => {
                     let reason = format!("a result has the unknown type {}", quoted(other));
@@ -116,7 +135,7 @@ impl Inner {
 }
 
 /// Parses the input requests of a round, by key. They are counted first, so that too many take no memory.
-fn parse_input_requests(
+pub(super) fn parse_input_requests(
     requests: Option<&RawValue>,
     max_requests: usize,
 ) -> Result<BTreeMap<String, InputRequest>, ClientError> {

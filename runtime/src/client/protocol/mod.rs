@@ -5,11 +5,13 @@ mod builder;
 mod changes;
 mod checked_handler;
 mod discovery;
+mod extension_request;
 mod extensions;
 mod handler;
 mod handshake;
 mod inner;
 mod input_required;
+mod options;
 mod params;
 mod probe;
 mod progress;
@@ -20,6 +22,7 @@ mod router;
 mod server_info;
 mod subscription;
 mod target;
+mod task;
 
 use std::sync::Arc;
 
@@ -27,7 +30,7 @@ use serde::Serialize;
 use serde_json::json;
 use treenail_schema::{
     CallToolRequest, ClientCapabilities, CompleteRequest, CompleteRequestParams, DiscoverRequest,
-    GetPromptRequest, Implementation, ListPromptsRequest, ListResourceTemplatesRequest,
+    GetPromptRequest, Implementation, JsonObject, ListPromptsRequest, ListResourceTemplatesRequest,
     ListResourcesRequest, ListToolsRequest, LoggingLevel, Notification, PingRequest,
     ReadResourceRequest, Request, Revision, ServerCapabilities, SetLevelRequest, SubscribeRequest,
     SubscriptionFilter, UnsubscribeRequest,
@@ -35,15 +38,22 @@ use treenail_schema::{
 
 pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
+#[cfg(feature = "http-client")]
+pub use self::builder::with_http_target;
 pub(in crate::client) use self::changes::Changes;
+pub use self::extension_request::ExtensionRequest;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub(in crate::client) use self::inner::Inner;
+pub(in crate::client) use self::input_required::CompleteResult;
 use self::params::{Params, serialize};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::read;
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
+#[cfg(feature = "http-client")]
+pub use self::target::HttpTarget;
+pub use self::task::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
 /// A session with one server, with a method for each request of the protocol. It caches nothing; for cached lists that
@@ -208,6 +218,39 @@ impl McpClientSession {
         ClientRequest::new(&self.inner, Params::new(params))
     }
 
+    /// Returns the settings with which the server has declared the extension `id`, unchanged. `None` if it has not.
+    pub fn server_extension(&self, id: &str) -> Option<JsonObject> {
+        let peer = self.inner.peer();
+        peer.capabilities.extensions.as_ref()?.get(id).cloned()
+    }
+
+    /// Sends a request for a `method` of an `extension`, which the server must have declared. The parameters serialize to an
+    /// object; `_meta` is added. `R` is read from the whole result.
+    ///
+    /// The server may expect that the client has declared the extension too, see
+    /// [`extension`](McpClientSessionBuilder::extension).
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use treenail::client::{ClientError, McpClientSession};
+    ///
+    /// # async fn example(session: &McpClientSession) -> Result<(), ClientError> {
+    /// let params = json!({"text": "Good morning"});
+    /// let translated: Value = session
+    ///     .extension_request("com.example/translation", "translation/translate", &params)
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn extension_request<R>(
+        &self,
+        extension: &str,
+        method: &str,
+        params: &impl Serialize,
+    ) -> ExtensionRequest<R> {
+        ExtensionRequest::new(&self.inner, (extension, method), params)
+    }
+
     /// Sends any notification, such as `notifications/roots/list_changed` in the legacy era.
     ///
     /// # Errors
@@ -232,7 +275,7 @@ impl McpClientSession {
         &link.router.changes
     }
 
-    pub(in crate::client) fn limits(&self) -> &ClientLimits {
+    pub(crate) fn limits(&self) -> &ClientLimits {
         &self.inner.link.limits
     }
 

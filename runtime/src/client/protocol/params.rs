@@ -52,6 +52,19 @@ impl Params {
         }
     }
 
+    /// Creates parameters from the JSON text of an object.
+    pub(super) fn from_text(text: String) -> Self {
+        Self(text)
+    }
+
+    /// Adds the parameter that asks for a task, in revision 2025-11-25.
+    pub(super) fn ask_for_task(&mut self) {
+        let mut text = OpenObject::reopen(&self.0, 16);
+        text.push_members("\"task\":{}");
+        text.0.push('}');
+        self.0 = text.0;
+    }
+
     /// Returns the JSON text of one parameter.
     pub(super) fn member(&self, name: &str) -> Option<&str> {
         let mut members = Members::new(&self.0).ok()?;

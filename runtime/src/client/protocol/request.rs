@@ -4,22 +4,21 @@ use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 
 use crate::client::ClientError;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::input_required::CompleteResult;
+use crate::client::protocol::options::RequestOptions;
 use crate::client::protocol::params::{Params, push_member};
 use crate::client::protocol::progress::{ProgressSender, ProgressStream};
 use crate::client::protocol::result::read;
 use crate::client::protocol::router::ProgressSink;
-use crate::client::timeout::{Deadline, run_until, timeout};
-use crate::deadline;
+use crate::client::timeout::timeout;
 
 /// A request that is sent when it is awaited, and returns its result.
 ///
@@ -40,6 +39,8 @@ pub struct ClientRequest<R: Request> {
     /// Maximum duration if progress resets the timeout.
     max_duration: Option<Duration>,
     progress: Option<ProgressSink>,
+    /// True if a task is returned to the caller, instead of its result.
+    keeps_task: bool,
     result: PhantomData<fn() -> R::Result>,
 }
 
@@ -51,7 +52,34 @@ impl<R: Request> ClientRequest<R> {
             timeout: None,
             max_duration: None,
             progress: None,
+            keeps_task: false,
             result: PhantomData,
+        }
+    }
+
+    /// Creates a request for a method of an extension.
+    pub(super) fn of_extension(
+        inner: &Arc<Inner>,
+        (extension, method): (&str, &str),
+        params: Result<Params, ClientError>,
+    ) -> Self {
+        let mut request = Self::new(inner, params);
+        request.edit_template(|template| {
+            template.method = method.to_owned().into();
+            template.extension = Some(extension.into());
+            Ok(())
+        });
+        request
+    }
+
+    /// Changes the request, unless it has failed already.
+    pub(super) fn edit_template(
+        &mut self,
+        edit: impl FnOnce(&mut RequestTemplate) -> Result<(), ClientError>,
+    ) {
+        let edited = self.template.as_mut().map_or(Ok(()), edit);
+        if let Err(error) = edited {
+            self.template = Err(error);
         }
     }
 
@@ -63,6 +91,7 @@ impl<R: Request> ClientRequest<R> {
             timeout: self.timeout,
             max_duration: self.max_duration,
             progress: self.progress.clone(),
+            keeps_task: self.keeps_task,
             result: PhantomData,
         }
     }
@@ -90,8 +119,31 @@ impl<R: Request> ClientRequest<R> {
         self
     }
 
+    /// Returns a task to the caller, instead of its result.
+    pub(in crate::client) fn keep_task(mut self) -> Self {
+        self.keeps_task = true;
+        self
+    }
+
+    /// Returns true if a task is returned to the caller.
+    pub(in crate::client) fn keeps_task(&self) -> bool {
+        self.keeps_task
+    }
+
+    /// Asks for a task, in revision 2025-11-25.
+    pub(in crate::client) fn ask_for_task(mut self) -> Self {
+        if let Ok(template) = &mut self.template {
+            template.params.ask_for_task();
+            template.asks_for_task = true;
+        }
+        self
+    }
+
     /// Sets the timeout, which includes the time for input requests of the server. After it the request is cancelled and
     /// fails with [`ClientError::Timeout`]. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
+    ///
+    /// A call may become a task of the server, if the client supports tasks. This timeout includes the task, and cancels it. The
+    /// default does not: it applies to each message, while [`TaskWaitLimits`](crate::client::TaskWaitLimits) bound the task.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -173,42 +225,24 @@ impl<R: Request> ClientRequest<R> {
             timeout: limit,
             max_duration,
             progress,
+            keeps_task,
             ..
         } = self;
         async move {
             let template = template.as_ref().map_err(ClientError::clone)?;
-            let limit = limit.unwrap_or(inner.link.limits.request_timeout);
-            if progress.is_some() || max_duration.is_some() {
-                let deadline = ProgressDeadline::start(limit, max_duration);
-                return Box::pin(with_progress(&inner, template, deadline, progress)).await;
+            if progress.is_some() || max_duration.is_some() || inner.accepts_task(template) {
+                let options = RequestOptions {
+                    timeout: limit,
+                    max_duration,
+                    progress,
+                    keeps_task,
+                };
+                return Box::pin(options.run(&inner, template)).await;
             }
+            let limit = limit.unwrap_or(inner.link.limits.request_timeout);
             timeout(limit, inner.complete(template)).await?
         }
     }
-}
-
-/// As [`ClientRequest::finish`], for a request with progress notifications.
-async fn with_progress(
-    inner: &Arc<Inner>,
-    template: &RequestTemplate,
-    deadline: ProgressDeadline,
-    progress: Option<ProgressSink>,
-) -> Result<CompleteResult, ClientError> {
-    let token = inner.link.next_id();
-    let template = RequestTemplate {
-        progress_token: Some(token),
-        ..template.clone()
-    };
-    let deadline = Arc::new(deadline);
-    let restarting = Arc::clone(&deadline);
-    let sink = move |params| {
-        restarting.restart();
-        if let Some(progress) = &progress {
-            progress(params);
-        }
-    };
-    let _registration = inner.link.router.on_progress(token, Arc::new(sink));
-    deadline.apply(inner.complete(&template)).await
 }
 
 impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
@@ -227,67 +261,5 @@ impl<R: Request> fmt::Debug for ClientRequest<R> {
             .debug_struct("ClientRequest")
             .field("method", &R::METHOD)
             .finish_non_exhaustive()
-    }
-}
-
-/// Deadline of a request, which progress may extend.
-struct ProgressDeadline {
-    started: Instant,
-    timeout: Duration,
-    ends: Mutex<Ends>,
-}
-
-#[derive(Clone, Copy)]
-struct Ends {
-    next: Instant,
-    /// Latest end; `None` if progress does not extend the deadline.
-    latest: Option<Instant>,
-}
-
-impl ProgressDeadline {
-    fn start(timeout: Duration, max_duration: Option<Duration>) -> Self {
-        let started = Instant::now();
-        let ends = Ends {
-            next: deadline::from(started, timeout),
-            latest: max_duration.map(|duration| deadline::from(started, duration)),
-        };
-        Self {
-            started,
-            timeout,
-            ends: Mutex::new(ends),
-        }
-    }
-
-    fn restart(&self) {
-        let mut ends = self.lock();
-        if ends.latest.is_some() {
-            ends.next = deadline::after(self.timeout);
-        }
-    }
-
-    async fn apply<T>(
-        &self,
-        future: impl Future<Output = Result<T, ClientError>>,
-    ) -> Result<T, ClientError> {
-        let result = run_until(self, future).await;
-        result.unwrap_or_else(|| Err(ClientError::Timeout(self.end() - self.started)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Ends> {
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Deadline for &ProgressDeadline {
-    fn end(&self) -> Instant {
-        let ends = self.lock();
-        ends.latest
-            .map_or(ends.next, |latest| latest.min(ends.next))
-    }
-
-    fn extend(&mut self, pause: Duration) {
-        let mut ends = self.lock();
-        ends.next = deadline::from(ends.next, pause);
-        ends.latest = ends.latest.map(|latest| deadline::from(latest, pause));
     }
 }

@@ -15,6 +15,7 @@ use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotific
 use crate::client::protocol::changes::Changes;
 use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
+use crate::client::protocol::task::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
 use crate::wire::{RpcError, is_heavier};
@@ -136,6 +137,7 @@ impl Router {
             return request.responder.respond(Err(error));
         }
         let responder = request.responder;
+        let params = request.params.to_owned();
         open.insert(
             id.clone(),
             OpenRequest {
@@ -148,6 +150,7 @@ impl Router {
             let id = id.clone();
             async move {
                 let answer = router.handler.answer(input).await;
+                let answer = answer.map(|answer| relate_answer(&params, answer));
                 let open = lock(&router.open_requests).remove(&id);
                 if let Some(open) = open {
                     open.responder.respond(answer);

@@ -57,6 +57,18 @@ impl PeerInfo {
             && capabilities.resources.is_none()
     }
 
+    /// Rejects a request of an extension that the server has not declared.
+    pub(super) fn check_extension(&self, extension: &str, method: &str) -> Result<(), ClientError> {
+        let declared = self.capabilities.extensions.as_ref();
+        if declared.is_some_and(|declared| declared.contains_key(extension)) {
+            return Ok(());
+        }
+        let reason = format!(
+            "the server has not declared the extension `{extension}`, which `{method}` belongs to"
+        );
+        Err(ClientError::unsupported(reason))
+    }
+
     /// Rejects a request that the capabilities or the revision of the server do not cover.
     pub(super) fn check_support(&self, method: &str) -> Result<(), ClientError> {
         use treenail_schema::method::{Direction, exists};
@@ -71,6 +83,9 @@ impl PeerInfo {
             "prompts/get" | "prompts/list" => ("prompts", capabilities.prompts.is_some()),
             "resources/read" | "resources/list" | "resources/templates/list" => {
                 ("resources", capabilities.resources.is_some())
+            }
+            "tasks/get" | "tasks/update" | "tasks/cancel" if self.revision.is_modern() => {
+                return Ok(());
             }
             _ if !exists(method, Direction::ClientToServer, self.revision) => {
                 let revision = self.revision;

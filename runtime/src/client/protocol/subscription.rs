@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use treenail_schema::{
     Request, SubscriptionFilter, SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
 };
@@ -31,6 +32,8 @@ use crate::client::timeout::timeout;
 /// Dropping it ends the subscription.
 pub struct Subscription {
     acknowledged: SubscriptionFilter,
+    /// The parameters of the acknowledgement, as JSON text.
+    acknowledgement: String,
     queue: Arc<Queue<Arc<ServerNotification>>>,
     /// The request, which is answered when the server ends the subscription.
     request: Option<PendingRequest>,
@@ -53,10 +56,31 @@ impl Subscription {
         self.queue.lost()
     }
 
+    /// Returns true if the server has acknowledged the member `taskIds` with this id.
+    pub(crate) fn acknowledges_task(&self, id: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Acknowledgement {
+            notifications: Acknowledged,
+        }
+        #[derive(Deserialize)]
+        struct Acknowledged {
+            #[serde(default, rename = "taskIds")]
+            task_ids: Vec<String>,
+        }
+
+        let acknowledgement = serde_json::from_str::<Acknowledgement>(&self.acknowledgement);
+        acknowledgement.is_ok_and(|it| it.notifications.task_ids.iter().any(|known| known == id))
+    }
+
     pub(super) async fn open(
         inner: &Arc<Inner>,
         filter: &SubscriptionFilter,
     ) -> Result<Self, ClientError> {
+        Self::open_json(inner, &json!(filter)).await
+    }
+
+    /// As [`open`](Self::open), for a filter with members of extensions.
+    pub(super) async fn open_json(inner: &Arc<Inner>, filter: &Value) -> Result<Self, ClientError> {
         const METHOD: &str = SubscriptionsListenRequest::METHOD;
 
         let (link, peer) = (&inner.link, inner.peer());
@@ -82,11 +106,13 @@ impl Subscription {
             ClientError::closed("the subscription ended before its acknowledgement")
         })?;
         let acknowledged = first.decode::<SubscriptionsAcknowledgedNotification>();
+        let members = first.params.clone();
         let acknowledged = acknowledged.ok_or_else(|| {
             ClientError::protocol("a subscription does not start with its acknowledgement")
         })?;
         Ok(Self {
             acknowledged: acknowledged.notifications,
+            acknowledgement: members,
             queue,
             request: Some(request),
             error: None,

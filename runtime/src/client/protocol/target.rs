@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "http-client")]
+use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::line::LineSession;
 use crate::client::protocol::handshake::Expectation;
 use crate::client::{ClientError, ClientLimits, Session};
-#[cfg(feature = "http-client")]
-use crate::client::{HttpAuthorization, HttpSessionBuilder};
 use crate::server::Connection;
 
 /// Server to connect to.
@@ -17,7 +17,18 @@ pub(super) enum Target {
     /// `None` once it has been opened.
     Memory(Option<Connection>),
     #[cfg(feature = "http-client")]
-    Http(Box<HttpSessionBuilder>),
+    Http(Box<dyn HttpTarget>, Option<Arc<dyn HttpAuthorization>>),
+}
+
+/// Server over HTTP. The crate `treenail-http-session` implements it.
+#[cfg(feature = "http-client")]
+pub trait HttpTarget: Send + Sync + 'static {
+    /// Opens a session, with these credentials in place of its own.
+    fn open(
+        &self,
+        limits: &ClientLimits,
+        authorization: Option<&Arc<dyn HttpAuthorization>>,
+    ) -> Result<Arc<dyn Session>, ClientError>;
 }
 
 impl Target {
@@ -27,7 +38,7 @@ impl Target {
             Self::Session(session) => Arc::clone(session),
             Self::Command(command) => Arc::new(command.start(limits)?),
             #[cfg(feature = "http-client")]
-            Self::Http(builder) => Arc::new(builder.clone().limits(limits.clone()).build()?),
+            Self::Http(http, authorization) => http.open(limits, authorization.as_ref())?,
             Self::Memory(connection) => {
                 let connection = connection.take();
                 let connection =
@@ -44,9 +55,7 @@ impl Target {
         authorization: Arc<dyn HttpAuthorization>,
     ) -> Result<Self, ClientError> {
         match self {
-            Self::Http(builder) => Ok(Self::Http(Box::new(
-                builder.with_authorization(authorization),
-            ))),
+            Self::Http(http, _) => Ok(Self::Http(http, Some(authorization))),
             _ => Err(ClientError::invalid(
                 "`oauth` concerns servers over HTTP; set a `url`, or pass credentials to a child process in its environment",
             )),

@@ -96,6 +96,8 @@ pub struct SessionRequest {
     /// Arguments to repeat in headers, for tools that require it: names without the prefix `Mcp-Param-`, and unencoded
     /// values. Transports without headers ignore them.
     pub headers: Vec<(String, String)>,
+    /// The unencoded value of the header `Mcp-Name`; `None` for that of the method. Transports without headers ignore it.
+    pub name_header: Option<String>,
     /// True if dropping the future cancels the request. False for handshake requests.
     pub cancellable: bool,
 }
@@ -109,6 +111,7 @@ impl SessionRequest {
             params,
             revision: None,
             headers: Vec::new(),
+            name_header: None,
             cancellable: true,
         }
     }

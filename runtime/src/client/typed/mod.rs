@@ -12,7 +12,7 @@ mod progress_items;
 mod remainder;
 mod stream;
 
-pub use self::call::{TypedCall, TypedCallFuture};
+pub use self::call::{ResultReader, Started, TypedCall, TypedCallFuture};
 pub(in crate::client) use self::decode::decode_output;
 pub use self::mock::{
     ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, fail_without_answer,

@@ -1,6 +1,7 @@
 //! One connection: the revision of its peer, and the response to each of its messages.
 
 mod batch;
+mod extension;
 mod handshake;
 #[cfg(feature = "http-server")]
 mod http;

@@ -10,6 +10,7 @@ use treenail_schema::{Method, ProgressToken};
 
 use super::Connection;
 use crate::call::{Call, CallTarget, progress_token};
+use crate::extension::is_task_method;
 use crate::extensions::{Extensions, Principal};
 use crate::handler::PendingResult;
 use crate::request_id::{CallId, ReceivedId};
@@ -28,7 +29,7 @@ use crate::wire::Params;
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
 /// Outcome of a request: `None` if the response has been written.
-type Outcome = Option<PendingRequest>;
+pub(super) type Outcome = Option<PendingRequest>;
 
 /// Start of a call: writes its result, or returns the pending result.
 type Start<'s> =
@@ -86,8 +87,11 @@ impl Connection {
         let revision = peer.revision();
         let method = envelope
             .known
-            .filter(|method| method.exists(Direction::ClientToServer, revision))
-            .ok_or_else(|| RpcError::method_not_found(&envelope.method, revision))?;
+            .filter(|method| method.exists(Direction::ClientToServer, revision));
+        let Some(method) = method else {
+            self.check_extension_scopes(envelope)?;
+            return self.dispatch_extension(id, envelope, &peer, out);
+        };
         self.registry.refresh(&mut self.snapshot);
         let view = match &self.snapshot.views {
             None => None,
@@ -121,9 +125,7 @@ impl Connection {
                 subscriber.unsubscribe(server, params)?;
             }
             Method::SubscriptionsListen => {
-                subscriber.listen(server, snapshot, id, params)?;
-                subscriber.attend(server, Audience::new(extensions, &peer, base));
-                return Ok(None);
+                return self.listen(id, params, &peer, view.as_ref());
             }
             _ => {
                 let request = (method, envelope);
@@ -178,7 +180,7 @@ impl Connection {
             }) => {
                 let target = CallTarget {
                     principal: self.extensions.get::<Principal>().map(Principal::as_str),
-                    method,
+                    method: Some(method),
                     name: &name,
                     arguments: arguments.as_deref(),
                 };
@@ -190,11 +192,13 @@ impl Connection {
                 let received = ReceivedId::new(id);
                 let call = Call {
                     resumed: resumed.as_ref(),
+                    params: params.text,
                     ..self.call(peer, CallId::Received(&received), target, params.meta)
                 };
                 Ok(self.poll_once(&**handler, &call, out))
             }
-            None => Err(RpcError::method_not_found(&envelope.method, revision)),
+            // Extensions have the methods that only one revision has in its core.
+            None => self.dispatch_extension(id, envelope, peer, out),
         }
     }
 
@@ -223,7 +227,7 @@ impl Connection {
         };
         let target = CallTarget {
             principal: self.extensions.get::<Principal>().map(Principal::as_str),
-            method,
+            method: Some(method),
             name: &name,
             arguments: arguments.as_deref(),
         };
@@ -246,7 +250,7 @@ impl Connection {
     }
 
     /// Makes the call of a request.
-    fn call<'a>(
+    pub(super) fn call<'a>(
         &'a self,
         peer: &'a Arc<Peer>,
         id: CallId<'a>,
@@ -258,6 +262,7 @@ impl Connection {
             id,
             target,
             meta,
+            params: None,
             server: &self.server,
             outbox: &self.outbox,
             resumed: None,
@@ -270,7 +275,12 @@ impl Connection {
     /// Runs the handler of a call, and polls its result once.
     ///
     /// Most results are ready then, and need no copy of the id. The task that takes over a pending one polls it again, so no waker is lost.
-    fn poll_once(&self, start: &Start<'_>, call: &Call<'_>, out: &mut Vec<u8>) -> Outcome {
+    pub(super) fn poll_once(
+        &self,
+        start: &Start<'_>,
+        call: &Call<'_>,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
         let revision = call.peer.revision();
         let style = self.server.style(revision);
         let pending = write_response(out, call.id.text(), style, |result| {
@@ -289,7 +299,7 @@ impl Connection {
 }
 
 /// Checks the scopes of a request of an authorized caller, and gives its function the access to them.
-fn check_scopes(
+pub(super) fn check_scopes(
     extensions: &mut Extensions,
     snapshot: &Snapshot,
     envelope: &Envelope<'_>,
@@ -315,7 +325,7 @@ fn is_http(extensions: &Extensions) -> bool {
 }
 
 /// Rejects a token that is too long, because each progress message of the call repeats it.
-fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError> {
+pub(super) fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError> {
     let Some(meta) = meta.filter(|meta| meta.len() > most) else {
         return Ok(());
     };
@@ -329,18 +339,17 @@ fn check_progress_token(meta: Option<&str>, most: usize) -> Result<(), RpcError>
 
 impl Server {
     /// Returns `true` if a request runs a function, or passes through layers.
-    #[cfg_attr(
-        not(feature = "tower"),
-        allow(clippy::unused_self, reason = "layers decide")
-    )]
     pub(crate) fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
+        let Some(method) = envelope.known.filter(|method| !is_task_method(*method)) else {
+            return self.state.config.extensions.has_method(&envelope.method);
+        };
         #[cfg(feature = "tower")]
         if self.state.layers.is_some() {
-            return envelope.known.is_some_and(is_layered);
+            return is_layered(method);
         }
         matches!(
-            envelope.known,
-            Some(Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete)
+            method,
+            Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete
         )
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::sync::Mutex;
@@ -82,9 +82,6 @@ impl Service<Request> for RequestService {
     }
 }
 
-/// The format of tool results for layers.
-static BARE: LazyLock<ResultFormat> = LazyLock::new(ResultFormat::bare);
-
 /// Runs the function of the request, or lists, and collects the output.
 async fn run(request: Request) -> Result<Response, BoxError> {
     let Request {
@@ -101,7 +98,7 @@ async fn run(request: Request) -> Result<Response, BoxError> {
     let is_bare = call.target.method() == Method::CallTool;
     let style = || {
         if is_bare {
-            &*BARE
+            ResultFormat::bare()
         } else {
             call.server.style(revision)
         }
@@ -130,6 +127,7 @@ fn start(
     if matches!(method, Method::CallTool | Method::GetPrompt) {
         params.arguments = call.target.arguments.as_deref();
     }
+    let text = params.text;
     let call = call.borrow(None);
     match snapshot.route(method, &params, revision, &call.server.state.config)? {
         Some(Route::Page(page)) => {
@@ -146,7 +144,12 @@ fn start(
                 arguments: arguments.as_deref(),
                 ..call.target
             };
-            handler(&Call { target, ..call }, result)
+            let call = Call {
+                target,
+                params: text,
+                ..call
+            };
+            handler(&call, result)
         }
         None => Err(RpcError::method_not_found(method.as_str(), revision)),
     }

@@ -21,6 +21,7 @@ use treenail_schema::CacheScope;
 use treenail_schema::Method;
 
 use crate::error::{Error, Result};
+use crate::extension::ExtensionSet;
 use crate::scope::RequiredScopes;
 use crate::server::Server;
 use crate::server::config::ServerConfig;
@@ -38,6 +39,7 @@ pub(crate) struct Registry {
     current: Mutex<Current>,
     /// The stack around each tool, also around those of later edits.
     stack: CallStack,
+    extensions: ExtensionSet,
 }
 
 #[derive(Debug)]
@@ -147,7 +149,7 @@ impl Server {
 
 impl Registry {
     pub(crate) fn new(
-        parts: Parts,
+        (parts, extensions): (Parts, ExtensionSet),
         stack: CallStack,
         config: &ServerConfig,
     ) -> Result<Self, String> {
@@ -157,7 +159,13 @@ impl Registry {
             version: AtomicU64::new(snapshot.version),
             current: Mutex::new(Current { catalog, snapshot }),
             stack,
+            extensions,
         })
+    }
+
+    /// Returns the handlers of the server's extensions.
+    pub(crate) fn extensions(&self) -> &ExtensionSet {
+        &self.extensions
     }
 
     /// Returns the registry of `server`.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use treenail_schema::{Prompt, Revision, Tool, field};
 
 use crate::completion::empty_handler;
+use crate::definition::Entry;
 use crate::handler::Handler;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
@@ -114,7 +115,9 @@ impl Snapshot {
     fn with_handshake_results(mut self, catalog: &Catalog, config: &ServerConfig) -> Self {
         let instructions = catalog.instructions();
         self.handshake_results = Revision::ALL.map(|revision| {
-            config.handshake_result(revision, &self.capabilities(revision), &instructions)
+            let mut capabilities = self.capabilities(revision);
+            config.extensions.declare(revision, &mut capabilities);
+            config.handshake_result(revision, &capabilities.into(), &instructions)
         });
         self
     }
@@ -161,6 +164,12 @@ impl Snapshot {
     /// Returns `true` if there is a tool with this name.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.index.get(name).is_some()
+    }
+
+    /// Returns the entry of a tool.
+    pub(crate) fn tool_entry(&self, name: &str) -> Option<&Arc<Entry<Tool>>> {
+        let index = &self.tools.index;
+        index.position(name).map(|at| &index.entries()[at])
     }
 
     /// Returns `true` if there is a prompt with this name.
@@ -216,7 +225,7 @@ impl Snapshot {
     }
 
     /// Returns the capabilities that the server declares to peers of a revision.
-    fn capabilities(&self, revision: Revision) -> Value {
+    fn capabilities(&self, revision: Revision) -> Map<String, Value> {
         let known = |capability: &str| {
             let facts = field("ServerCapabilities", capability);
             facts.is_some_and(|facts| facts.revisions.contains(revision))
@@ -240,8 +249,7 @@ impl Snapshot {
         all.into_iter()
             .filter(|(capability, present, _)| *present && known(capability))
             .map(|(capability, _, details)| (capability.to_owned(), details))
-            .collect::<Map<_, _>>()
-            .into()
+            .collect()
     }
 }
 

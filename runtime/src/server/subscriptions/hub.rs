@@ -9,6 +9,7 @@ use std::task::Waker;
 use tokio::sync::watch;
 
 use crate::bus::EventQueue;
+use crate::extension::Publication;
 use crate::server::subscriptions::listener::Listener;
 use crate::server::subscriptions::{Event, Kind};
 
@@ -86,6 +87,13 @@ impl Hub {
         }
         if let Some(queue) = &self.queue {
             queue.push(&kind.into());
+        }
+    }
+
+    /// Sends a message of an extension to its subscribers at this replica.
+    pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
+        if !self.is_closed() {
+            self.wake(|listener| listener.publish(publication));
         }
     }
 

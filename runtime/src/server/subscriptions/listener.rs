@@ -1,8 +1,9 @@
 //! Subscriptions of one connection: the hub marks changes in them, and the connection takes them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use crate::extension::Publication;
 use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kind, Kinds};
@@ -61,6 +62,16 @@ impl Listener {
         let mut new = false;
         for subscription in &mut state.subscriptions {
             new |= subscription.mark(event);
+        }
+        state.waker.take_if(|_| new)
+    }
+
+    /// Marks a message of an extension. Returns the waker as [`Listener::mark`] does.
+    pub(crate) fn publish(&self, publication: &Arc<Publication>) -> Option<Waker> {
+        let mut state = self.lock();
+        let mut new = false;
+        for subscription in &mut state.subscriptions {
+            new |= subscription.publish(publication);
         }
         state.waker.take_if(|_| new)
     }

@@ -9,6 +9,7 @@ use treenail_schema::{
     SubscriptionsAcknowledgedNotification, ToolListChangedNotification,
 };
 
+use crate::extension::Publication;
 use crate::server::subscriptions::Kind;
 use crate::wire::write_result;
 
@@ -19,6 +20,8 @@ pub(crate) enum SubscriptionMessage {
     Acknowledged(Box<str>),
     ListChanged(Kind),
     Updated(Arc<str>),
+    /// A message of an extension.
+    Published(Arc<Publication>),
     /// The result of the request that started the subscription.
     Ended,
     /// Follows [`SubscriptionMessage::Ended`], for clients that wait for this notification.
@@ -34,6 +37,7 @@ impl SubscriptionMessage {
             Self::ListChanged(Kind::Prompts) => PromptListChangedNotification::METHOD,
             Self::ListChanged(Kind::Resources) => ResourceListChangedNotification::METHOD,
             Self::Updated(_) => ResourceUpdatedNotification::METHOD,
+            Self::Published(publication) => &publication.method,
             Self::Cancelled => CancelledNotification::METHOD,
             Self::Ended => return result(tag.unwrap_or("null"), server_info),
         };
@@ -41,9 +45,20 @@ impl SubscriptionMessage {
             Self::Acknowledged(accepted) => Some(format!(r#""notifications":{accepted}"#)),
             Self::Updated(uri) => Some(format!(r#""uri":{}"#, json!(**uri))),
             Self::Cancelled => tag.map(|id| format!(r#""requestId":{id}"#)),
+            Self::Published(publication) => {
+                Some(publication.params.clone()).filter(|params| !params.is_empty())
+            }
             Self::ListChanged(_) | Self::Ended => None,
         };
-        let meta = tag.map(|id| format!(r#""_meta":{{"{SUBSCRIPTION_ID}":{id}}}"#));
+        let mut meta = match self {
+            Self::Published(publication) => publication.meta.clone(),
+            _ => String::new(),
+        };
+        if let Some(id) = tag {
+            let separator = if meta.is_empty() { "" } else { "," };
+            meta.push_str(&format!(r#"{separator}"{SUBSCRIPTION_ID}":{id}"#));
+        }
+        let meta = (!meta.is_empty()).then(|| format!(r#""_meta":{{{meta}}}"#));
         let params: Vec<String> = own.into_iter().chain(meta).collect();
         let params = match &*params {
             [] => String::new(),

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use serde_json::json;
 use treenail_schema::{Revision, SubscriptionFilter};
 
+use crate::extension::{Accepting, Topics};
 #[cfg(feature = "http-server")]
 use crate::extensions::Extensions;
 use crate::limits::Limits;
@@ -18,7 +19,7 @@ use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::review::{Audience, Decision, Review, Unreviewed};
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
 use crate::server::subscriptions::{Kind, Kinds};
-use crate::wire::{Params, RpcError, object, shortened, string};
+use crate::wire::{Params, RpcError, object, shortened, string, write_error};
 
 /// Subscriptions of one connection. Most connections have none.
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub(crate) struct Subscriber {
     registration: Option<Registration>,
     /// Its caller, if lists may change.
     audience: Option<Audience>,
+    /// Subscriptions whose topics have to be accepted, by the ids of their requests.
+    accepting: Vec<(ListenId, Accepting)>,
 }
 
 impl Subscriber {
@@ -64,8 +67,8 @@ impl Subscriber {
         &mut self,
         server: &Server,
         snapshot: &Snapshot,
-        id: &str,
-        params: &Params<'_>,
+        (id, params): (&str, &Params<'_>),
+        topics: Option<Topics>,
     ) -> Result<(), RpcError> {
         let limits = server.limits();
         if id.len() > limits.subscriptions.bytes {
@@ -77,13 +80,58 @@ impl Subscriber {
         let kinds = kinds(&accepted);
         let acknowledged = json!(accepted).to_string();
         let uris = accepted.resource_subscriptions.unwrap_or_default();
+        let mut accepting = None;
         self.change(server, |state| {
             check_room(state, id, limits)?;
-            check_uris(state, uris.len(), limits)?;
+            let count = topics.as_ref().map_or(0, |topics| topics.keys.len());
+            check_uris(state, uris.len() + count, limits)?;
             let subscription = Subscription::listen(ListenId::new(id), kinds, uris, acknowledged);
-            state.subscriptions.push(subscription);
+            state.subscriptions.push(match topics {
+                None => subscription,
+                Some(topics) => {
+                    accepting = Some(topics.accepting);
+                    subscription.with_topics(topics.keys)
+                }
+            });
             Ok(())
-        })
+        })?;
+        let mut context = Context::from_waker(Waker::noop());
+        self.accepting
+            .extend(accepting.map(|accepting| (ListenId::new(id), accepting)));
+        // A failure at once is the response to the request. A pending one is polled again with its waker.
+        self.poll_accepting(&mut context)
+            .map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Starts subscriptions whose topics have been accepted. Returns the id and the error of one that has failed.
+    fn poll_accepting(&mut self, context: &mut Context<'_>) -> Option<(ListenId, RpcError)> {
+        let listener = &self.registration.as_ref()?.listener;
+        let mut failed = None;
+        self.accepting.retain_mut(|(id, accepting)| {
+            if failed.is_some() {
+                return true;
+            }
+            let Poll::Ready(accepted) = accepting.poll(context) else {
+                return true;
+            };
+            let subscriptions = &mut listener.lock().subscriptions;
+            match accepted {
+                Ok(accepted) => {
+                    if let Some(one) = subscriptions.iter_mut().find(|one| one.is(&id.text)) {
+                        one.accept(accepted);
+                    }
+                }
+                Err(error) => {
+                    subscriptions.retain(|one| !one.is(&id.text));
+                    failed = Some((id.clone(), error));
+                }
+            }
+            false
+        });
+        if failed.is_some() {
+            self.drop_idle();
+        }
+        failed
     }
 
     /// Handles `resources/subscribe`.
@@ -127,6 +175,7 @@ impl Subscriber {
         if self.registration.is_none() {
             return false;
         }
+        self.accepting.retain(|(one, _)| !one.is(id));
         self.change(server, |state| {
             let before = state.subscriptions.len();
             state.subscriptions.retain(|one| !one.is(id));
@@ -140,6 +189,11 @@ impl Subscriber {
         server: &Server,
         context: &mut Context<'_>,
     ) -> Poll<Unreviewed> {
+        if let Some((id, error)) = self.poll_accepting(context) {
+            let mut response = Vec::new();
+            write_error(&mut response, Some(&id.text), &error);
+            return Poll::Ready(Unreviewed::Message(response));
+        }
         let Some(registration) = &self.registration else {
             return Poll::Pending;
         };

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use treenail_schema::RequestId;
+use serde_json::json;
+use treenail_schema::{JsonObject, RequestId};
 
+use crate::extension::{Accepted, Publication, topic_key};
 use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::{Event, Kind, Kinds};
 
@@ -24,6 +26,10 @@ pub(crate) struct Subscription {
     reviewed: Kinds,
     /// The URIs with pending updates, in order.
     pending_uris: VecDeque<Arc<str>>,
+    /// The topics of extensions, each with its newest message while that is pending.
+    topics: HashMap<Arc<str>, Option<Arc<Publication>>>,
+    /// The topics with pending messages, in order.
+    pending_topics: VecDeque<Arc<str>>,
 }
 
 /// The id of a request for a subscription, as the peer wrote it.
@@ -43,7 +49,7 @@ impl ListenId {
     }
 
     /// Returns `true` if `text` is the same id, perhaps with other escapes.
-    fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         *self.text == *text || (self.read.is_some() && self.read == serde_json::from_str(text).ok())
     }
 }
@@ -51,6 +57,8 @@ impl ListenId {
 /// Stage of a subscription.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
+    /// The acknowledgement, with this object and the accepted topics, has to wait for them.
+    Accepting(Box<str>),
     /// The acknowledgement, with this object, is the first message.
     Started(Box<str>),
     Open,
@@ -76,7 +84,54 @@ impl Subscription {
             suspected: Kinds::default(),
             reviewed: Kinds::default(),
             pending_uris: VecDeque::new(),
+            topics: HashMap::new(),
+            pending_topics: VecDeque::new(),
         }
+    }
+
+    /// Adds topics. The subscription starts when some of them have been [accepted](Self::accept).
+    pub(crate) fn with_topics(mut self, topics: Vec<Arc<str>>) -> Self {
+        self.topics = topics.into_iter().map(|topic| (topic, None)).collect();
+        if let Stage::Started(accepted) = self.stage {
+            self.stage = Stage::Accepting(accepted);
+        }
+        self
+    }
+
+    /// Starts the subscription with the accepted topics, and drops all others.
+    pub(crate) fn accept(&mut self, members: Accepted) {
+        let Stage::Accepting(accepted) = &self.stage else {
+            return;
+        };
+        let mut acknowledged: JsonObject = serde_json::from_str(accepted).unwrap_or_default();
+        let mut topics = HashMap::new();
+        for (member, mut accepted) in members {
+            accepted.retain(|topic| {
+                let wanted = self.topics.remove_entry(&*topic_key(&member, topic));
+                let is_wanted = wanted.is_some();
+                topics.extend(wanted);
+                is_wanted
+            });
+            acknowledged.insert(member.into(), accepted.into());
+        }
+        self.pending_topics
+            .retain(|topic| topics.contains_key(topic));
+        self.topics = topics;
+        self.stage = Stage::Started(json!(acknowledged).to_string().into());
+    }
+
+    /// Marks a message, if the subscription includes its topic. Returns `true` if that is a new mark.
+    pub(crate) fn publish(&mut self, publication: &Arc<Publication>) -> bool {
+        let Some((topic, _)) = self.topics.get_key_value(&*publication.key) else {
+            return false;
+        };
+        let topic = Arc::clone(topic);
+        let newest = Some(Arc::clone(publication));
+        let is_new = matches!(self.topics.insert(Arc::clone(&topic), newest), Some(None));
+        if is_new {
+            self.pending_topics.push_back(topic);
+        }
+        is_new && !matches!(self.stage, Stage::Accepting(_))
     }
 
     /// Makes the subscription of a peer of the legacy era.
@@ -90,6 +145,8 @@ impl Subscription {
             suspected: Kinds::default(),
             reviewed: Kinds::default(),
             pending_uris: VecDeque::new(),
+            topics: HashMap::new(),
+            pending_topics: VecDeque::new(),
         }
     }
 
@@ -102,9 +159,9 @@ impl Subscription {
         self.id.as_ref().is_some_and(|id| id.is(text))
     }
 
-    /// Returns the number of its URIs.
+    /// Returns the number of its URIs and topics.
     pub(crate) fn len(&self) -> usize {
-        self.uris.len()
+        self.uris.len() + self.topics.len()
     }
 
     /// Returns its URIs.
@@ -199,7 +256,11 @@ impl Subscription {
     pub(crate) fn next(&mut self, closing: bool) -> Option<SubscriptionMessage> {
         match std::mem::replace(&mut self.stage, Stage::Open) {
             Stage::Started(accepted) => return Some(SubscriptionMessage::Acknowledged(accepted)),
-            Stage::Open => {}
+            Stage::Accepting(accepted) if !closing => {
+                self.stage = Stage::Accepting(accepted);
+                return None;
+            }
+            Stage::Accepting(_) | Stage::Open => {}
             Stage::Answered => {
                 self.stage = Stage::Finished;
                 return Some(SubscriptionMessage::Cancelled);
@@ -215,6 +276,10 @@ impl Subscription {
         if let Some(uri) = self.pending_uris.pop_front() {
             self.uris.insert(Arc::clone(&uri), false);
             return Some(SubscriptionMessage::Updated(uri));
+        }
+        if let Some(topic) = self.pending_topics.pop_front() {
+            let newest = self.topics.get_mut(&topic).and_then(Option::take);
+            return newest.map(SubscriptionMessage::Published);
         }
         if closing && self.id.is_some() {
             self.stage = Stage::Answered;

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName};
 use treenail_schema::error_code::HEADER_MISMATCH;
 
+use crate::server::Server;
 use crate::wire::{Envelope, RpcError, as_string};
 
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -22,13 +23,13 @@ pub(super) struct StandardHeaders<'a> {
 }
 
 impl<'a> StandardHeaders<'a> {
-    /// Reads the headers that a request of `method` requires.
-    pub(super) fn read(headers: &'a HeaderMap, method: &str) -> Result<Self, RpcError> {
+    /// Reads the headers that a request of `method` requires. `Mcp-Name` is required if it repeats a `member` of the parameters.
+    pub(super) fn read(headers: &'a HeaderMap, member: Option<&str>) -> Result<Self, RpcError> {
         let required = |name| {
             let value = single_header(headers, &name)?;
             value.ok_or_else(|| header_mismatch(format!("the header `{name}` is missing")))
         };
-        let name = name_member(method).map(|_| required(NAME)).transpose()?;
+        let name = member.map(|_| required(NAME)).transpose()?;
         Ok(Self {
             version: required(PROTOCOL_VERSION)?,
             method: required(METHOD)?,
@@ -37,15 +38,20 @@ impl<'a> StandardHeaders<'a> {
     }
 
     /// Compares the headers with the body, whose protocol version is `version`.
-    pub(super) fn check(&self, version: &str, envelope: &Envelope<'_>) -> Result<(), RpcError> {
+    pub(super) fn check(
+        &self,
+        version: &str,
+        envelope: &Envelope<'_>,
+        member: Option<&str>,
+    ) -> Result<(), RpcError> {
         expect_equal(&PROTOCOL_VERSION, self.version, version)?;
         expect_equal(&METHOD, self.method, &envelope.method)?;
         let Some(name) = &self.name else {
             return Ok(());
         };
-        let member = match name_member(&envelope.method) {
-            Some("uri") => envelope.params.member("uri")?,
-            _ => envelope.params.name,
+        let member = match member {
+            Some("name") | None => envelope.params.name,
+            Some(member) => envelope.params.member(member)?,
         };
         match member.and_then(as_string) {
             Some(member) => expect_equal(&NAME, name, &member),
@@ -67,12 +73,12 @@ pub(super) fn check_notification(
     }
 }
 
-/// Returns the member of `params` that the header `Mcp-Name` must match.
-fn name_member(method: &str) -> Option<&'static str> {
+/// Returns the member of `params` that the header `Mcp-Name` must match, for a method of `server`.
+pub(super) fn name_member<'a>(server: &'a Server, method: &str) -> Option<&'a str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
         "resources/read" => Some("uri"),
-        _ => None,
+        _ => server.name_header(method),
     }
 }
 

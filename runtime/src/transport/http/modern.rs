@@ -14,7 +14,9 @@ use crate::transport::http::authorize::expiry;
 use crate::transport::http::call_permits::{over_capacity, reclaim_call_permits};
 use crate::transport::http::exchange::Exchange;
 use crate::transport::http::header_params::check_header_params;
-use crate::transport::http::headers::{PROTOCOL_VERSION, StandardHeaders, check_notification};
+use crate::transport::http::headers::{
+    PROTOCOL_VERSION, StandardHeaders, check_notification, name_member,
+};
 use crate::transport::http::legacy::Sessions;
 use crate::transport::http::response::{HttpBody, Rejection, json_response};
 use crate::transport::http::stream_permits::StreamPermits;
@@ -142,7 +144,9 @@ fn check_request(
     headers: &HeaderMap,
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
-    let standard_headers = StandardHeaders::read(headers, &envelope.method)?;
+    let server = connection.server().clone();
+    let member = name_member(&server, &envelope.method);
+    let standard_headers = StandardHeaders::read(headers, member)?;
     envelope.params.check()?;
     let meta = object("_meta", envelope.params.meta)?
         .ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
@@ -156,7 +160,7 @@ fn check_request(
         Ok(Some(peer)) => Cow::Borrowed(peer.revision().as_str()),
         Err(_) => stated_version(meta).unwrap_or(Cow::Borrowed("")),
     };
-    standard_headers.check(&version, envelope)?;
+    standard_headers.check(&version, envelope, member)?;
     let Some(peer) = peer?.filter(|_| envelope.known == Some(Method::CallTool)) else {
         return Ok(());
     };

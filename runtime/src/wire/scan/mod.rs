@@ -19,7 +19,7 @@ pub const DEEPEST: u32 = 128;
 
 /// Error of the scanner: the reason, and the position in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
+pub struct SyntaxError {
     reason: &'static str,
     at: usize,
 }
@@ -226,7 +226,7 @@ impl<'a> Scanner<'a> {
 }
 
 /// Returns the unescaped string if the checked JSON value `text` is a string.
-pub(crate) fn as_string(text: &str) -> Option<Cow<'_, str>> {
+pub fn as_string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if inner.bytes().any(|byte| byte == b'\\') {
         serde_json::from_str(text).ok().map(Cow::Owned)

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use treenail_runtime::client::{ClientError, HttpSession, Session, SessionRequest};
+use treenail::client::HttpSession;
+use treenail_runtime::client::{ClientError, Session, SessionRequest};
 use treenail_schema::Revision;
 
 use crate::testing::TestAuthorizationServer;

@@ -1,0 +1,103 @@
+//! Builder of HTTP sessions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use treenail_http_client::{Pool, url};
+use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
+
+use crate::from_http;
+use crate::headers::is_reserved;
+use crate::inner::Inner;
+use crate::session::HttpSession;
+
+/// Builder of an [`HttpSession`], returned by [`HttpSession::builder`].
+#[derive(Clone)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct HttpSessionBuilder {
+    url: String,
+    headers: Vec<(String, String)>,
+    authorization: Option<Arc<dyn HttpAuthorization>>,
+    limits: ClientLimits,
+}
+
+impl fmt::Debug for HttpSessionBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Header values and the URL may contain secrets.
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("HttpSessionBuilder")
+            .field("headers", &names)
+            .field("authorization", &self.authorization)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpSessionBuilder {
+    pub(crate) fn new(url: String) -> Self {
+        Self {
+            url,
+            headers: Vec::new(),
+            authorization: None,
+            limits: ClientLimits::default(),
+        }
+    }
+
+    /// Adds a header to every request, such as `Authorization`. Several headers of the same name are all sent.
+    ///
+    /// Headers are sent to the origin of the URL only: redirects to another origin are not followed. Headers of the protocol,
+    /// such as `Mcp-Session-Id` and `Accept`, cannot be set. Values do not appear in logs or in the output of `Debug`.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the credentials of the requests, which may change while the session runs. The OAuth client of `treenail::auth`
+    /// implements them; an `Arc` of them is accepted too.
+    pub fn authorization(mut self, authorization: impl HttpAuthorization) -> Self {
+        self.authorization = Some(Arc::new(authorization));
+        self
+    }
+
+    /// Sets the limits, in place of the defaults.
+    pub fn limits(mut self, limits: ClientLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Creates the session. Nothing is sent before its first request.
+    ///
+    /// # Errors
+    ///
+    /// - [`ClientError::Invalid`] if the URL has another scheme than `http` or `https`, or contains a user name; if a header
+    ///   cannot be sent; or if the environment configures an unsupported proxy.
+    /// - [`ClientError::Closed`] if the certificates of the system cannot be read.
+    pub fn build(self) -> Result<HttpSession, ClientError> {
+        let url = url::parse(&self.url).map_err(from_http)?;
+        let headers = headers(&self.headers)?;
+        let pool = Pool::new(&url, &self.limits.http).map_err(from_http)?;
+        let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
+        Ok(HttpSession(inner))
+    }
+}
+
+fn headers(given: &[(String, String)]) -> Result<HeaderMap, ClientError> {
+    let mut headers = HeaderMap::new();
+    for (text, value) in given {
+        let invalid = |reason: &str| {
+            let name = treenail_schema::internal::quoted(text);
+            ClientError::invalid(format!("the header {name} {reason}"))
+        };
+        let name: HeaderName = text.parse().map_err(|_| invalid("has an invalid name"))?;
+        if is_reserved(&name) {
+            return Err(invalid("is set by the protocol"));
+        }
+        let value = HeaderValue::from_str(value);
+        let mut value = value.map_err(|_| invalid("has a value that cannot be sent"))?;
+        value.set_sensitive(true);
+        headers.append(name, value);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,55 @@
+//! Event stream of one response.
+
+use bytes::{Buf, Bytes};
+use hyper::body::Incoming;
+use treenail_http_client::body;
+use treenail_http_client::sse::{Event, Parser, Position};
+
+/// Event stream of one response. Dropping it closes the stream.
+#[derive(Debug)]
+pub(crate) struct Events {
+    body: Incoming,
+    chunk: Bytes,
+    parser: Parser,
+}
+
+impl Events {
+    /// Reads `body`, which continues at `position`. An event has at most `max_bytes` bytes of data.
+    pub(crate) fn new(body: Incoming, max_bytes: usize, position: Position) -> Self {
+        Self {
+            body,
+            chunk: Bytes::new(),
+            parser: Parser::new(max_bytes, position),
+        }
+    }
+
+    /// Returns the next event, or `None` when the stream has ended or broken off.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        loop {
+            let mut rest = &self.chunk[..];
+            let event = self.parser.next(&mut rest);
+            let consumed = self.chunk.len() - rest.len();
+            self.chunk.advance(consumed);
+            if event.is_some() {
+                return event;
+            }
+            match body::next_chunk(&mut self.body).await? {
+                Ok(chunk) => self.chunk = chunk,
+                Err(error) => {
+                    tracing::debug!(%error, "a stream of the server broke off");
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Lets the server end the response after its answer, so that the connection can be reused.
+    pub(crate) fn release(self) {
+        body::release(self.body);
+    }
+
+    /// Returns the position from which the stream can be resumed.
+    pub(crate) fn into_position(self) -> Position {
+        self.parser.position
+    }
+}

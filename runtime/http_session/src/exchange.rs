@@ -1,0 +1,256 @@
+//! Request and answer over HTTP.
+
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use hyper::body::Incoming as Body;
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+use treenail_http_client::response::is_transient;
+use treenail_http_client::sse::{Event, Position};
+use treenail_runtime::client::{ClientError, SessionRequest};
+use treenail_schema::Revision;
+
+use crate::events::Events;
+use crate::incoming::Source;
+use crate::inner::{Inner, closed};
+use crate::response::{ErrorResponse, HttpResponse};
+use crate::sender::Parts;
+use crate::session_state::SessionState;
+use crate::sse_2024_11_05::{self, may_be_http_sse};
+use crate::{Answer, backoff, headers, message};
+
+/// Sends a modern request. The future owns the whole exchange, so dropping it closes the stream.
+pub(crate) async fn send_modern(
+    inner: &Arc<Inner>,
+    request: &SessionRequest,
+    revision: Revision,
+) -> Answer {
+    let response = inner.sender.post(&inner.sender.url, request.into(), || {
+        let headers = headers::of_request(request, revision)?;
+        let body = message::request(request);
+        Ok(Parts { headers, body })
+    });
+    let response = response.await?;
+    let source = Source::Modern(request.id);
+    match HttpResponse::read(response, &inner.limits).await? {
+        HttpResponse::Events(body) => {
+            let mut events = Events::new(body, inner.limits.message_bytes, Position::default());
+            let answer = read_until_answer(inner, &mut events, source).await;
+            match answer {
+                Some(answer) => {
+                    events.release();
+                    answer
+                }
+                None => Err(stream_ended()),
+            }
+        }
+        other => answer_in_body(inner, other, source).await,
+    }
+}
+
+/// Sends a legacy request. Its answer may arrive on any stream of the session, but usually arrives on its own.
+pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
+    if starts_session(request) {
+        inner.state.reset();
+    }
+    let state = inner.state.update_revision(request.revision);
+    let elsewhere = inner.dispatcher.pending.insert(request.id);
+    let mut pending = PendingReply {
+        inner,
+        id: request.id,
+        runtime: Handle::current(),
+        cancel_on_drop: request.cancellable && !starts_session(request),
+    };
+    let answer = first(exchange(inner, request, state), async {
+        elsewhere.await.unwrap_or_else(|_| Err(closed()))
+    });
+    let answer = answer.await;
+    pending.cancel_on_drop = false;
+    answer
+}
+
+fn starts_session(request: &SessionRequest) -> bool {
+    request.method == "initialize"
+}
+
+/// A request without an answer yet. Dropping it cancels the request on the server.
+struct PendingReply<'a> {
+    inner: &'a Arc<Inner>,
+    id: i64,
+    runtime: Handle,
+    cancel_on_drop: bool,
+}
+
+impl Drop for PendingReply<'_> {
+    fn drop(&mut self) {
+        self.inner.dispatcher.pending.remove(self.id);
+        if self.cancel_on_drop && !self.inner.state.is_closed() {
+            self.inner.send_cancellation(&self.runtime, self.id);
+        }
+    }
+}
+
+async fn exchange(inner: &Arc<Inner>, request: &SessionRequest, state: SessionState) -> Answer {
+    let error = match post(inner, request, &state).await {
+        Ok(answer) => return answer,
+        Err(error) => error,
+    };
+    if !starts_session(request) || !may_be_http_sse(&error) {
+        return Err(inner.state.error_for(error, &state));
+    }
+    let state = sse_2024_11_05::connect(inner, state, error).await?;
+    let posted = post(inner, request, &state).await;
+    posted.unwrap_or_else(|error| Err(error.into()))
+}
+
+async fn post(
+    inner: &Arc<Inner>,
+    request: &SessionRequest,
+    state: &SessionState,
+) -> Result<Answer, ErrorResponse> {
+    let response = match send(inner, request, state).await {
+        Ok(response) => response,
+        Err(error) => return Ok(Err(error)),
+    };
+    match response {
+        HttpResponse::Error(error) => Err(error),
+        HttpResponse::Accepted if state.is_http_sse() => pending().await,
+        HttpResponse::Events(body) => {
+            Ok(read_resumable(inner, body, request.id, state.handshake).await)
+        }
+        other => Ok(answer_in_body(inner, other, Source::Legacy(request.id)).await),
+    }
+}
+
+async fn send(
+    inner: &Arc<Inner>,
+    request: &SessionRequest,
+    state: &SessionState,
+) -> Result<HttpResponse, ClientError> {
+    let to = state.target(&inner.sender.url)?;
+    let response = inner.sender.post(to, request.into(), || {
+        let (headers, body) = (state.headers(), message::request(request));
+        Ok(Parts { headers, body })
+    });
+    let response = response.await?;
+    if state.is_http_sse() {
+        let accepted = HttpResponse::expect_success(response).await;
+        return Ok(accepted.map_or_else(HttpResponse::Error, |()| HttpResponse::Accepted));
+    }
+    if starts_session(request) && response.status().is_success() {
+        let headers = response.headers();
+        inner.state.store_session_id(state.handshake, headers)?;
+    }
+    HttpResponse::read(response, &inner.limits).await
+}
+
+/// Returns the answer in a response that is not a stream.
+async fn answer_in_body(inner: &Arc<Inner>, response: HttpResponse, source: Source) -> Answer {
+    match response {
+        HttpResponse::Json(bytes) => {
+            let answer = inner.dispatcher.dispatch(&bytes, source).await;
+            answer.unwrap_or_else(|| {
+                let reason = "a response contains no answer to its request";
+                Err(ClientError::protocol(reason))
+            })
+        }
+        HttpResponse::Error(error) => Err(error.into()),
+        HttpResponse::Accepted | HttpResponse::Events(_) => Err(ClientError::protocol(
+            "a request was accepted without an answer",
+        )),
+    }
+}
+
+/// Reads a stream until the answer arrives; `None` if the stream ends before it.
+async fn read_until_answer(
+    inner: &Arc<Inner>,
+    events: &mut Events,
+    source: Source,
+) -> Option<Answer> {
+    loop {
+        match events.next().await? {
+            // Servers send an empty event only for its id.
+            Event::Message(data) if data.is_empty() => {}
+            Event::Message(data) => {
+                if let Some(answer) = inner.dispatcher.dispatch(&data, source).await {
+                    return Some(answer);
+                }
+            }
+            Event::Endpoint(_) | Event::Other(_) => {}
+            Event::TooLong(_) => {
+                let limit = inner.limits.message_bytes;
+                let reason = format!("a message has more than {limit} bytes");
+                return Some(Err(ClientError::protocol(reason)));
+            }
+        }
+    }
+}
+
+/// Reads the stream of a legacy request, and resumes it when it breaks off.
+async fn read_resumable(inner: &Arc<Inner>, body: Body, id: i64, handshake: u64) -> Answer {
+    let limit = inner.limits.message_bytes;
+    let mut events = Events::new(body, limit, Position::default());
+    let mut failures = 0;
+    loop {
+        let answer = read_until_answer(inner, &mut events, Source::Legacy(id)).await;
+        if let Some(answer) = answer {
+            events.release();
+            return answer;
+        }
+        let mut position = events.into_position();
+        if std::mem::take(&mut position.moved) {
+            failures = 0;
+        }
+        let body = loop {
+            failures += 1;
+            if position.id.is_none() || failures > inner.limits.http.resume_attempts {
+                return Err(stream_ended());
+            }
+            sleep(backoff::delay(position.retry, failures)).await;
+            if let Some(body) = resume(inner, &position, handshake).await? {
+                break body;
+            }
+        };
+        events = Events::new(body, limit, position);
+    }
+}
+
+/// Requests the rest of a stream; `None` after a transient failure.
+async fn resume(
+    inner: &Arc<Inner>,
+    position: &Position,
+    handshake: u64,
+) -> Result<Option<Body>, ClientError> {
+    let state = inner.state.current();
+    if state.handshake != handshake {
+        return Err(stream_ended());
+    }
+    match inner.sender.get(&state, position.id.as_ref()).await {
+        Ok(HttpResponse::Events(body)) => Ok(Some(body)),
+        Ok(HttpResponse::Error(error)) if is_transient(error.status) => Ok(None),
+        Ok(HttpResponse::Error(error)) => Err(match inner.state.error_for(error, &state) {
+            error @ (ClientError::SessionExpired | ClientError::Unauthorized(_)) => error,
+            _ => stream_ended(),
+        }),
+        Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended()),
+        Err(ClientError::Closed(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn stream_ended() -> ClientError {
+    ClientError::closed("the stream of the response has ended before the answer")
+}
+
+/// Waits for the future that is ready first.
+async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    poll_fn(|context| match one.as_mut().poll(context) {
+        Poll::Pending => other.as_mut().poll(context),
+        ready @ Poll::Ready(_) => ready,
+    })
+    .await
+}

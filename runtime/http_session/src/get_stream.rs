@@ -1,0 +1,94 @@
+//! The GET stream of a legacy session, for messages that belong to no request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout};
+use treenail_http_client::response::is_transient;
+use treenail_http_client::sse::{Event, Position};
+use treenail_runtime::client::ClientError;
+
+use crate::backoff::Backoff;
+use crate::events::Events;
+use crate::incoming::Source;
+use crate::inner::Inner;
+use crate::response::HttpResponse;
+use crate::session_state::SessionState;
+
+/// Longest wait of the first request for the stream. Servers open it at once, but some send the response head only with
+/// the first message.
+const OPEN_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Reads the stream in the background for as long as the session lasts.
+///
+/// Returns once the server has responded, or after [`OPEN_TIMEOUT`]: some servers drop the requests that they send before
+/// the stream is open.
+pub(crate) async fn open(inner: &Arc<Inner>, state: SessionState) {
+    let handshake = state.handshake;
+    let reading = Arc::clone(inner);
+    let (opened, is_open) = oneshot::channel();
+    let task = tokio::spawn(async move {
+        let listen = listen(&reading, &state, opened);
+        reading.state.while_open(listen).await;
+    });
+    inner.state.set_reader(handshake, &task.abort_handle());
+    // Requests can be sent even if the stream is not open yet.
+    drop(timeout(OPEN_TIMEOUT, is_open).await);
+}
+
+/// Opens the stream again whenever it ends, unless the server has none.
+async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sender<()>) {
+    let mut opened = Some(opened);
+    let mut position = Position::default();
+    let mut backoff = Backoff::default();
+    loop {
+        let started = Instant::now();
+        backoff.delivered = false;
+        let response = inner.sender.get(state, position.id.as_ref()).await;
+        // Dropping the sender is enough: it wakes the receiver.
+        opened.take();
+        match response {
+            Ok(HttpResponse::Events(body)) => {
+                let mut events = Events::new(body, inner.limits.message_bytes, position);
+                backoff.delivered = read(inner, &mut events).await;
+                position = events.into_position();
+            }
+            Ok(HttpResponse::Error(error)) if is_transient(error.status) => {}
+            // The server no longer has that event, so the events after it are lost.
+            Ok(HttpResponse::Error(error))
+                if error.status == StatusCode::BAD_REQUEST && position.id.is_some() =>
+            {
+                position.id = None;
+            }
+            Ok(_) => return,
+            Err(ClientError::Closed(_)) => {}
+            Err(error) => {
+                tracing::warn!(%error, "the stream of the server cannot be read");
+                return;
+            }
+        }
+        sleep(backoff.next_delay(&mut position, started.elapsed())).await;
+    }
+}
+
+/// Dispatches the messages of a stream until it ends. Returns true if there were any.
+pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events) -> bool {
+    let mut delivered = false;
+    while let Some(event) = events.next().await {
+        match event {
+            Event::Message(data) if data.is_empty() => {}
+            Event::Other(_) => {}
+            Event::Message(data) => {
+                delivered = true;
+                let dispatched = inner.dispatcher.dispatch(&data, Source::SessionStream);
+                // This stream belongs to no request, so no answer is returned.
+                let _ = dispatched.await;
+            }
+            Event::Endpoint(_) => tracing::debug!("the server sent a second `endpoint` event"),
+            Event::TooLong(head) => inner.dispatcher.reject_oversized(&head),
+        }
+    }
+    delivered
+}

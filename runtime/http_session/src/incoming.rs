@@ -1,0 +1,258 @@
+//! Dispatch of incoming messages: answers to their requests, everything else to the handler of the client.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use treenail_runtime::RpcError;
+use treenail_runtime::client::{
+    ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
+};
+use treenail_runtime::internal::{
+    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_id, id_at_ends, parse,
+    parse_element, parsing_limits, read_answer, timeout::timeout,
+};
+use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
+
+use crate::inner::{Inner, semaphore};
+use crate::pending::PendingReplies;
+use crate::session_state::SessionState;
+use crate::{Answer, message};
+
+/// Origin of a message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    /// The response to the modern request with this id.
+    Modern(i64),
+    /// The response to the legacy request with this id. It may also contain requests and answers to other requests.
+    Legacy(i64),
+    /// A legacy stream that belongs to no request.
+    SessionStream,
+}
+
+impl Source {
+    fn request_id(self) -> Option<i64> {
+        match self {
+            Self::Modern(id) | Self::Legacy(id) => Some(id),
+            Self::SessionStream => None,
+        }
+    }
+
+    fn is_legacy(self) -> bool {
+        !matches!(self, Self::Modern(_))
+    }
+}
+
+/// Passes each incoming message to its receiver.
+pub(crate) struct Dispatcher {
+    inner: Weak<Inner>,
+    handler: OnceLock<Arc<dyn IncomingHandler>>,
+    pub(crate) pending: PendingReplies,
+    /// One permit for each request of the server that is open, or whose answer is being sent.
+    server_requests: Arc<Semaphore>,
+    limits: ClientLimits,
+    /// Texts from the server that are not messages.
+    stray: StrayLines,
+    /// Rate limit for warnings about messages that the protocol does not allow.
+    warnings: LogThrottle,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(inner: Weak<Inner>, limits: ClientLimits) -> Self {
+        // While that many are open, the same number can be rejected.
+        let server_requests = limits.pending_server_requests.saturating_mul(2);
+        Self {
+            inner,
+            handler: OnceLock::new(),
+            pending: PendingReplies::default(),
+            server_requests: Arc::new(semaphore(server_requests)),
+            limits,
+            stray: StrayLines::default(),
+            warnings: LogThrottle::default(),
+        }
+    }
+
+    pub(crate) fn set_handler(&self, handler: Arc<dyn IncomingHandler>) {
+        if self.handler.set(handler).is_err() {
+            tracing::warn!("a session has one handler; a second one was ignored");
+        }
+    }
+
+    /// Fails all pending requests, and reports the end of the connection to the handler.
+    pub(crate) fn close(&self, reason: &ClientError) {
+        self.pending.fail_all(reason);
+        if let Some(handler) = self.handler.get() {
+            handler.closed();
+        }
+    }
+
+    /// Dispatches a message. Returns the answer to the request of `source`, or the error if the message is malformed.
+    pub(crate) async fn dispatch(&self, bytes: &[u8], source: Source) -> Option<Answer> {
+        let limits = parsing_limits(&self.limits);
+        match parse(bytes, &limits) {
+            Body::One(message) => self.dispatch_one(message, bytes, source).await,
+            Body::Batch(messages) if source.is_legacy() => {
+                let mut answer = None;
+                for message in messages {
+                    let text = message.as_bytes();
+                    let message = parse_element(message, &limits);
+                    answer = self.dispatch_one(message, text, source).await.or(answer);
+                }
+                answer
+            }
+            Body::Batch(_) => Some(Err(ClientError::protocol("a message is an array"))),
+        }
+    }
+
+    async fn dispatch_one(
+        &self,
+        message: Result<Message<'_>, Invalid<'_>>,
+        text: &[u8],
+        source: Source,
+    ) -> Option<Answer> {
+        match message {
+            Ok(Message::Response(id, answer)) => self.dispatch_answer(id, answer, source),
+            Ok(Message::Notification(envelope)) => {
+                if let Some(handler) = self.handler.get() {
+                    let params = envelope.params.text.unwrap_or("{}");
+                    match source.request_id() {
+                        Some(id) => handler.related_notification(&envelope.method, params, id),
+                        None => handler.notification(&envelope.method, params),
+                    }
+                }
+                None
+            }
+            Ok(Message::Request(id, envelope)) if source.is_legacy() => {
+                self.dispatch_request(id, envelope, source.request_id())
+                    .await;
+                None
+            }
+            Ok(Message::Request(..)) => {
+                self.warn("the server sent a request, which its revision does not allow");
+                None
+            }
+            Err(invalid) => self.reject_malformed(&invalid, text, source),
+        }
+    }
+
+    fn dispatch_answer(
+        &self,
+        id: &str,
+        answer: Result<&str, &str>,
+        source: Source,
+    ) -> Option<Answer> {
+        let id = id.parse().ok();
+        if id.is_some() && id == source.request_id() {
+            return Some(read_answer(answer, &self.limits));
+        }
+        match id {
+            Some(id) if source.is_legacy() => {
+                self.pending.complete(id, read_answer(answer, &self.limits));
+            }
+            _ => self.warn("the server answered a request that was not sent"),
+        }
+        None
+    }
+
+    /// Passes a request of the server to the handler, once a permit for its answer is free.
+    async fn dispatch_request(&self, id: &str, envelope: Envelope<'_>, related: Option<i64>) {
+        let Ok(permit) = Arc::clone(&self.server_requests).acquire_owned().await else {
+            return;
+        };
+        let Some(state) = self.inner.upgrade().map(|inner| inner.state.current()) else {
+            return;
+        };
+        let route = ReplyRoute {
+            id: id.into(),
+            state,
+            inner: Weak::clone(&self.inner),
+            permit,
+        };
+        let runtime = Handle::current();
+        let responder = Responder::new(move |answer| {
+            runtime.spawn(route.send(answer));
+        });
+        let Some(handler) = self.handler.get() else {
+            let error = RpcError::new(METHOD_NOT_FOUND, "this client does not answer requests");
+            responder.respond(Err(error));
+            return;
+        };
+        let params = envelope.params.text.unwrap_or("{}");
+        let request = IncomingRequest::new(id, &envelope.method, params, responder);
+        handler.request(request.with_related_request(related));
+    }
+
+    /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, or, on a
+    /// legacy stream, the request with its id.
+    fn reject_malformed(
+        &self,
+        invalid: &Invalid<'_>,
+        text: &[u8],
+        source: Source,
+    ) -> Option<Answer> {
+        let error = || {
+            let reason = &invalid.error.message;
+            ClientError::protocol(format!("the server sent a malformed message: {reason}"))
+        };
+        let own = source.request_id();
+        let id = invalid.id.and_then(|id| id.parse().ok());
+        let id = id.or_else(|| answered_id(text));
+        if own.is_some() && (id == own || invalid.error.code == PARSE_ERROR) {
+            return Some(Err(error()));
+        }
+        match id {
+            Some(id) if source.is_legacy() => self.pending.complete(id, Err(error())),
+            _ => self.stray.record(text, &invalid.error),
+        }
+        None
+    }
+
+    /// Drops an oversized message, of which only the first bytes are available.
+    pub(crate) fn reject_oversized(&self, head: &[u8]) {
+        let limit = self.limits.message_bytes;
+        let reason = format!("a message has more than {limit} bytes");
+        match id_at_ends(head, b"") {
+            Some(id) => self
+                .pending
+                .complete(id, Err(ClientError::protocol(reason))),
+            None => self.stray.record(head, &RpcError::invalid_request(reason)),
+        }
+    }
+
+    /// Logs a warning, unless one was logged shortly before.
+    fn warn(&self, text: &'static str) {
+        if self.warnings.is_due() {
+            tracing::warn!("{text}");
+        }
+    }
+}
+
+/// Destination of the answer to a request of the server. A responder must not keep the session alive, so the session is
+/// referenced weakly.
+struct ReplyRoute {
+    id: Box<str>,
+    state: SessionState,
+    inner: Weak<Inner>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl ReplyRoute {
+    async fn send(self, answer: Result<String, RpcError>) {
+        let Some(inner) = self.inner.upgrade() else {
+            return;
+        };
+        let body = message::answer(&self.id, answer);
+        let sent = timeout(
+            inner.limits.request_timeout,
+            inner.deliver(&self.state, self.state.subject(), &body),
+        );
+        match inner.state.while_open(sent).await {
+            Some(Ok(Ok(()))) | None => {}
+            Some(Ok(Err(error))) => {
+                tracing::warn!(%error, "an answer could not be sent to the server");
+            }
+            Some(Err(_)) => tracing::warn!("the server did not accept an answer in time"),
+        }
+        drop(self.permit);
+    }
+}

@@ -1,0 +1,47 @@
+//! Table of the requests that wait for a reply.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+use treenail_runtime::client::ClientError;
+
+use crate::Answer;
+
+/// Requests that wait for a reply, by id. The reply may arrive on any stream of the session.
+#[derive(Debug, Default)]
+pub(crate) struct PendingReplies(Mutex<HashMap<i64, oneshot::Sender<Answer>>>);
+
+impl PendingReplies {
+    pub(crate) fn insert(&self, id: i64) -> oneshot::Receiver<Answer> {
+        let (sender, receiver) = oneshot::channel();
+        self.lock().insert(id, sender);
+        receiver
+    }
+
+    pub(crate) fn remove(&self, id: i64) {
+        self.lock().remove(&id);
+    }
+
+    /// Passes an answer to the request with this id, if it still waits.
+    pub(crate) fn complete(&self, id: i64, answer: Answer) {
+        let sender = self.lock().remove(&id);
+        if sender.is_none_or(|sender| sender.send(answer).is_err()) {
+            tracing::debug!(
+                id,
+                "dropped an answer of the server that no request waits for"
+            );
+        }
+    }
+
+    pub(crate) fn fail_all(&self, reason: &ClientError) {
+        for (_, sender) in self.lock().drain() {
+            // The receiver may already be gone.
+            let _ = sender.send(Err(reason.clone()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Answer>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,242 @@
+//! Classification of responses by status and media type.
+
+use std::sync::Arc;
+
+use http::header::WWW_AUTHENTICATE;
+use http::response::Parts;
+use http::{Response, StatusCode, Uri};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use treenail_http_client::body::{self, End};
+use treenail_http_client::response::{describe_redirect, is_compressed, media_type};
+use treenail_runtime::RpcError;
+use treenail_runtime::client::{Challenges, ClientError, ClientLimits, Unauthorized};
+use treenail_runtime::internal::Members;
+use treenail_schema::internal::quoted;
+
+/// Maximum size of the body of an error response in bytes: enough for a protocol message.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// Maximum size in bytes of a body that is read only so that the connection can be reused.
+const MAX_DRAIN_BYTES: u64 = 4 * 1024;
+/// Maximum number of bytes of a body that an error message shows.
+const MAX_SHOWN_BYTES: usize = 512;
+
+/// A response of the server.
+#[derive(Debug)]
+pub(crate) enum HttpResponse {
+    Json(Vec<u8>),
+    Events(Incoming),
+    /// Success without an answer.
+    Accepted,
+    Error(ErrorResponse),
+}
+
+/// A response with another status than success.
+#[derive(Debug)]
+pub(crate) struct ErrorResponse {
+    /// The URL of the request, without its query.
+    url: Arc<str>,
+    pub(crate) status: StatusCode,
+    /// The JSON-RPC error in the body, if there is one.
+    pub(crate) rpc_error: Option<RpcError>,
+    challenges: Challenges,
+    body: Arc<str>,
+}
+
+impl From<ErrorResponse> for ClientError {
+    fn from(response: ErrorResponse) -> Self {
+        // A challenge concerns the credentials of HTTP, even if the body is a JSON-RPC error. So does status 401.
+        let is_refused = match response.status {
+            StatusCode::UNAUTHORIZED => true,
+            StatusCode::FORBIDDEN => {
+                response.rpc_error.is_none() || !response.challenges.is_empty()
+            }
+            _ => false,
+        };
+        if is_refused {
+            return Self::Unauthorized(Arc::new(Unauthorized::new(
+                response.status.as_u16(),
+                response.challenges,
+                &response.body,
+            )));
+        }
+        match response.rpc_error {
+            Some(error) => Self::Refused(error),
+            None => Self::Http {
+                url: response.url,
+                status: response.status.as_u16(),
+                body: response.body,
+            },
+        }
+    }
+}
+
+impl HttpResponse {
+    /// Classifies a response, and reads its body unless that is a stream.
+    ///
+    /// # Errors
+    ///
+    /// If a successful response has a body that the protocol does not allow.
+    pub(crate) async fn read(
+        response: Response<Incoming>,
+        limits: &ClientLimits,
+    ) -> Result<Self, ClientError> {
+        let (head, mut body) = response.into_parts();
+        if is_compressed(&head.headers) {
+            let reason = "a response is compressed, although compression was not accepted";
+            return Err(ClientError::protocol(reason));
+        }
+        if !head.status.is_success() {
+            return Ok(Self::Error(ErrorResponse::read(&head, &mut body).await));
+        }
+        match media_type(&head.headers).as_deref() {
+            Some("text/event-stream") => Ok(Self::Events(body)),
+            Some("application/json") if head.status != StatusCode::ACCEPTED => {
+                read_message(&mut body, limits.message_bytes)
+                    .await
+                    .map(Self::Json)
+            }
+            _ if matches!(head.status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) => {
+                drain(body).await;
+                Ok(Self::Accepted)
+            }
+            None if body.size_hint().upper() == Some(0) => Ok(Self::Accepted),
+            other => {
+                let other = quoted(other.unwrap_or_default());
+                let reason =
+                    format!("a response has the media type {other}, neither JSON nor events");
+                Err(ClientError::protocol(reason))
+            }
+        }
+    }
+
+    /// Checks the status of the response to a message that has no answer.
+    pub(crate) async fn expect_success(response: Response<Incoming>) -> Result<(), ErrorResponse> {
+        let (head, mut body) = response.into_parts();
+        if !head.status.is_success() {
+            return Err(ErrorResponse::read(&head, &mut body).await);
+        }
+        drain(body).await;
+        Ok(())
+    }
+}
+
+impl ErrorResponse {
+    async fn read(head: &Parts, body: &mut Incoming) -> Self {
+        let (status, headers) = (head.status, &head.headers);
+        let url = shown_url(head.extensions.get());
+        if status.is_redirection() {
+            return Self {
+                url,
+                status,
+                rpc_error: None,
+                challenges: Challenges::default(),
+                body: describe_redirect(headers).into(),
+            };
+        }
+        let (bytes, _) = body::read(body, MAX_ERROR_BYTES).await;
+        let kind = media_type(headers).unwrap_or_default();
+        let is_text = kind.starts_with("text/") || kind == "application/json";
+        let shown = if is_text {
+            &bytes[..bytes.len().min(MAX_SHOWN_BYTES)]
+        } else {
+            b""
+        };
+        Self {
+            url,
+            status,
+            challenges: Challenges::parse(headers.get_all(WWW_AUTHENTICATE)),
+            rpc_error: std::str::from_utf8(&bytes).ok().and_then(parse_rpc_error),
+            body: String::from_utf8_lossy(shown).into(),
+        }
+    }
+}
+
+/// URL of the request to a response, an extension of responses with an error status.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestUrl(pub(super) Uri);
+
+/// Returns a URL for messages: without user name and query, which may be secret.
+fn shown_url(url: Option<&RequestUrl>) -> Arc<str> {
+    let Some(RequestUrl(url)) = url else {
+        return "the server".into();
+    };
+    let authority = url.authority().map_or("", |authority| authority.as_str());
+    let address = authority.rsplit_once('@');
+    let address = address.map_or(authority, |(_, address)| address);
+    let scheme = url.scheme_str().unwrap_or("http");
+    format!("{scheme}://{address}{}", url.path()).into()
+}
+
+async fn read_message(body: &mut Incoming, max_bytes: usize) -> Result<Vec<u8>, ClientError> {
+    match body::read(body, max_bytes).await {
+        (bytes, End::Complete) => Ok(bytes),
+        (_, End::TooLong) => {
+            let reason = format!("a message has more than {max_bytes} bytes");
+            Err(ClientError::protocol(reason))
+        }
+        (_, End::Broken(error)) => {
+            let reason = format!("a response has broken off: {error}");
+            Err(ClientError::closed(reason))
+        }
+    }
+}
+
+/// Reads a short body of known length that is not needed, so that the connection can be reused.
+async fn drain(mut body: Incoming) {
+    let length = body.size_hint().upper();
+    if length.is_some_and(|length| length <= MAX_DRAIN_BYTES) {
+        body::read(&mut body, MAX_ERROR_BYTES).await;
+    }
+}
+
+/// Parses a JSON-RPC error message. Its id is ignored: the message answers the request that was posted.
+fn parse_rpc_error(text: &str) -> Option<RpcError> {
+    let mut members = Members::new(text).ok()?;
+    let (mut error, mut is_json_rpc) = (None, false);
+    while let Some((key, value)) = members.next().ok()? {
+        match &*key {
+            "error" => error = Some(value),
+            "jsonrpc" => is_json_rpc = value == "\"2.0\"",
+            _ => {}
+        }
+    }
+    // Other servers have JSON errors too, so the body must be JSON-RPC.
+    let error = error.filter(|_| is_json_rpc)?;
+    serde_json::from_str(error).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_json_rpc_errors_are_parsed() {
+        let code = |text| parse_rpc_error(text).map(|error| error.code);
+        let cases = [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no"}}"#,
+                Some(-32022),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"},"id":null}"#,
+                Some(-32600),
+            ),
+            (r#"{"error":{"code":404,"message":"Not Found"}}"#, None),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":"x","message":"no"}}"#,
+                None,
+            ),
+            (r#"{"jsonrpc":"2.0","error":"no"}"#, None),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":1,"message":"no"}} x"#,
+                None,
+            ),
+            ("<html>", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(code(text), expected, "CLI-ERA-08: {text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Session over Streamable HTTP.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use treenail_runtime::client::{
+    ClientError, HttpAuthorization, IncomingHandler, Session, SessionFuture, SessionNotification,
+    SessionRequest, TransportKind,
+};
+use treenail_runtime::internal::timeout::timeout;
+use treenail_schema::{JsonObject, Revision};
+
+use crate::builder::HttpSessionBuilder;
+use crate::inner::{Inner, closed};
+use crate::response::HttpResponse;
+use crate::sender::Parts;
+use crate::{exchange, get_stream, headers, message};
+
+/// A session over HTTP: Streamable HTTP of every revision, and HTTP+SSE of 2024-11-05 for servers that support nothing else.
+///
+/// - Each message is a separate HTTP request. Connections are pooled, and HTTP/2 is used where the server supports it.
+/// - *Modern era*: the session is stateless. Dropping the future of a request closes its stream, which cancels the request.
+///   A stream that breaks off fails its request.
+/// - *Legacy era*: the client sends the session id of the server, and keeps a stream open for messages that belong to no
+///   request. Streams that break off are resumed ([`HttpClientLimits::resume_attempts`]). Dropping the future of a request
+///   sends `notifications/cancelled`. After the server has ended the session, requests fail with
+///   [`ClientError::SessionExpired`] until `initialize` starts another one.
+/// - TLS trusts the certificates of the system, or those in `SSL_CERT_FILE`.
+/// - The environment variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` configure a proxy. Loopback addresses
+///   never use one.
+/// - Redirects within the origin that preserve the method (307, 308) are followed, up to [`HttpClientLimits::redirects`].
+///   Other redirects are errors.
+/// - Compressed responses are rejected.
+///
+/// The server must accept a notification within [`ClientLimits::request_timeout`]. The caller bounds the duration of a
+/// request.
+///
+/// Requests need a Tokio runtime with IO and time.
+///
+/// ```
+/// use treenail::Server;
+/// use treenail::client::{HttpSession, Session, SessionRequest};
+/// use treenail::schema::Revision;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder("demo", "1.0.0").build()?;
+/// let http = server.bind_http("127.0.0.1:0").await?;
+/// let url = format!("http://{}/mcp", http.local_addr());
+/// tokio::spawn(http.serve());
+///
+/// let session = HttpSession::builder(url).header("authorization", "Bearer secret").build()?;
+/// let params = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+///     "io.modelcontextprotocol/clientCapabilities":{}}}"#;
+/// let mut request = SessionRequest::new(1, "server/discover", params.to_owned());
+/// request.revision = Some(Revision::LATEST);
+/// let result = session.request(request).await?;
+/// assert!(result.contains("supportedVersions"));
+/// session.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`HttpClientLimits::redirects`]: treenail_runtime::client::HttpClientLimits::redirects
+/// [`HttpClientLimits::resume_attempts`]: treenail_runtime::client::HttpClientLimits::resume_attempts
+/// [`ClientLimits::request_timeout`]: treenail_runtime::client::ClientLimits::request_timeout
+pub struct HttpSession(pub(crate) Arc<Inner>);
+
+impl fmt::Debug for HttpSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl HttpSession {
+    /// Returns a builder of a session with the server at `url`, such as `https://example.com/mcp`.
+    pub fn builder(url: impl Into<String>) -> HttpSessionBuilder {
+        HttpSessionBuilder::new(url.into())
+    }
+}
+
+impl Session for HttpSession {
+    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
+        self.0.dispatcher.set_handler(incoming);
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        let exchange = async move {
+            let _permit = self.0.permits.acquire().await.map_err(|_| closed())?;
+            match request.revision.filter(|revision| revision.is_modern()) {
+                Some(revision) => exchange::send_modern(&self.0, &request, revision).await,
+                None => exchange::send_legacy(&self.0, &request).await,
+            }
+        };
+        Box::pin(async move {
+            let answer = self.0.state.while_open(exchange).await;
+            answer.unwrap_or_else(|| Err(closed()))
+        })
+    }
+
+    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
+        Box::pin(async move {
+            let limit = self.0.limits.request_timeout;
+            let sent = timeout(limit, send_notification(&self.0, notification));
+            match self.0.state.while_open(sent).await {
+                Some(sent) => sent?,
+                None => Err(closed()),
+            }
+        })
+    }
+
+    fn transport(&self) -> TransportKind {
+        TransportKind::Http
+    }
+
+    fn credentials_version(&self) -> u64 {
+        let authorization = self.0.sender.authorization.as_ref();
+        authorization.map_or(0, HttpAuthorization::version)
+    }
+
+    fn extensions(&self) -> BTreeMap<String, JsonObject> {
+        self.0.sender.extensions()
+    }
+
+    fn close(&self) -> SessionFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(state) = self.0.close() {
+                if state.id.is_some() {
+                    self.0.sender.delete(&state).await;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Drop for HttpSession {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+async fn send_notification(
+    inner: &Arc<Inner>,
+    notification: SessionNotification,
+) -> Result<(), ClientError> {
+    let method = &notification.method;
+    let subject = (&notification).into();
+    if let Some(revision) = notification
+        .revision
+        .filter(|one| Revision::is_modern(*one))
+    {
+        let response = inner.sender.post(&inner.sender.url, subject, || {
+            let headers = headers::of_notification(method, revision)?;
+            let body = message::notification(&notification);
+            Ok(Parts { headers, body })
+        });
+        return Ok(HttpResponse::expect_success(response.await?).await?);
+    }
+    let state = inner.state.update_revision(notification.revision);
+    let body = message::notification(&notification);
+    inner.deliver(&state, subject, &body).await?;
+    if method == "notifications/initialized" && !state.is_http_sse() {
+        get_stream::open(inner, state).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Facts about the extensions of a server, without their handlers.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use treenail_schema::Revision;
+
+/// Declarations of a server's extensions, and the names of their methods.
+#[derive(Debug, Default)]
+pub(crate) struct ExtensionFacts {
+    /// The settings of each extension, by its identifier.
+    pub(super) settings: Map<String, Value>,
+    /// Capabilities of the protocol itself, each of one revision.
+    pub(super) core: Vec<(Revision, Box<str>, Value)>,
+    /// The methods, each with the member that `Mcp-Name` repeats.
+    pub(super) methods: HashMap<Box<str>, Option<Box<str>>>,
+}
+
+impl ExtensionFacts {
+    /// Adds the capabilities of a server in `revision`.
+    pub(crate) fn declare(&self, revision: Revision, capabilities: &mut Map<String, Value>) {
+        if !self.settings.is_empty() {
+            capabilities.insert("extensions".to_owned(), self.settings.clone().into());
+        }
+        for (since, name, value) in &self.core {
+            if *since == revision {
+                capabilities.insert(name.as_ref().to_owned(), value.clone());
+            }
+        }
+    }
+
+    /// Returns `true` if a method exists in some revision.
+    pub(crate) fn has_method(&self, name: &str) -> bool {
+        !self.methods.is_empty() && self.methods.contains_key(name)
+    }
+
+    /// Returns the member of the parameters that the header `Mcp-Name` repeats.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn name_header(&self, method: &str) -> Option<&str> {
+        self.methods.get(method)?.as_deref()
+    }
+}

@@ -1,0 +1,293 @@
+//! Observation of one task until its end.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep, sleep_until};
+use treenail_runtime::client::{ClientError, ServerNotification, TransportKind};
+use treenail_runtime::internal::{TaskSession as _, check_decoded_size};
+use treenail_schema::TaskStatus;
+
+use crate::client::driver::permits;
+use crate::client::payload::Payload;
+use crate::client::poll::Schedule;
+use crate::client::push::{Push, PushEvent};
+use crate::client::questions::Questions;
+use crate::client::remote::{Owned, RemoteTask, is_invalid_params};
+use crate::client::snapshot::{Snapshot, TaskUpdate};
+
+/// Observation of one task: polls, subscribes to pushes, and answers questions, until the task ends.
+pub(super) struct Observer {
+    task: RemoteTask,
+    publish: Publish,
+    schedule: Schedule,
+    questions: Questions,
+    push: Push,
+    timer: Pin<Box<Sleep>>,
+    polling: Option<Owned<Result<Snapshot, ClientError>>>,
+    /// True if the current poll, or the last one, started after the subscription.
+    covers_push: bool,
+    payload: Payload,
+    /// The last state, of which only a change is published.
+    published: Option<TaskUpdate>,
+}
+
+/// Callback for each change of the task.
+pub(super) type Publish = Box<dyn FnMut(&TaskUpdate) + Send>;
+
+/// Outcome of an observation.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    /// The JSON text of the call's result.
+    pub(super) result: Result<String, ClientError>,
+    /// True if the task itself has ended, or is unknown.
+    pub(super) has_ended: bool,
+}
+
+impl Outcome {
+    fn ended(result: Result<String, ClientError>) -> Self {
+        Self {
+            result,
+            has_ended: true,
+        }
+    }
+
+    /// Creates the outcome of an observation that ends before its task.
+    pub(super) fn given_up(error: ClientError) -> Self {
+        Self {
+            result: Err(error),
+            has_ended: false,
+        }
+    }
+}
+
+/// Progress of one step of an observation.
+enum Step {
+    Idle,
+    Changed,
+    Ended(Outcome),
+}
+
+impl Observer {
+    /// Creates an observation that polls the task at once. The task has existed for `age`.
+    pub(super) fn new(task: RemoteTask, publish: Publish, age: Duration) -> Self {
+        let schedule = Schedule::new(task.session.client_limits().tasks.clone(), age);
+        let permits = permits(&task.session).filter(|_| task.is_modern());
+        let push = Push::open(&task, permits);
+        Self {
+            publish,
+            schedule,
+            questions: Questions::new(task.clone()),
+            push,
+            timer: Box::pin(sleep_until(Instant::now())),
+            polling: Some(task.get()),
+            covers_push: false,
+            payload: Payload::new(&task),
+            published: None,
+            task,
+        }
+    }
+
+    /// Creates an observation of a task in the state of its creation.
+    pub(super) fn created(task: RemoteTask, first: &Snapshot, publish: Publish) -> Self {
+        let mut observer = Self::new(task, publish, Duration::ZERO);
+        observer.note_update(&first.update);
+        // A result that creates a task has no outcome.
+        if !first.update.is_final() {
+            observer.polling = None;
+        }
+        observer
+    }
+
+    /// Observes the task until its end.
+    pub(super) async fn run(mut self) -> Outcome {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        loop {
+            let steps = [
+                Self::poll_push,
+                Self::poll_payload,
+                Self::poll_state,
+                Self::poll_timer,
+                Self::poll_questions,
+            ];
+            let mut is_idle = true;
+            for step in steps {
+                match step(self, context) {
+                    Step::Idle => {}
+                    Step::Changed => is_idle = false,
+                    Step::Ended(outcome) => return Poll::Ready(outcome),
+                }
+            }
+            if is_idle {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn poll_push(&mut self, context: &mut Context<'_>) -> Step {
+        match self.push.poll(context) {
+            Poll::Pending => Step::Idle,
+            Poll::Ready(PushEvent::Changed) => {
+                self.schedule.set_pushed(false);
+                Step::Changed
+            }
+            Poll::Ready(PushEvent::Notification(notification)) => {
+                match self.read_push(&notification) {
+                    Some(Ok(snapshot)) => self.note(snapshot),
+                    Some(Err(error)) => {
+                        tracing::debug!(%error, "dropped a malformed state of a task");
+                        Step::Changed
+                    }
+                    None => Step::Changed,
+                }
+            }
+        }
+    }
+
+    fn read_push(
+        &self,
+        notification: &ServerNotification,
+    ) -> Option<Result<Snapshot, ClientError>> {
+        if notification.method != "notifications/tasks" {
+            return None;
+        }
+        let limits = self.task.session.client_limits();
+        let snapshot = check_decoded_size(&notification.params, limits)
+            .and_then(|()| Snapshot::read(&notification.params))
+            .and_then(|snapshot| self.task.check_id(&snapshot).map(|()| snapshot));
+        Some(snapshot)
+    }
+
+    fn poll_payload(&mut self, context: &mut Context<'_>) -> Step {
+        match self.payload.poll(context) {
+            Poll::Pending => Step::Idle,
+            Poll::Ready(Some(Ok(text))) => Step::Ended(Outcome::ended(Ok(text))),
+            Poll::Ready(Some(Err(error))) if self.is_lost(&error) => {
+                Step::Ended(Outcome::given_up(error))
+            }
+            Poll::Ready(_) => {
+                // The state decides between the error of the task and one of this request.
+                self.polling.get_or_insert_with(|| self.task.get());
+                Step::Changed
+            }
+        }
+    }
+
+    fn poll_state(&mut self, context: &mut Context<'_>) -> Step {
+        let Some(polling) = &mut self.polling else {
+            return Step::Idle;
+        };
+        let Poll::Ready(polled) = polling.as_mut().poll(context) else {
+            return Step::Idle;
+        };
+        self.polling = None;
+        self.push.reopen(&self.task);
+        let snapshot = match polled {
+            Ok(snapshot) => snapshot,
+            Err(error) => return self.note_failure(error),
+        };
+        if self.covers_push {
+            self.schedule.set_pushed(true);
+        }
+        match self.note(snapshot) {
+            Step::Changed if Instant::now() >= self.schedule.end() => {
+                let waited = self.schedule.longest();
+                Step::Ended(Outcome::given_up(ClientError::Timeout(waited)))
+            }
+            step => step,
+        }
+    }
+
+    /// Starts a poll when it is due.
+    fn poll_timer(&mut self, context: &mut Context<'_>) -> Step {
+        if self.polling.is_some() {
+            return Step::Idle;
+        }
+        let next = self.schedule.next_poll();
+        if self.timer.deadline() != next {
+            self.timer.as_mut().reset(next);
+        }
+        if self.timer.as_mut().poll(context).is_pending() {
+            return Step::Idle;
+        }
+        self.covers_push = matches!(self.push, Push::Open(..));
+        self.polling = Some(self.task.get());
+        Step::Changed
+    }
+
+    fn poll_questions(&mut self, context: &mut Context<'_>) -> Step {
+        match self.questions.poll(context) {
+            Poll::Pending => Step::Idle,
+            Poll::Ready(error) => Step::Ended(Outcome::given_up(error)),
+        }
+    }
+
+    /// Notes a failed poll, which is not the end of the task.
+    fn note_failure(&mut self, error: ClientError) -> Step {
+        if is_invalid_params(&error) {
+            return Step::Ended(Outcome::ended(Err(self.payload.take_error().unwrap_or(error))));
+        }
+        tracing::debug!(%error, "a poll of a task failed");
+        let is_reachable = self.schedule.note_failure();
+        if self.is_lost(&error) || !is_reachable {
+            return Step::Ended(Outcome::given_up(error));
+        }
+        if Instant::now() >= self.schedule.end() {
+            let waited = self.schedule.longest();
+            return Step::Ended(Outcome::given_up(ClientError::Timeout(waited)));
+        }
+        Step::Changed
+    }
+
+    /// Returns true if an error ends the connection, or needs the user.
+    fn is_lost(&self, error: &ClientError) -> bool {
+        match error {
+            ClientError::Closed(_) => {
+                self.task.session.session().transport() == TransportKind::Stream
+            }
+            ClientError::Unauthorized(_) | ClientError::Authorization(_) => true,
+            _ => false,
+        }
+    }
+
+    fn note_update(&mut self, update: &TaskUpdate) {
+        self.schedule.note_update(update);
+        if self.published.as_ref() != Some(update) {
+            (self.publish)(update);
+            self.published = Some(update.clone());
+        }
+    }
+
+    /// Notes a state of the task.
+    fn note(&mut self, snapshot: Snapshot) -> Step {
+        self.note_update(&snapshot.update);
+        let ended = |result| Step::Ended(Outcome::ended(result));
+        if snapshot.update.status == TaskStatus::Cancelled {
+            let message = snapshot.update.message.unwrap_or_default();
+            return ended(Err(ClientError::Cancelled(message.into())));
+        }
+        if !self.task.is_modern() {
+            let error = self.payload.note_state(&self.task, &snapshot.update);
+            return error.map_or(Step::Changed, |error| ended(Err(error)));
+        }
+        match (snapshot.update.status, snapshot.result, snapshot.error) {
+            (TaskStatus::Completed, Some(result), _) => ended(Ok(result.get().to_owned())),
+            (TaskStatus::Completed, None, _) => {
+                ended(Err(ClientError::protocol("a completed task has no result")))
+            }
+            (TaskStatus::Failed, _, Some(error)) => ended(Err(ClientError::Refused(error))),
+            (TaskStatus::Failed, _, None) => {
+                ended(Err(ClientError::protocol("a failed task has no error")))
+            }
+            _ => match self.questions.note_open(snapshot.questions.as_deref()) {
+                Ok(()) => Step::Changed,
+                Err(error) => Step::Ended(Outcome::given_up(error)),
+            },
+        }
+    }
+}

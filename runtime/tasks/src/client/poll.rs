@@ -1,0 +1,89 @@
+//! Times of the polls of one task.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use treenail_runtime::client::TaskWaitLimits;
+use treenail_runtime::internal::deadline;
+
+use crate::client::snapshot::TaskUpdate;
+
+/// Failed polls delay the next one by as many intervals, up to this number.
+const MAX_DELAY: u32 = 8;
+
+/// Times of the polls of one task, and the end of waiting for it.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    limits: TaskWaitLimits,
+    /// Creation of the task, as far as this process knows it.
+    created: Instant,
+    ttl: Option<Duration>,
+    interval: Option<Duration>,
+    /// The last state or attempt.
+    last: Instant,
+    last_success: Instant,
+    failures: u32,
+    /// True if the server pushes all changes, and a poll has closed the gap before the subscription.
+    is_pushed: bool,
+}
+
+impl Schedule {
+    /// Starts with a task that has existed for `age`.
+    pub(super) fn new(limits: TaskWaitLimits, age: Duration) -> Self {
+        let now = Instant::now();
+        Self {
+            limits,
+            created: now.checked_sub(age).unwrap_or(now),
+            ttl: None,
+            interval: None,
+            last: now,
+            last_success: now,
+            failures: 0,
+            is_pushed: false,
+        }
+    }
+
+    /// Notes a state of the task.
+    pub(super) fn note_update(&mut self, update: &TaskUpdate) {
+        self.ttl = update.ttl;
+        self.interval = update.poll_interval;
+        self.last = Instant::now();
+        self.last_success = self.last;
+        self.failures = 0;
+    }
+
+    /// Notes a failed poll. Returns false if the server has been out of reach for too long.
+    pub(super) fn note_failure(&mut self) -> bool {
+        self.last = Instant::now();
+        self.failures = (self.failures + 1).min(MAX_DELAY);
+        self.last_success.elapsed() < self.limits.unreachable
+    }
+
+    /// Sets whether the server pushes changes that no poll needs to find.
+    pub(super) fn set_pushed(&mut self, is_pushed: bool) {
+        self.is_pushed = is_pushed;
+    }
+
+    /// Returns the time of the next poll, at the latest the end of waiting.
+    pub(super) fn next_poll(&self) -> Instant {
+        let limits = &self.limits;
+        let asked = self.interval.unwrap_or(limits.poll_interval);
+        let mut interval = asked.max(limits.min_poll_interval);
+        if self.is_pushed {
+            interval = interval.max(limits.pushed_poll_interval);
+        }
+        interval = interval.saturating_mul(self.failures + 1);
+        deadline::from(self.last, interval.min(limits.max_poll_interval)).min(self.end())
+    }
+
+    /// Returns the end of waiting: that of the TTL, or of the longest wait.
+    pub(super) fn end(&self) -> Instant {
+        deadline::from(self.created, self.longest())
+    }
+
+    /// Returns the longest time of waiting.
+    pub(super) fn longest(&self) -> Duration {
+        let max = self.limits.max_wait;
+        self.ttl.map_or(max, |ttl| ttl.min(max))
+    }
+}

@@ -1,0 +1,163 @@
+//! Questions of a task, and the answers of the client.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fmt::Display;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use treenail_runtime::RpcError;
+use treenail_runtime::client::ClientError;
+use treenail_runtime::internal::TaskSession as _;
+use treenail_schema::InputRequest;
+
+use crate::client::remote::{Owned, RemoteTask, is_invalid_params};
+
+/// Questions of one task. Each is put to the handlers of the client once, one after the other.
+pub(super) struct Questions {
+    task: RemoteTask,
+    max: usize,
+    seen: HashSet<String>,
+    waiting: VecDeque<(String, InputRequest)>,
+    answering: Option<Answering>,
+    /// Answers that the server has not acknowledged.
+    unsent: BTreeMap<String, Value>,
+    sending: Option<Sending>,
+    /// True after a failed update, until the next state of the task.
+    is_paused: bool,
+}
+
+struct Answering {
+    key: String,
+    method: String,
+    answer: Owned<Result<String, RpcError>>,
+}
+
+struct Sending {
+    keys: Vec<String>,
+    sent: Owned<Result<(), ClientError>>,
+}
+
+impl Questions {
+    pub(super) fn new(task: RemoteTask) -> Self {
+        Self {
+            max: task.session.client_limits().tasks.questions,
+            task,
+            seen: HashSet::new(),
+            waiting: VecDeque::new(),
+            answering: None,
+            unsent: BTreeMap::new(),
+            sending: None,
+            is_paused: false,
+        }
+    }
+
+    /// Notes the open questions of a state of the task, and drops those that are open no more.
+    ///
+    /// # Errors
+    ///
+    /// If the questions are malformed, or too many.
+    pub(super) fn note_open(&mut self, requests: Option<&RawValue>) -> Result<(), ClientError> {
+        self.is_paused = false;
+        let mut open = match requests {
+            Some(requests) => self.task.session.questions(requests)?,
+            None => BTreeMap::new(),
+        };
+        self.waiting.retain(|(key, _)| open.contains_key(key));
+        self.unsent.retain(|key, _| open.contains_key(key));
+        let is_closed = |it: &Answering| !open.contains_key(&it.key);
+        if self.answering.as_ref().is_some_and(is_closed) {
+            self.answering = None;
+        }
+        open.retain(|key, _| !self.seen.contains(key));
+        if self.seen.len() + open.len() > self.max {
+            let reason = format!("a task asked more than {} questions", self.max);
+            return Err(ClientError::protocol(reason));
+        }
+        self.seen.extend(open.keys().cloned());
+        self.waiting.extend(open);
+        Ok(())
+    }
+
+    /// Answers questions. Ready only with the error of a question that the client cannot answer.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<ClientError> {
+        loop {
+            let answered = match self.poll_answer(context) {
+                Ok(answered) => answered,
+                Err(error) => return Poll::Ready(error),
+            };
+            if !self.poll_update(context) && !answered {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Polls the handler of a question. Returns true if it has answered.
+    fn poll_answer(&mut self, context: &mut Context<'_>) -> Result<bool, ClientError> {
+        if self.answering.is_none() {
+            let next = self.waiting.pop_front();
+            self.answering = next.map(|(key, question)| self.ask(key, question));
+        }
+        let Some(answering) = &mut self.answering else {
+            return Ok(false);
+        };
+        let Poll::Ready(answer) = answering.answer.as_mut().poll(context) else {
+            return Ok(false);
+        };
+        let unanswered = |error: &dyn Display| {
+            let method = &answering.method;
+            let reason = format!("its task requested `{method}`, which failed: {error}");
+            ClientError::Unanswered(reason.into())
+        };
+        let answer = answer.map_err(|error| unanswered(&error))?;
+        let answer = serde_json::from_str(&answer).map_err(|error| unanswered(&error))?;
+        let key = std::mem::take(&mut answering.key);
+        self.answering = None;
+        self.unsent.insert(key, answer);
+        Ok(true)
+    }
+
+    fn ask(&self, key: String, question: InputRequest) -> Answering {
+        let session = Arc::clone(&self.task.session);
+        Answering {
+            key,
+            method: question.method().to_owned(),
+            answer: Box::pin(async move { session.answer(question).await }),
+        }
+    }
+
+    /// Sends answers. Returns true if the server has acknowledged some.
+    fn poll_update(&mut self, context: &mut Context<'_>) -> bool {
+        if self.sending.is_none() {
+            if self.unsent.is_empty() || self.is_paused {
+                return false;
+            }
+            let answers: Map<String, Value> = self.unsent.clone().into_iter().collect();
+            self.sending = Some(Sending {
+                keys: answers.keys().cloned().collect(),
+                sent: self.task.update(&Value::Object(answers)),
+            });
+        }
+        let Some(sending) = &mut self.sending else {
+            return false;
+        };
+        let Poll::Ready(sent) = sending.sent.as_mut().poll(context) else {
+            return false;
+        };
+        match sent {
+            Err(error) if !is_invalid_params(&error) => {
+                tracing::debug!(%error, "answers to a task are sent again after its next state");
+                self.is_paused = true;
+            }
+            // The questions of an unknown task are over; the next poll reports its end.
+            _ => {
+                for key in &sending.keys {
+                    self.unsent.remove(key);
+                }
+            }
+        }
+        self.sending = None;
+        !self.is_paused
+    }
+}

@@ -1,0 +1,102 @@
+//! Stream of the states of one task.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+
+use crate::client::snapshot::TaskUpdate;
+
+/// Maximum number of states that a reader has not taken.
+const MAX_QUEUED: usize = 64;
+
+/// Stream of the states of one task, until its end. Returned by [`TaskHandle::updates`](crate::TaskHandle::updates).
+///
+/// It buffers 64 states; after that, the oldest are dropped.
+#[derive(Debug)]
+pub struct TaskUpdates(Arc<Mutex<Queue>>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    updates: VecDeque<TaskUpdate>,
+    is_closed: bool,
+    waker: Option<Waker>,
+}
+
+/// Distributor of states to streams.
+#[derive(Debug, Default)]
+pub(super) struct Publisher {
+    streams: Mutex<Vec<Weak<Mutex<Queue>>>>,
+    latest: Mutex<Option<TaskUpdate>>,
+}
+
+impl Publisher {
+    /// Returns a stream that starts with the latest state.
+    pub(super) fn subscribe(&self, is_closed: bool) -> TaskUpdates {
+        let latest = lock(&self.latest);
+        let queue = Arc::new(Mutex::new(Queue {
+            updates: latest.iter().cloned().collect(),
+            is_closed,
+            waker: None,
+        }));
+        lock(&self.streams).push(Arc::downgrade(&queue));
+        TaskUpdates(queue)
+    }
+
+    /// Returns the latest state.
+    pub(super) fn latest(&self) -> Option<TaskUpdate> {
+        lock(&self.latest).clone()
+    }
+
+    pub(super) fn publish(&self, update: &TaskUpdate) {
+        let mut latest = lock(&self.latest);
+        *latest = Some(update.clone());
+        self.change(|queue| {
+            queue.updates.push_back(update.clone());
+            if queue.updates.len() > MAX_QUEUED {
+                queue.updates.pop_front();
+            }
+        });
+    }
+
+    /// Ends all streams.
+    pub(super) fn close(&self) {
+        self.change(|queue| queue.is_closed = true);
+    }
+
+    fn change(&self, change: impl Fn(&mut Queue)) {
+        lock(&self.streams).retain(|stream| {
+            let Some(queue) = stream.upgrade() else {
+                return false;
+            };
+            let mut queue = lock(&queue);
+            change(&mut queue);
+            if let Some(waker) = queue.waker.take() {
+                waker.wake();
+            }
+            true
+        });
+    }
+}
+
+impl Stream for TaskUpdates {
+    type Item = TaskUpdate;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<TaskUpdate>> {
+        let mut queue = lock(&self.0);
+        match queue.updates.pop_front() {
+            Some(update) => Poll::Ready(Some(update)),
+            None if queue.is_closed => Poll::Ready(None),
+            None => {
+                queue.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,100 @@
+//! Identity of a task.
+
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// Random bytes of an id.
+const BYTES: usize = 16;
+
+/// Identity of a task: 128 random bits as 22 characters of base64url.
+///
+/// Without authorization, a client that knows the id of a task has access to it. `Debug` therefore shows the start only.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId(Arc<str>);
+
+impl TaskId {
+    /// Creates a random id.
+    ///
+    /// # Errors
+    ///
+    /// An error if the operating system has no random bytes.
+    pub fn random() -> io::Result<Self> {
+        let mut bytes = [0; BYTES];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| {
+            io::Error::other("could not obtain random bytes from the operating system")
+        })?;
+        Ok(Self(URL_SAFE_NO_PAD.encode(bytes).into()))
+    }
+
+    /// Returns the text of the id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = ParseTaskIdError;
+
+    /// Parses the text of an id, as [`as_str`](Self::as_str) returns it.
+    fn from_str(text: &str) -> Result<Self, ParseTaskIdError> {
+        // The encoding is canonical: no two texts have the same bytes.
+        match URL_SAFE_NO_PAD.decode(text) {
+            Ok(bytes) if bytes.len() == BYTES => Ok(Self(text.into())),
+            _ => Err(ParseTaskIdError(())),
+        }
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = self.0.get(..6).unwrap_or_default();
+        write!(formatter, "TaskId({start}…)")
+    }
+}
+
+/// Error of a text that is not the id of a task.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the text is not the id of a task: expected 22 characters of base64url")]
+pub struct ParseTaskIdError(());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_random_id_is_parsed_from_its_text() {
+        let id = TaskId::random().unwrap();
+        assert_eq!(id.as_str().len(), 22);
+        assert_eq!(id.as_str().parse(), Ok(id.clone()));
+        assert_ne!(id, TaskId::random().unwrap());
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let id = TaskId::random().unwrap();
+        for text in [
+            "",
+            "a",
+            &id.as_str()[1..],
+            &format!("{}=", id.as_str()),
+            &"/".repeat(22),
+            // Bits after the last byte are set.
+            &"AAAAAAAAAAAAAAAAAAAAAB"[..],
+            &"é".repeat(11),
+        ] {
+            assert!(text.parse::<TaskId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_the_start_only() {
+        let id = TaskId::random().unwrap();
+        assert_eq!(format!("{id:?}"), format!("TaskId({}…)", &id.as_str()[..6]));
+    }
+}

@@ -1,0 +1,149 @@
+//! Bodies, owners and numbers at the edges.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{next, task};
+use crate::store::{TaskStore, Usage};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Largest number that all stores represent exactly.
+const MAX_NUMBER: u64 = (1 << 53) - 1;
+
+pub(super) async fn check_bodies(store: &Arc<dyn TaskStore>) {
+    let bytes: Vec<u8> = (0..=255).collect();
+    for body in [Vec::new(), vec![0], bytes.clone(), bytes.repeat(16 << 10)] {
+        let size = body.len();
+        let first = task("bodies", 1, *b"first");
+        let second = next(&first, body.clone());
+        store
+            .insert(first.clone(), HOUR)
+            .await
+            .expect("a task is inserted");
+        let replaced = store.replace(second.clone(), HOUR).await;
+        assert_eq!(
+            replaced,
+            Ok(true),
+            "a body of {size} bytes replaces another"
+        );
+        let stored = store.get(&first.id).await;
+        assert!(
+            stored == Ok(Some(second.clone())),
+            "a body of {size} bytes is returned as it is"
+        );
+        let listed = store.list("bodies", None, 10).await;
+        assert!(
+            listed == Ok(vec![second]),
+            "a body of {size} bytes is listed as it is"
+        );
+        assert_eq!(
+            store.remove(&first.id, 2).await,
+            Ok(true),
+            "a task is removed"
+        );
+    }
+}
+
+pub(super) async fn check_owners(store: &Arc<dyn TaskStore>) {
+    let long = "o".repeat(4 << 10);
+    let owners = [
+        "",
+        " ",
+        "a",
+        "ab",
+        "a:",
+        "A",
+        "1:a",
+        "a\0b",
+        "a\0",
+        "\0",
+        "\u{10ffff}",
+        "ä",
+        "a\u{308}",
+        "'; DROP TABLE task; --",
+        "\"",
+        "%",
+        "_",
+        "*",
+        "?",
+        "[a]",
+        "{a}",
+        "}",
+        "\r\n",
+        "\\",
+        "://",
+        &long,
+    ];
+    let mut tasks = Vec::new();
+    for owner in owners {
+        let task = task(owner, 1, owner.as_bytes());
+        store
+            .insert(task.clone(), HOUR)
+            .await
+            .expect("a task is inserted");
+        tasks.push(task);
+    }
+    for task in tasks {
+        let owner = &task.owner;
+        let stored = store.get(&task.id).await;
+        assert_eq!(
+            stored,
+            Ok(Some(task.clone())),
+            "the owner {owner:?} is stored as it is"
+        );
+        let listed = store.list(owner, None, 10).await;
+        assert_eq!(
+            listed,
+            Ok(vec![task.clone()]),
+            "the owner {owner:?} has a list of its own"
+        );
+        let expected = Usage::new(1, owner.len() as u64);
+        assert_eq!(
+            store.usage(owner).await,
+            Ok(expected),
+            "the owner {owner:?} has a usage of its own"
+        );
+        assert_eq!(
+            store.remove(&task.id, 1).await,
+            Ok(true),
+            "a task of the owner {owner:?} is removed"
+        );
+        assert_eq!(
+            store.usage(owner).await,
+            Ok(Usage::default()),
+            "the owner {owner:?} has no tasks"
+        );
+    }
+}
+
+pub(super) async fn check_extremes(store: &Arc<dyn TaskStore>) {
+    for created_ms in [MAX_NUMBER, 0, MAX_NUMBER - 1] {
+        let mut first = task("extremes", created_ms, *b"1");
+        first.version = MAX_NUMBER - 1;
+        let second = next(&first, *b"2");
+        let inserted = store.insert(first, Duration::MAX).await;
+        assert_eq!(inserted, Ok(()), "the wake time may be the longest one");
+        let replaced = store.replace(second.clone(), Duration::MAX).await;
+        assert_eq!(replaced, Ok(true), "versions are exact up to {MAX_NUMBER}");
+        assert_eq!(
+            store.get(&second.id).await,
+            Ok(Some(second)),
+            "numbers are stored as they are"
+        );
+    }
+    assert_eq!(
+        store.due(10).await,
+        Ok(Vec::new()),
+        "the longest wake time has not passed"
+    );
+    let listed = store
+        .list("extremes", None, 10)
+        .await
+        .expect("tasks are listed");
+    let listed: Vec<u64> = listed.iter().map(|task| task.created_ms).collect();
+    let expected = [0, MAX_NUMBER - 1, MAX_NUMBER];
+    assert_eq!(
+        listed, expected,
+        "the order of creation is exact up to {MAX_NUMBER}"
+    );
+}

@@ -1,0 +1,102 @@
+//! Two handles to the same tasks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::{next, task};
+use crate::store::{StoreError, TaskStore};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Repetitions of a race.
+const ROUNDS: u64 = 16;
+
+pub(super) async fn check_visibility([one, other]: &[Arc<dyn TaskStore>; 2]) {
+    let first = task("owner", 1, *b"1");
+    one.insert(first.clone(), HOUR)
+        .await
+        .expect("a task is inserted");
+    assert_eq!(
+        other.get(&first.id).await,
+        Ok(Some(first.clone())),
+        "a task of another process is visible"
+    );
+    let inserted = other.insert(first.clone(), HOUR).await;
+    assert_eq!(
+        inserted,
+        Err(StoreError::Duplicate),
+        "an id of another process is taken"
+    );
+    let second = next(&first, *b"22");
+    assert_eq!(
+        other.replace(second.clone(), Duration::ZERO).await,
+        Ok(true),
+        "its task is replaced"
+    );
+    let lost = one.replace(next(&first, *b"x"), HOUR).await;
+    assert_eq!(
+        lost,
+        Ok(false),
+        "a version that another process replaced is not replaced"
+    );
+    let listed = one.list("owner", None, 10).await;
+    assert_eq!(
+        listed,
+        Ok(vec![second]),
+        "a replacement of another process is visible"
+    );
+    assert_eq!(
+        one.usage("owner").await.map(|usage| usage.bytes),
+        Ok(2),
+        "its size is counted"
+    );
+    assert_eq!(
+        other.remove(&first.id, 2).await,
+        Ok(true),
+        "a task is removed"
+    );
+    assert_eq!(
+        one.get(&first.id).await,
+        Ok(None),
+        "a task that another process removed is absent"
+    );
+}
+
+/// Both processes increment a counter in one task, as often as they can.
+pub(super) async fn check_replacements(stores: &[Arc<dyn TaskStore>; 2]) {
+    let first = task("owner", 1, 0_u64.to_be_bytes());
+    stores[0]
+        .insert(first.clone(), HOUR)
+        .await
+        .expect("a task is inserted");
+    let mut racing = JoinSet::new();
+    for store in stores.iter().chain(stores) {
+        let (store, id) = (Arc::clone(store), first.id.clone());
+        racing.spawn(async move {
+            let mut made = 0;
+            while made < ROUNDS {
+                let stored = store.get(&id).await.expect("a task is returned");
+                let stored = stored.expect("the task is stored");
+                let number = stored.body.clone().try_into().map(u64::from_be_bytes);
+                let number = number.expect("a body is stored as a whole") + 1;
+                let replacing = store.replace(next(&stored, number.to_be_bytes()), HOUR);
+                made += u64::from(replacing.await.expect("a change is made or lost"));
+            }
+        });
+    }
+    racing.join_all().await;
+    let stored = stores[1].get(&first.id).await.expect("a task is returned");
+    let stored = stored.expect("the task is stored");
+    let total = 4 * ROUNDS;
+    assert_eq!(
+        stored.version,
+        1 + total,
+        "each change that was made has a version"
+    );
+    assert_eq!(
+        stored.body,
+        total.to_be_bytes(),
+        "no change of another process is overwritten"
+    );
+}

@@ -1,0 +1,6 @@
+//! Tests of the stores in this crate.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+mod memory;
+mod sqlite;
