@@ -49,6 +49,9 @@ pub use treenail_runtime::private as __private_0_1_0;
 #[cfg(not(feature = "tasks"))]
 #[doc(hidden)]
 pub use treenail_runtime::private::without_tasks as __tasks_0_1_0;
+#[cfg(feature = "tasks")]
+#[doc(hidden)]
+pub use treenail_tasks::private as __tasks_0_1_0;
 // Generated clients are committed by their users, so this path stays as it is.
 #[doc(hidden)]
 pub mod __generated {
@@ -431,7 +434,7 @@ pub use treenail_runtime::ask as elicit;
 pub mod events {
     #[cfg(feature = "redis")]
     #[doc(inline)]
-    pub use treenail_runtime::RedisBus;
+    pub use treenail_redis::RedisBus;
     #[doc(inline)]
     pub use treenail_runtime::{BusFuture, EventBus, EventLink};
 }

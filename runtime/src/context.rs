@@ -7,18 +7,16 @@ use std::sync::{Arc, Weak};
 
 use serde_json::Value;
 use treenail_schema::{
-    ClientCapabilities, Implementation, JsonObject, LoggingLevel, LoggingMessageNotification,
+    ClientCapabilities, Implementation, LoggingLevel, LoggingMessageNotification,
     LoggingMessageNotificationParams, MetaObject, Number, ProgressNotification,
     ProgressNotificationParams, RequestId,
 };
 
 use crate::ask::Requests;
 use crate::call::CallState;
-use crate::extension;
 use crate::extensions::{Extensions, Principal};
 use crate::scope::{Access, MissingScope};
 use crate::server::Server;
-use crate::wire::RpcError;
 
 /// Context of one call, for its function: the caller, the metadata of the call, and messages to the caller.
 ///
@@ -137,37 +135,6 @@ impl Context {
     /// Returns the capabilities that the client has declared for this call.
     pub fn client_capabilities(&self) -> &ClientCapabilities {
         self.state.peer.capabilities()
-    }
-
-    /// Returns the settings with which the client has declared the [extension](crate::Extension) `id` for this call, unchanged.
-    /// They are of the client, so do not trust them.
-    ///
-    /// ```
-    /// use treenail::Context;
-    ///
-    /// async fn chart(cx: &Context) -> &'static str {
-    ///     match cx.client_extension("io.modelcontextprotocol/ui") {
-    ///         Some(settings) if settings.contains_key("mimeTypes") => "a chart",
-    ///         _ => "a table",
-    ///     }
-    /// }
-    /// ```
-    pub fn client_extension(&self, id: &str) -> Option<&JsonObject> {
-        extension::declared(self.client_capabilities(), id)
-    }
-
-    /// Fails if the client has not declared the [extension](crate::Extension) `id` for this call.
-    ///
-    /// # Errors
-    ///
-    /// The error of the protocol for a missing capability (-32021), which names the extension. If a tool returns it with `?`,
-    /// it is the response to the request.
-    pub fn require_client_extension(&self, id: &str) -> Result<(), RpcError> {
-        let required = extension::require(self.client_capabilities(), id);
-        if let Err(error) = &required {
-            self.state.set_fault(Some(error.clone()));
-        }
-        required
     }
 
     /// Returns the id of the request, unique among the client's calls in flight.

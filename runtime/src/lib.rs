@@ -77,8 +77,6 @@ pub use self::ask::{AskError, RequestStateKey};
 pub use self::attribute_value::{
     IntoAnnotations, IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema,
 };
-#[cfg(feature = "redis")]
-pub use self::bus::RedisBus;
 pub use self::bus::{BusFuture, EventBus, EventLink};
 pub use self::call::{Call, FromCall};
 pub use self::completion::{CompletionRequest, FromCompletionRequest, IntoCompletions};

@@ -71,6 +71,7 @@ impl ServerBuilder {
 pub mod tasks {
     use treenail_schema::TaskSupport;
 
+    use crate::extension::Extension;
     use crate::handler::Handler;
     use crate::task::{TaskTool, ToolFacts};
 
@@ -80,24 +81,31 @@ pub mod tasks {
         label = "the feature `tasks` is off",
         note = "run `cargo add treenail --features tasks`"
     )]
-    pub trait NeedsTasks {}
-
-    /// Fails to compile for each argument.
-    pub fn task<K: NeedsTasks>(_: &[K]) -> NoTask {
-        NoTask
+    pub trait NeedsTasks {
+        #[doc(hidden)]
+        fn never() -> NoTask;
     }
 
-    /// Task support that has no effect. No value of it exists in a program that compiles.
+    /// Does not compile, for any argument.
+    pub fn task<K: NeedsTasks>(_: &[K]) -> NoTask {
+        K::never()
+    }
+
+    /// Task support without values.
     #[derive(Debug)]
-    pub struct NoTask;
+    pub enum NoTask {}
 
     impl TaskTool for NoTask {
         fn support(&self) -> TaskSupport {
-            TaskSupport::Forbidden
+            match *self {}
         }
 
-        fn wrap(&self, _: &ToolFacts, handler: Handler) -> Handler {
-            handler
+        fn extension(&self) -> Extension {
+            match *self {}
+        }
+
+        fn wrap(&self, _: &ToolFacts, _: Handler) -> Handler {
+            match *self {}
         }
     }
 }

@@ -17,6 +17,7 @@ mod budget;
 mod client;
 mod client_session;
 mod cors;
+mod extensions;
 mod fixture;
 mod legacy;
 // The client of the example below.

@@ -32,6 +32,7 @@ mod coverage;
 mod dynamic;
 mod edits;
 mod elicitation;
+mod extension_api;
 mod extensions;
 mod faults;
 mod forms;
@@ -65,6 +66,7 @@ mod structured;
 mod subscription_lifetime;
 mod subscriptions;
 mod support;
+mod task_support;
 mod truncation;
 mod visibility;
 

@@ -274,6 +274,12 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
     until_finished(state, answered).await
 }
 
+/// Sends a client of the legacy era a request that is complete already, and returns the text of its result.
+#[doc(hidden)]
+pub async fn ask_client(context: &Context, request: &InputRequest) -> Result<Box<str>, AskError> {
+    by_request(context.state(), request).await
+}
+
 /// Waits for an answer, at most until the end of the call.
 async fn until_finished<T>(
     state: &CallState,

@@ -90,8 +90,8 @@ impl EventLink {
     }
 
     /// Returns the length in bytes of the longest message that another replica can send.
-    #[cfg(feature = "redis")]
-    pub(super) fn max_message_bytes(&self) -> usize {
+    #[doc(hidden)]
+    pub fn max_message_bytes(&self) -> usize {
         self.shared.codec.max_message_bytes()
     }
 

@@ -59,7 +59,6 @@ impl MessageCodec {
     }
 
     /// Returns the length in bytes of the longest message that another replica can send.
-    #[cfg(feature = "redis")]
     pub(super) fn max_message_bytes(&self) -> usize {
         self.max_message_bytes
     }

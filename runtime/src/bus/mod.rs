@@ -4,13 +4,9 @@
 //! a failure. `link` is the handle that the bus gets, for both directions. `message` encodes events, and `refresh` throttles
 //! the event that everything may have changed.
 
-#[cfg(feature = "redis")]
-mod bounded_stream;
 mod link;
 mod message;
 mod queue;
-#[cfg(feature = "redis")]
-mod redis;
 mod refresh;
 mod supervise;
 #[cfg(test)]
@@ -24,8 +20,6 @@ use std::sync::Arc;
 
 pub use self::link::EventLink;
 pub(crate) use self::queue::EventQueue;
-#[cfg(feature = "redis")]
-pub use self::redis::RedisBus;
 pub(crate) use self::supervise::Supervised;
 
 /// A run of an [`EventBus`].

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use treenail_schema::Revision;
 
+use crate::extensions::Extensions;
+
 /// Declarations of a server's extensions, and the names of their methods.
 #[derive(Debug, Default)]
 pub(crate) struct ExtensionFacts {
@@ -14,6 +16,8 @@ pub(crate) struct ExtensionFacts {
     pub(super) core: Vec<(Revision, Box<str>, Value)>,
     /// The methods, each with the member that `Mcp-Name` repeats.
     pub(super) methods: HashMap<Box<str>, Option<Box<str>>>,
+    /// Values of extensions, by their type.
+    pub(crate) states: Extensions,
 }
 
 impl ExtensionFacts {
@@ -29,9 +33,17 @@ impl ExtensionFacts {
         }
     }
 
-    /// Returns `true` if a method exists in some revision.
-    pub(crate) fn has_method(&self, name: &str) -> bool {
-        !self.methods.is_empty() && self.methods.contains_key(name)
+    /// Returns the name of a method that exists in some revision.
+    pub(crate) fn method(&self, name: &str) -> Option<&str> {
+        if self.methods.is_empty() {
+            return None;
+        }
+        Some(self.methods.get_key_value(name)?.0)
+    }
+
+    /// Returns `true` if the server has the extension `id`.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.settings.contains_key(id)
     }
 
     /// Returns the member of the parameters that the header `Mcp-Name` repeats.

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::{Method, Revision};
 
 use super::identifier::OFFICIAL;
-use super::topic::push_member;
+use super::publication::push_member;
 use crate::call::{Call, CallValue};
 use crate::context::Context;
 use crate::function::argument_error::Problem;

@@ -1,8 +1,11 @@
 //! Extensions of the protocol: capabilities with an identifier, and methods of their own.
 
+mod context;
 mod facts;
+mod gate;
 mod identifier;
 mod method;
+mod publication;
 mod set;
 mod topic;
 
@@ -13,18 +16,20 @@ use std::future::Future;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use treenail_schema::{
-    ClientCapabilities, JsonObject, MissingRequiredClientCapabilityErrorData, Revision, error_code,
-};
+use treenail_schema::{JsonObject, Revision};
 
 pub(crate) use self::facts::ExtensionFacts;
+pub(crate) use self::gate::require;
 pub(crate) use self::identifier::validate_identifier;
 pub use self::method::ExtensionMethod;
 pub(crate) use self::method::is_task_method;
+pub(crate) use self::publication::{Accepted, Accepting, Publication, Topics, topic_key};
 pub(crate) use self::set::{ExtensionSet, build};
-pub(crate) use self::topic::{Accepted, Accepting, Publication, Topics, topic_key};
+
+pub(crate) use self::topic::wanted_topics;
 use self::topic::{Member, accept};
 use crate::context::Context;
+use crate::extensions::Extensions;
 use crate::server::Server;
 use crate::wire::RpcError;
 
@@ -66,7 +71,11 @@ pub struct Extension {
     core_capabilities: Vec<(Revision, Box<str>, Value)>,
     members: Vec<Member>,
     on_build: Vec<OnBuild>,
+    states: Vec<SetState>,
 }
+
+/// Function that adds a state of an extension to those of its server.
+type SetState = Box<dyn FnOnce(&mut Extensions) + Send + Sync>;
 
 /// Function that runs once the server has been built.
 pub(crate) type OnBuild = Box<dyn FnOnce(&Server) + Send + Sync>;
@@ -93,6 +102,7 @@ impl Extension {
             core_capabilities: Vec::new(),
             members: Vec::new(),
             on_build: Vec::new(),
+            states: Vec::new(),
         }
     }
 
@@ -167,35 +177,15 @@ impl Extension {
         self
     }
 
+    /// Adds a value of the server, which [`state`](crate::internal::extension::state) returns by its type.
+    pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.states.push(Box::new(|states| states.insert(value)));
+        self
+    }
+
     /// Runs `started` when the server has been built.
     pub fn on_build(mut self, started: impl FnOnce(&Server) + Send + Sync + 'static) -> Self {
         self.on_build.push(Box::new(started));
         self
     }
-}
-
-/// Returns the settings with which a client has declared the extension `id`.
-pub(crate) fn declared<'a>(
-    capabilities: &'a ClientCapabilities,
-    id: &str,
-) -> Option<&'a JsonObject> {
-    capabilities.extensions.as_ref()?.get(id)
-}
-
-/// Rejects a client that has not declared the extension `id`.
-pub(crate) fn require(capabilities: &ClientCapabilities, id: &str) -> Result<(), RpcError> {
-    if declared(capabilities, id).is_some() {
-        return Ok(());
-    }
-    let extensions = [(id.to_owned(), JsonObject::new())];
-    let required = ClientCapabilities::new().with_extensions(extensions);
-    let data = MissingRequiredClientCapabilityErrorData::new(required);
-    let error = RpcError::new(
-        error_code::MISSING_REQUIRED_CLIENT_CAPABILITY,
-        format!("this needs a client that declares the extension `{id}` in its capabilities"),
-    );
-    Err(match serde_json::to_value(data) {
-        Ok(data) => error.with_data(data),
-        Err(_) => error,
-    })
 }

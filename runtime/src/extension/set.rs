@@ -14,7 +14,7 @@ use super::{Extension, ExtensionFacts, ExtensionMethod, OnBuild, validate_identi
 pub(crate) struct ExtensionSet {
     /// The methods of each name, with the identifiers of their extensions. They exist in different revisions.
     methods: HashMap<Box<str>, Vec<(Box<str>, ExtensionMethod)>>,
-    pub(super) members: Vec<Member>,
+    members: Vec<Member>,
 }
 
 impl fmt::Debug for ExtensionSet {
@@ -27,6 +27,11 @@ impl fmt::Debug for ExtensionSet {
 }
 
 impl ExtensionSet {
+    /// Returns the members of the filter of `subscriptions/listen`.
+    pub(crate) fn members(&self) -> &[Member] {
+        &self.members
+    }
+
     /// Returns a method, and the identifier of its extension.
     pub(crate) fn find(&self, name: &str, revision: Revision) -> Option<(&str, &ExtensionMethod)> {
         let named = self.methods.get(name)?;
@@ -62,6 +67,9 @@ pub(crate) fn build(
         facts.core.extend(extension.core_capabilities);
         set.members.extend(extension.members);
         on_build.extend(extension.on_build);
+        for set_state in extension.states {
+            set_state(&mut facts.states);
+        }
     }
     Ok((parts.0, parts.1, on_build))
 }

@@ -1,8 +1,10 @@
-//! Extensions that publish messages.
+//! Extensions with a state, and extensions that publish messages.
 
 use std::sync::Arc;
 
-use crate::extension::Publication;
+use treenail_schema::ClientCapabilities;
+
+use crate::extension::{Publication, require};
 use crate::server::Server;
 use crate::wire::RpcError;
 
@@ -21,4 +23,18 @@ pub fn publish(
     let publication = Publication::new((member, topic), method, params)?;
     server.publish_message(&Arc::new(publication));
     Ok(())
+}
+
+/// Returns the value that an extension of a server has added with `Extension::state`.
+pub fn state<T: Send + Sync + 'static>(server: &Server) -> Option<&T> {
+    server.extension_state()
+}
+
+/// Rejects a client that has not declared the extension `id`.
+///
+/// # Errors
+///
+/// The error of the protocol for a missing capability (-32021), which names the extension.
+pub fn require_declared(capabilities: &ClientCapabilities, id: &str) -> Result<(), RpcError> {
+    require(capabilities, id)
 }

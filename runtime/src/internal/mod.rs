@@ -24,6 +24,7 @@ pub use crate::wire::{
 pub mod task {
     use std::sync::Arc;
 
+    pub use crate::ask::ask_client;
     use crate::ask::{NO_RANDOM_BYTES, RequestStateKey};
     pub use crate::call::Call;
     use crate::context::Context;

@@ -328,8 +328,9 @@ impl ServerBuilder {
         };
         let limits = self.limits;
         let elicit_config = ElicitConfig::new(&self.info.name, key, &limits);
-        let (facts, handlers, on_build) =
-            extension::build(self.extensions).map_err(Error::Build)?;
+        let parts = self.registry.into_parts().map_err(Error::Build)?;
+        let extensions = parts.with_task_extensions(self.extensions);
+        let (facts, handlers, on_build) = extension::build(extensions).map_err(Error::Build)?;
         let config = ServerConfig {
             styles: Revision::ALL
                 .map(|revision| ResultFormat::new(revision, info.clone(), self.wrap_results)),
@@ -344,10 +345,7 @@ impl ServerBuilder {
             rules: self.rules,
             cached_views: limits.cached_views,
         };
-        let parts = self.registry.into_parts();
-        let registry = parts
-            .and_then(|parts| Registry::new((parts, handlers), stack, &config))
-            .map_err(Error::Build)?;
+        let registry = Registry::new((parts, handlers), stack, &config).map_err(Error::Build)?;
         let (hub, bus) = connect(self.event_bus, &self.info.name, &limits)?;
         let server = Server {
             state: Arc::new(ServerState {

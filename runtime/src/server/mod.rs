@@ -116,10 +116,20 @@ impl Server {
         self.state.hub.publish(&Event::ResourceUpdated(uri));
     }
 
+    /// Returns the name of a method of an extension.
+    pub(crate) fn extension_method(&self, name: &str) -> Option<&str> {
+        self.state.config.extensions.method(name)
+    }
+
     /// Returns the member of the parameters that the header `Mcp-Name` repeats, for a method of an extension.
     #[cfg(feature = "http-server")]
     pub(crate) fn name_header(&self, method: &str) -> Option<&str> {
         self.state.config.extensions.name_header(method)
+    }
+
+    /// Returns the value of an extension, by its type.
+    pub(crate) fn extension_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.state.config.extensions.states.get()
     }
 
     /// Sends a message of an extension to its subscribers at this replica.

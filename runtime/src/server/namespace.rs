@@ -9,9 +9,11 @@ use treenail_schema::{Prompt, Tool};
 use crate::definition::{Mount, Registered};
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{Bound, Feature};
+use crate::extension::{Extension, ExtensionFacts};
 use crate::naming::validate_name;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
+use crate::task::TaskTool;
 use crate::tool::{IntoToolSet, ToolSet};
 use crate::visibility::Rule;
 
@@ -141,6 +143,37 @@ pub(crate) struct Group {
 }
 
 impl Parts {
+    /// Iterates over the tools with task support: their names and the support.
+    fn tasks(&self) -> impl Iterator<Item = (&str, &Arc<dyn TaskTool>)> {
+        let tools = self.groups.iter().flat_map(|group| &group.tools);
+        tools.filter_map(|tool| Some((&*tool.descriptor.name, tool.task()?)))
+    }
+
+    /// Adds the extensions that the task support of its tools needs, unless there are extensions with the same identifiers.
+    pub(crate) fn with_task_extensions(&self, mut extensions: Vec<Extension>) -> Vec<Extension> {
+        for (_, task) in self.tasks() {
+            let needed = task.extension();
+            if extensions.iter().all(|given| given.id() != needed.id()) {
+                extensions.push(needed);
+            }
+        }
+        extensions
+    }
+
+    /// Rejects tools whose task support needs an extension that the server does not have.
+    pub(crate) fn check_task_extensions(self, known: &ExtensionFacts) -> Result<Self, String> {
+        for (tool, task) in self.tasks() {
+            let needed = task.extension();
+            let id = needed.id();
+            if !known.has(id) {
+                return Err(format!(
+                    "the tool `{tool}` needs the extension `{id}`, which must be added to the builder of the server"
+                ));
+            }
+        }
+        Ok(self)
+    }
+
     fn mount<T: Mount>(mut self, namespace: &str, state: T) -> Result<Self, String> {
         let state = Arc::new(state);
         let (tools, prompts, resources) = (T::tools(), T::prompts(), T::resources());

@@ -78,8 +78,10 @@ pub trait Observation: Send + Sync {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ObservedRequest<'a> {
-    /// The method, unless it is unknown.
+    /// The method, unless it is unknown or one of an extension.
     pub method: Option<Method>,
+    /// The method, if it is one of an extension that the server supports.
+    pub extension_method: Option<&'a str>,
     /// The JSON text of the id.
     pub id: &'a str,
     /// The protocol revision of the client, if it is known.

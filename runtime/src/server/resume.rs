@@ -23,8 +23,9 @@ use crate::wire::RpcError;
 ///
 /// # Errors
 ///
-/// The tool does not exist any more, is disabled or hidden from the caller, or needs a scope that was not granted. Arguments that
-/// the tool does not accept any more are not an error here: the result of the run reports them.
+/// The tool does not exist any more, is disabled or hidden from the caller, or needs a scope that was not granted. The arguments
+/// are checked as those of any call: if the input schema of the tool has changed so that it does not accept them any more, the
+/// result of the run reports them.
 pub fn resume(
     server: &Server,
     stored: &StoredCall,
@@ -45,6 +46,7 @@ pub fn resume(
         let message = format!("the task cannot continue: the tool `{tool}` does not exist any more, or is not available to its caller");
         RpcError::internal(message)
     })?;
+    let tool = ToolFacts::new(&entry.descriptor);
     if let Some(access) = extensions.get::<Access>() {
         access.check(&[&entry.scopes])?;
     }
@@ -68,7 +70,7 @@ pub fn resume(
         context: None,
         permit: None,
     };
-    let call = DetachableCall::new(&call, &ToolFacts::new(&entry.descriptor));
+    let call = DetachableCall::new(&call, &tool);
     call.detach(link);
     let entry = Arc::clone(entry);
     Ok(call.start_with(move |call, result| (entry.handler)(call, result)))

@@ -19,6 +19,7 @@ pub use self::journal::{Journal, RecordedAnswer};
 pub use self::key::TaskKey;
 pub use self::stored::{StoredCall, write_created};
 use crate::ask::AskError;
+use crate::extension::Extension;
 use crate::handler::Handler;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
@@ -30,6 +31,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait TaskTool: Debug + Send + Sync + 'static {
     /// Returns the value of `execution.taskSupport` in lists of tools of revision 2025-11-25.
     fn support(&self) -> TaskSupport;
+
+    /// Returns the extension that serves the tasks. The builder of a server adds it, unless it has one with the same identifier.
+    fn extension(&self) -> Extension;
 
     /// Wraps the handler of the tool, outside of its policy. A call that [`resume`](crate::internal::task::resume) starts passes
     /// the wrapper by.

@@ -1,17 +1,37 @@
 //! Tasks of the framework Treenail: calls of tools that outlive their request.
 //!
 //! Use the crate `treenail`, which re-exports this one as `treenail::tasks`. The modules, from the bytes up: `store` (the places
-//! where tasks are stored)
-//! and `test_kit` (tests for stores).
+//! where tasks are stored), `record` (the body of a stored task),
+//! `engine` (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and
+//! expired tasks), `push` (notifications), `methods` (requests of clients), `external` (tokens) and `test_kit` (tests for stores).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod engine;
+mod external;
+mod limits;
+mod methods;
+mod options;
+#[doc(hidden)]
+pub mod private;
+mod push;
+mod record;
+mod run;
+mod start;
 mod store;
+mod sweep;
+mod tasks;
 #[cfg(feature = "test-kit")]
 pub mod test_kit;
 
+pub use self::external::{ExternalTasks, TaskToken, task_token};
+pub use self::limits::TaskLimits;
+pub use self::options::ToolTask;
+#[cfg(feature = "redis")]
+pub use self::store::RedisStore;
 pub use self::store::{
     MemoryStore, ParseTaskIdError, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage,
 };
 #[cfg(feature = "sqlite")]
 pub use self::store::{SqliteStore, SqliteStoreBuilder};
+pub use self::tasks::{ServerTasks, Tasks};

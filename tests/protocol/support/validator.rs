@@ -40,7 +40,8 @@ pub(crate) fn validate(revision: Revision, method: &str, message: &Value) {
             check(revision, result_of(method), result);
         }
     }
-    if let Some(definition) = error_of(&message["error"]["code"]) {
+    let definition = error_of(&message["error"]["code"]);
+    if let Some(definition) = definition.filter(|_| revision.is_modern()) {
         check(revision, definition, message);
     }
 }
@@ -93,7 +94,9 @@ fn result_of(method: &str) -> &'static str {
 fn check_code(revision: Revision, code: &Value) {
     let allowed = match code.as_i64() {
         None | Some(-32700 | -32603..=-32600) => true,
-        Some(-32022..=-32020) => revision.is_modern(),
+        // Older revisions do not define it. Extensions use it in all of them.
+        Some(-32021) => true,
+        Some(-32022 | -32020) => revision.is_modern(),
         Some(-32002) => !revision.is_modern(),
         Some(-32042) => revision == Revision::V2025_11_25,
         Some(code) => !(-32768..=-32000).contains(&code),

@@ -8,7 +8,7 @@ use super::Connection;
 use super::request::{Outcome, check_progress_token, check_scopes};
 use crate::call::{CallTarget, CallValue};
 use crate::context::Context;
-use crate::extension::require;
+use crate::extension::{require, wanted_topics};
 use crate::extensions::Principal;
 use crate::request_id::{CallId, ReceivedId};
 use crate::revision::Peer;
@@ -64,9 +64,8 @@ impl Connection {
     ) -> Result<Outcome, RpcError> {
         let registry = Arc::clone(&self.registry);
         let limits = self.server.limits();
-        let wanted = registry
-            .extensions()
-            .topics(params, peer.capabilities(), limits)?;
+        let members = registry.extensions().members();
+        let wanted = wanted_topics(members, params, peer.capabilities(), limits)?;
         let topics = (!wanted.is_empty()).then(|| {
             let received = ReceivedId::new(id);
             let target = self.extension_target(Method::SubscriptionsListen.as_str(), params);

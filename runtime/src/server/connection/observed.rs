@@ -73,6 +73,7 @@ impl Connection {
         });
         ObservedRequest {
             method,
+            extension_method: self.server.extension_method(&envelope.method),
             id,
             revision,
             target,

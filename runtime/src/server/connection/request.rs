@@ -341,7 +341,7 @@ impl Server {
     /// Returns `true` if a request runs a function, or passes through layers.
     pub(crate) fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
         let Some(method) = envelope.known.filter(|method| !is_task_method(*method)) else {
-            return self.state.config.extensions.has_method(&envelope.method);
+            return self.extension_method(&envelope.method).is_some();
         };
         #[cfg(feature = "tower")]
         if self.state.layers.is_some() {

@@ -213,20 +213,14 @@ impl Registry {
 
     /// Prepares a step as far as that needs no lock.
     fn prepare(&self, step: Step, config: &ServerConfig) -> Result<Prepared, String> {
+        let content = |parts: Result<Parts, String>| {
+            let parts = parts?.check_task_extensions(&config.extensions)?;
+            Catalog::new(parts, config.separator.as_deref(), &self.stack)
+        };
         Ok(match step {
-            Step::Add(parts) => {
-                let separator = config.separator.as_deref();
-                Prepared::Add(Catalog::new(parts?, separator, &self.stack)?)
-            }
-            Step::Replace(parts) => {
-                let separator = config.separator.as_deref();
-                Prepared::Replace(Catalog::new(parts?, separator, &self.stack)?)
-            }
-            Step::Provide(provider, parts) => {
-                let separator = config.separator.as_deref();
-                let content = Catalog::new(parts?, separator, &self.stack)?;
-                Prepared::Provide(provider, content)
-            }
+            Step::Add(parts) => Prepared::Add(content(parts)?),
+            Step::Replace(parts) => Prepared::Replace(content(parts)?),
+            Step::Provide(provider, parts) => Prepared::Provide(provider, content(parts)?),
             Step::Change(item, change) => Prepared::Change(item, change),
         })
     }

@@ -74,11 +74,11 @@ pub(super) fn check_notification(
 }
 
 /// Returns the member of `params` that the header `Mcp-Name` must match, for a method of `server`.
-pub(super) fn name_member<'a>(server: &'a Server, method: &str) -> Option<&'a str> {
+pub(super) fn name_member(server: &Server, method: &str) -> Option<Cow<'static, str>> {
     match method {
-        "tools/call" | "prompts/get" => Some("name"),
-        "resources/read" => Some("uri"),
-        _ => server.name_header(method),
+        "tools/call" | "prompts/get" => Some(Cow::Borrowed("name")),
+        "resources/read" => Some(Cow::Borrowed("uri")),
+        _ => Some(Cow::Owned(server.name_header(method)?.to_owned())),
     }
 }
 

@@ -144,8 +144,8 @@ fn check_request(
     headers: &HeaderMap,
     envelope: &Envelope<'_>,
 ) -> Result<(), RpcError> {
-    let server = connection.server().clone();
-    let member = name_member(&server, &envelope.method);
+    let member = name_member(connection.server(), &envelope.method);
+    let member = member.as_deref();
     let standard_headers = StandardHeaders::read(headers, member)?;
     envelope.params.check()?;
     let meta = object("_meta", envelope.params.meta)?

@@ -3,6 +3,8 @@
 mod error;
 mod id;
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod stored_task;
@@ -15,6 +17,8 @@ use std::time::Duration;
 pub use self::error::StoreError;
 pub use self::id::{ParseTaskIdError, TaskId};
 pub use self::memory::MemoryStore;
+#[cfg(feature = "redis")]
+pub use self::redis::RedisStore;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{SqliteStore, SqliteStoreBuilder};
 pub use self::stored_task::{StoredTask, Usage};

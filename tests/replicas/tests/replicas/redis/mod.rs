@@ -1,6 +1,8 @@
 //! Replicas with an event bus over a real Redis.
 
+mod log;
 mod redis_server;
+mod store;
 mod subscription;
 mod unresponsive;
 

@@ -1,4 +1,4 @@
-//! Redis server for the tests, on a socket in a temporary directory and without persistence.
+//! Redis server for the tests, on a socket in a temporary directory and by default without persistence.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,12 +18,19 @@ pub(crate) const CHANNEL: &str = "hotel";
 /// Redis server that can be stopped and restarted. It stops on drop.
 pub(crate) struct RedisServer {
     directory: TempDir,
+    arguments: &'static [&'static str],
     running: Option<(Child, BufReader<ChildStdout>)>,
 }
 
 impl RedisServer {
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server with further arguments.
+    pub(crate) fn start_with(arguments: &'static [&'static str]) -> Self {
         let mut redis = Self::stopped();
+        redis.arguments = arguments;
         redis.resume();
         redis
     }
@@ -32,6 +39,7 @@ impl RedisServer {
     pub(crate) fn stopped() -> Self {
         Self {
             directory: tempfile::tempdir().unwrap(),
+            arguments: &[],
             running: None,
         }
     }
@@ -48,6 +56,7 @@ impl RedisServer {
     pub(crate) fn resume(&mut self) {
         let mut process = Command::new("redis-server")
             .args(["--port", "0", "--save", "", "--appendonly", "no"])
+            .args(self.arguments)
             .args(["--requirepass", PASSWORD, "--unixsocket"])
             .arg(self.socket())
             .arg("--dir")

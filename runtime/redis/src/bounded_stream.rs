@@ -14,7 +14,8 @@ const READ_CHUNK_BYTES: usize = 8 * 1024;
 /// RESP3 stream that replaces strings beyond a length with empty ones.
 ///
 /// A published message reaches the parser as one string, and the parser would hold all of it in memory.
-pub(super) struct BoundedStream<S> {
+#[derive(Debug)]
+pub struct BoundedStream<S> {
     stream: S,
     filter: Filter,
     /// Filtered bytes, of which the reader has taken the first `taken`.
@@ -23,11 +24,13 @@ pub(super) struct BoundedStream<S> {
 }
 
 /// Position in the stream of RESP3 elements.
+#[derive(Debug)]
 struct Filter {
     max_string_bytes: u64,
     state: State,
 }
 
+#[derive(Debug)]
 enum State {
     /// In a line. Holds the part that has arrived.
     Line(Vec<u8>),
@@ -38,7 +41,8 @@ enum State {
 }
 
 impl<S> BoundedStream<S> {
-    pub(super) fn new(stream: S, max_string_bytes: usize) -> Self {
+    /// Reads `stream`, with strings of at most `max_string_bytes` bytes.
+    pub fn new(stream: S, max_string_bytes: usize) -> Self {
         Self {
             stream,
             filter: Filter {

@@ -2,29 +2,19 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, PushInfo,
-    PushKind, RedisConnectionInfo, RedisResult, Value,
-};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use redis::{AsyncConnectionConfig, Client, PushInfo, PushKind, RedisResult, Value};
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use treenail_runtime::{BusFuture, Error, EventBus, EventLink, Result};
 
-use crate::bus::bounded_stream::BoundedStream;
-use crate::bus::{BusFuture, EventBus, EventLink};
-use crate::error::{Error, Result};
+use crate::connection::{Driver, RESPONSE_TIMEOUT, open_client, open_connection};
 
-/// Timeout for connecting and for each response of Redis.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Lower bound on the longest accepted string, in bytes. Responses to the commands used here are far shorter.
 const MIN_STRING_BOUND: usize = 4 << 10;
 /// Idle time after which the connection is checked with a ping.
@@ -78,14 +68,7 @@ impl RedisBus {
     ///
     /// [`Error::Build`] if `url` is not a valid Redis URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
-        let open = |url: &str| -> RedisResult<Client> {
-            let address = url.into_connection_info()?;
-            let settings = address.redis_settings().clone();
-            // RESP2 needs separate connections for messages and responses.
-            let settings = settings.set_protocol(ProtocolVersion::RESP3);
-            Client::open(address.set_redis_settings(settings))
-        };
-        let client = open(url.as_ref())
+        let client = open_client(url.as_ref())
             .map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
         Ok(Self {
             client,
@@ -124,36 +107,9 @@ impl RedisBus {
             .set_connection_timeout(Some(RESPONSE_TIMEOUT))
             .set_response_timeout(Some(RESPONSE_TIMEOUT))
             .set_push_sender(on_push);
-        let (mut connection, driver) = self.open_connection(config, max_string).await?;
+        let (mut connection, driver) = open_connection(&self.client, config, max_string).await?;
         connection.subscribe(&*self.channel).await?;
         Ok((connection, driver, lost))
-    }
-
-    /// Connects to the address of the client. Without TLS, strings of more than `max_string` bytes are discarded.
-    async fn open_connection(
-        &self,
-        config: AsyncConnectionConfig,
-        max_string: usize,
-    ) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
-        let info = self.client.get_connection_info();
-        let settings = info.redis_settings();
-        match info.addr() {
-            ConnectionAddr::Tcp(host, port) => {
-                let socket = with_timeout(TcpStream::connect((&**host, *port))).await?;
-                socket.set_nodelay(true)?;
-                spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
-            }
-            #[cfg(unix)]
-            ConnectionAddr::Unix(path) => {
-                let socket = with_timeout(tokio::net::UnixStream::connect(path)).await?;
-                spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
-            }
-            _ => {
-                let client = &self.client;
-                let connecting = client.get_multiplexed_async_connection_with_config(&config);
-                Ok((connecting.await?, None))
-            }
-        }
     }
 
     /// Publishes the messages of this server until an error occurs.
@@ -186,33 +142,6 @@ impl EventBus for RedisBus {
             .map_err(Into::into)
         })
     }
-}
-
-/// Handle to the task that reads and writes a connection. Dropping it ends the task.
-struct Driver(AbortHandle);
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Opens a Redis connection over `stream` and spawns the task that drives it.
-async fn spawn_driver<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    settings: &RedisConnectionInfo,
-    stream: S,
-    config: AsyncConnectionConfig,
-) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
-    let connecting = MultiplexedConnection::new_with_config(settings, stream, config);
-    let (connection, driver) = with_timeout(async { Ok(connecting.await) }).await??;
-    let driver = Driver(tokio::spawn(driver).abort_handle());
-    Ok((connection, Some(driver)))
-}
-
-/// Runs `future` with the response timeout.
-async fn with_timeout<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    let completed = timeout(RESPONSE_TIMEOUT, future).await;
-    completed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// Returns the output of the future that completes first.

@@ -1,0 +1,84 @@
+//! Connections to Redis, with bounded responses.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{
+    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion,
+    RedisConnectionInfo, RedisResult,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use crate::bounded_stream::BoundedStream;
+
+/// Timeout for connecting and for each response of Redis.
+pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Handle to the task that reads and writes a connection. Dropping it ends the task.
+#[derive(Debug)]
+pub struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Reads a URL such as `redis://host:port`. It does not connect.
+pub fn open_client(url: &str) -> RedisResult<Client> {
+    let address = url.into_connection_info()?;
+    let settings = address.redis_settings().clone();
+    // RESP2 needs separate connections for messages and responses.
+    let settings = settings.set_protocol(ProtocolVersion::RESP3);
+    Client::open(address.set_redis_settings(settings))
+}
+
+/// Connects to the address of a client. Without TLS, strings of more than `max_string` bytes are discarded. The connection works
+/// while its driver exists, if it has one.
+pub async fn open_connection(
+    client: &Client,
+    config: AsyncConnectionConfig,
+    max_string: usize,
+) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
+    let info = client.get_connection_info();
+    let settings = info.redis_settings();
+    match info.addr() {
+        ConnectionAddr::Tcp(host, port) => {
+            let socket = with_timeout(TcpStream::connect((&**host, *port))).await?;
+            socket.set_nodelay(true)?;
+            spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
+        }
+        #[cfg(unix)]
+        ConnectionAddr::Unix(path) => {
+            let socket = with_timeout(tokio::net::UnixStream::connect(path)).await?;
+            spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
+        }
+        _ => {
+            let connecting = client.get_multiplexed_async_connection_with_config(&config);
+            Ok((connecting.await?, None))
+        }
+    }
+}
+
+/// Opens a Redis connection over `stream` and spawns the task that drives it.
+async fn spawn_driver<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    settings: &RedisConnectionInfo,
+    stream: S,
+    config: AsyncConnectionConfig,
+) -> RedisResult<(MultiplexedConnection, Option<Driver>)> {
+    let connecting = MultiplexedConnection::new_with_config(settings, stream, config);
+    let (connection, driver) = with_timeout(async { Ok(connecting.await) }).await??;
+    let driver = Driver(tokio::spawn(driver).abort_handle());
+    Ok((connection, Some(driver)))
+}
+
+/// Runs `future` with the response timeout.
+async fn with_timeout<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    let completed = timeout(RESPONSE_TIMEOUT, future).await;
+    completed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}

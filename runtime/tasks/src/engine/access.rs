@@ -1,0 +1,55 @@
+//! Access of clients to tasks: a task of another owner does not exist for them.
+
+use treenail_runtime::{Context, RpcError};
+
+use super::Engine;
+use super::stores::store_failed;
+use crate::record::{Record, TaskKey};
+use crate::store::StoredTask;
+
+/// Task that has been read for a client.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) key: TaskKey,
+    pub(crate) version: u64,
+    pub(crate) record: Record,
+}
+
+impl Loaded {
+    /// Reads a stored task. One whose body is damaged reads as a failed one.
+    pub(crate) fn read(stored: &StoredTask) -> Self {
+        let record = Record::read(&stored.body).unwrap_or_else(|error| {
+            let (id, problem) = (&stored.id, &error.problem);
+            tracing::error!(?id, %problem, "a stored task is damaged");
+            Record::damaged(stored.created_ms)
+        });
+        Self {
+            key: stored.into(),
+            version: stored.version,
+            record,
+        }
+    }
+}
+
+/// Returns the owner of the tasks of a caller: its principal, or the empty text.
+pub(crate) fn owner(context: &Context) -> &str {
+    context
+        .principal()
+        .map_or("", |principal| principal.as_str())
+}
+
+/// Returns the error for a task that does not exist for the caller.
+pub(crate) fn unknown_task() -> RpcError {
+    RpcError::invalid_params("there is no task with this `taskId`; it may have expired")
+}
+
+impl Engine {
+    /// Returns a task of `owner`.
+    pub(crate) async fn load(&self, id: &str, owner: &str) -> Result<Loaded, RpcError> {
+        let id = id.parse().map_err(|_| unknown_task())?;
+        let stored = self.get(&id).await.map_err(|error| store_failed(&error))?;
+        let stored = stored.filter(|task| task.owner == owner);
+        let loaded = stored.as_ref().map(Loaded::read);
+        loaded.ok_or_else(unknown_task)
+    }
+}

@@ -1,0 +1,134 @@
+//! Shared state of the tasks of a server: the store, the limits, and the tasks that run in this process.
+
+mod access;
+mod edit;
+mod stores;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use treenail_runtime::{RequestStateKey, Server};
+
+use crate::limits::TaskLimits;
+use crate::push::Watch;
+use crate::record::{Record, TaskKey};
+use crate::run::Run;
+use crate::store::{TaskId, TaskStore};
+use crate::sweep::sweep;
+
+pub(crate) use self::access::{Loaded, owner, unknown_task};
+pub(crate) use self::edit::not_written;
+pub(crate) use self::stores::store_failed;
+
+/// Shared state of the tasks of a server.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    store: Arc<dyn TaskStore>,
+    pub(crate) limits: TaskLimits,
+    /// Seals the tokens of external tasks.
+    pub(crate) key: Option<RequestStateKey>,
+    running: Mutex<HashMap<TaskId, Arc<Run>>>,
+    /// Permits of tasks that wait for an answer.
+    pub(crate) waiting: Arc<Semaphore>,
+    pub(crate) watch: Watch,
+    /// Questions that requests of this process carry to clients of 2025-11-25.
+    pub(crate) carried: Mutex<HashSet<(TaskId, String)>>,
+    /// Set once the sweeper has been started.
+    swept: AtomicBool,
+    /// Set once the process leaves its tasks to others.
+    halted: AtomicBool,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        store: Arc<dyn TaskStore>,
+        limits: TaskLimits,
+        key: Option<RequestStateKey>,
+    ) -> Self {
+        Self {
+            store,
+            waiting: Arc::new(Semaphore::new(limits.waiting.min(Semaphore::MAX_PERMITS))),
+            watch: Watch::new(limits.watched),
+            limits,
+            key,
+            running: Mutex::default(),
+            carried: Mutex::default(),
+            swept: AtomicBool::new(false),
+            halted: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts the sweeper for a server, unless it runs or there is no tokio runtime.
+    pub(crate) fn start(self: &Arc<Self>, server: &Server) {
+        if self.swept.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        if !self.swept.swap(true, Ordering::Relaxed) {
+            self.watch.serve(server);
+            runtime.spawn(sweep(Arc::clone(self), server.downgrade()));
+        }
+    }
+
+    /// Returns a task that runs in this process.
+    pub(crate) fn local(&self, id: &TaskId) -> Option<Arc<Run>> {
+        self.runs().get(id).cloned()
+    }
+
+    /// Adds a running task, unless the process has as many as it may have.
+    pub(crate) fn admit(&self, run: &Arc<Run>) -> bool {
+        let mut runs = self.runs();
+        let admitted = runs.len() < self.limits.running && !self.is_halted();
+        if admitted {
+            runs.insert(run.key.id.clone(), Arc::clone(run));
+        }
+        admitted
+    }
+
+    /// Returns `true` if the process may run one more task.
+    pub(crate) fn has_room(&self) -> bool {
+        self.runs().len() < self.limits.running
+    }
+
+    /// Removes a running task.
+    pub(crate) fn dismiss(&self, run: &Run) {
+        let mut runs = self.runs();
+        if runs
+            .get(&run.key.id)
+            .is_some_and(|known| known.id == run.id)
+        {
+            runs.remove(&run.key.id);
+        }
+    }
+
+    /// Creates and continues no more tasks.
+    pub(crate) fn halt(&self) {
+        self.halted.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_halted(&self) -> bool {
+        self.halted.load(Ordering::SeqCst)
+    }
+
+    /// Returns all running tasks.
+    pub(crate) fn all_local(&self) -> Vec<Arc<Run>> {
+        self.runs().values().cloned().collect()
+    }
+
+    /// Passes a stored change on to the run of the task and to subscribers.
+    pub(crate) fn on_change(&self, key: &TaskKey, version: u64, record: &Record) {
+        if let Some(run) = self.local(&key.id) {
+            run.adopt(version, record);
+        }
+        self.watch.publish(key, version, record);
+    }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Run>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

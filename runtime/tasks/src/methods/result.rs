@@ -1,0 +1,102 @@
+//! `tasks/result` of revision 2025-11-25: it waits for the end of the task, and carries its questions to the client.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use treenail_runtime::{Context, RpcError};
+use treenail_runtime::{Extension, ExtensionMethod};
+use treenail_schema::Revision;
+
+use super::older::{TaskParams, of_core};
+use super::questions::Questions;
+use crate::engine::{Engine, Loaded, owner};
+use crate::record::Outcome;
+use crate::store::TaskId;
+
+/// Key of `_meta` in the messages of a task.
+pub(super) const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
+pub(super) fn add(extension: Extension, engine: &Arc<Engine>) -> Extension {
+    let engine = Arc::clone(engine);
+    let method = ExtensionMethod::new(
+        "tasks/result",
+        move |context: Context, params: TaskParams| result(Arc::clone(&engine), context, params),
+    );
+    extension.add_method(of_core(method))
+}
+
+/// Returns the result or the error of the call, once there is one.
+async fn result(
+    engine: Arc<Engine>,
+    context: Context,
+    params: TaskParams,
+) -> Result<Box<RawValue>, RpcError> {
+    engine.start(context.server());
+    let mut questions = Questions::new(&engine, &context);
+    loop {
+        // Before the record is read, so that no change is missed.
+        let changes = engine.changes(&params.task_id);
+        let task = engine.load(&params.task_id, owner(&context)).await?;
+        if let Some(outcome) = &task.record.outcome {
+            return finish(&context, &task, outcome);
+        }
+        questions.ask(&task);
+        let mut change = pin!(next_change(changes, engine.limits.watch_interval));
+        poll_fn(|context| {
+            questions.poll(context);
+            change.as_mut().poll(context)
+        })
+        .await;
+    }
+}
+
+impl Engine {
+    /// Returns a receiver of changes from now on, if the task runs in this process.
+    fn changes(&self, id: &str) -> Option<watch::Receiver<u64>> {
+        let id: TaskId = id.parse().ok()?;
+        self.local(&id).map(|run| run.changes())
+    }
+}
+
+/// Waits until the task may have changed.
+async fn next_change(changes: Option<watch::Receiver<u64>>, interval: Duration) {
+    let interval = interval.max(Duration::from_millis(100));
+    match changes {
+        // All of these are a reason to read the record again.
+        Some(mut changes) => drop(timeout(interval, changes.changed()).await),
+        None => sleep(interval).await,
+    }
+}
+
+/// Returns the outcome as the call would have returned it, with the id of its task.
+fn finish(context: &Context, task: &Loaded, outcome: &Outcome) -> Result<Box<RawValue>, RpcError> {
+    let result = match outcome {
+        Outcome::Result(result) | Outcome::Failure(result) => result,
+        Outcome::Error(error) => return Err(error.clone().into()),
+        Outcome::Cancelled => {
+            return Err(RpcError::invalid_params(
+                "the task was cancelled and has no result",
+            ));
+        }
+    };
+    let server = context.server();
+    let result = task.record.result(server, Revision::V2025_11_25, result)?;
+    let not_json = |error: serde_json::Error| RpcError::internal(error.to_string());
+    let mut members: Map<String, Value> = serde_json::from_str(result.get()).map_err(not_json)?;
+    let meta = members.entry("_meta").or_insert_with(|| json!({}));
+    if let Value::Object(meta) = meta {
+        meta.insert(RELATED_TASK.to_owned(), related(task));
+    }
+    to_raw_value(&members).map_err(not_json)
+}
+
+/// Returns the value of [`RELATED_TASK`].
+pub(super) fn related(task: &Loaded) -> Value {
+    json!({ "taskId": task.key.id.as_str() })
+}

@@ -1,0 +1,159 @@
+//! Notifications for the subscribers of tasks.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use treenail_runtime::internal::extension::publish;
+use treenail_runtime::{Context, RpcError, Server, WeakServer};
+
+use crate::engine::{Engine, Loaded, owner, unknown_task};
+use crate::record::{Record, TaskKey, View};
+use crate::store::TaskId;
+
+/// Member of the filter of `subscriptions/listen`.
+pub(crate) const MEMBER: &str = "taskIds";
+
+/// Method of the notifications.
+const METHOD: &str = "notifications/tasks";
+
+/// Maximum number of tasks of other processes that are read in one interval.
+const READS: usize = 256;
+
+/// Tasks with subscribers in this process.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    server: OnceLock<WeakServer>,
+    most: usize,
+    /// The version of each task that was published last.
+    watched: Mutex<BTreeMap<TaskId, u64>>,
+    /// The task that was read last.
+    last: Mutex<Option<TaskId>>,
+}
+
+impl Watch {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            server: OnceLock::new(),
+            most,
+            watched: Mutex::default(),
+            last: Mutex::default(),
+        }
+    }
+
+    /// Sets the server whose clients subscribe. The first one counts.
+    pub(crate) fn serve(&self, server: &Server) {
+        self.server.get_or_init(|| server.downgrade());
+    }
+
+    /// Publishes a version of a task, if it has subscribers and the version is newer than the last one.
+    pub(crate) fn publish(&self, key: &TaskKey, version: u64, record: &Record) {
+        if !self.advance(&key.id, version, record.is_final()) {
+            return;
+        }
+        let Some(server) = self.server.get().and_then(WeakServer::upgrade) else {
+            return;
+        };
+        let sent = View::complete(&server, key, record).and_then(|view| {
+            let text = serde_json::to_string(&view);
+            let text = text.map_err(|error| RpcError::internal(error.to_string()))?;
+            publish(&server, (MEMBER, key.id.as_str()), METHOD, &text)
+        });
+        if let Err(error) = sent {
+            tracing::error!(id = ?key.id, %error, "the change of a task could not be published");
+        }
+    }
+
+    /// Notes that a version is published. Returns `false` if it is not to be.
+    fn advance(&self, id: &TaskId, version: u64, is_final: bool) -> bool {
+        let mut watched = self.watched();
+        let Some(last) = watched.get_mut(id).filter(|last| **last < version) else {
+            return false;
+        };
+        *last = version;
+        if is_final {
+            watched.remove(id);
+        }
+        true
+    }
+
+    /// Adds a task. Returns `false` if there are too many.
+    fn add(&self, id: &TaskId) -> bool {
+        let mut watched = self.watched();
+        let fits = watched.len() < self.most || watched.contains_key(id);
+        if fits {
+            // A new subscriber gets the current version.
+            watched.insert(id.clone(), 0);
+        }
+        fits
+    }
+
+    /// Returns the next tasks to read.
+    fn next(&self) -> Vec<TaskId> {
+        let watched = self.watched();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let after = last.take();
+        let is_after = |id: &&TaskId| after.as_ref().is_none_or(|after| *id > after);
+        let next: Vec<TaskId> = watched
+            .keys()
+            .filter(is_after)
+            .take(READS)
+            .cloned()
+            .collect();
+        if next.len() == READS {
+            *last = next.last().cloned();
+        }
+        next
+    }
+
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<TaskId, u64>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the tasks that the caller may subscribe to. Unknown and foreign ids are left out (TASK-S-24).
+pub(crate) async fn accept(
+    engine: Arc<Engine>,
+    context: Context,
+    ids: Vec<String>,
+) -> Result<Vec<String>, RpcError> {
+    let mut accepted = Vec::with_capacity(ids.len());
+    for id in ids {
+        match engine.load(&id, owner(&context)).await {
+            Ok(Loaded {
+                key,
+                version,
+                record,
+            }) if engine.watch.add(&key.id) => {
+                engine.watch.publish(&key, version, &record);
+                accepted.push(id);
+            }
+            Ok(_) => tracing::warn!("a task has no subscription: too many tasks are watched"),
+            Err(error) if error.code == unknown_task().code => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(accepted)
+}
+
+impl Engine {
+    /// Reads subscribed tasks that run in other processes, and publishes those that have changed.
+    pub(crate) async fn read_watched(&self) {
+        for id in self.watch.next() {
+            if self.local(&id).is_some() {
+                continue;
+            }
+            match self.get(&id).await {
+                Ok(Some(stored)) => {
+                    let loaded = Loaded::read(&stored);
+                    self.watch
+                        .publish(&loaded.key, loaded.version, &loaded.record);
+                }
+                Ok(None) => drop(self.watch.watched().remove(&id)),
+                Err(error) => {
+                    tracing::warn!(%error, "subscribed tasks could not be read");
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Body of a stored task: the call, its journal, its questions and its outcome.
+//!
+//! An outcome is stored once, in the style of the newest revision. `status` derives the status from it, and `view` writes the
+//! task for each revision.
+
+mod outcome;
+mod questions;
+mod status;
+pub(crate) mod time;
+mod view;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use treenail_runtime::internal::task::{Journal, StoredCall};
+
+pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
+pub(crate) use self::questions::{Answer, Question};
+pub(crate) use self::status::Status;
+use self::time::{now_ms, to_ms};
+pub(crate) use self::view::{Form, View};
+use crate::store::{StoredTask, TaskId};
+
+/// Version of the format of a body. A body of another version is damaged for this program.
+const FORMAT: u32 = 1;
+
+/// Body of a stored task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    format: u32,
+    /// The call, to run it again and to write its result. `None` for a record that could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<StoredCall>,
+    pub(crate) policy: Policy,
+    pub(crate) updated_ms: u64,
+    /// Lifetime since the creation; `None` is unlimited.
+    pub(crate) ttl_ms: Option<u64>,
+    /// Number of runs so far.
+    pub(crate) attempts: u32,
+    /// Id of the run that owns the task. A run that finds another one here has lost the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) questions: BTreeMap<String, Question>,
+    /// Values of earlier runs, and answers of the rounds before the task.
+    #[serde(default)]
+    pub(crate) journal: Journal,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// Settings of a tool that its stored tasks need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Policy {
+    /// Maximum run time since the creation.
+    pub(crate) max_ms: u64,
+    /// Time that a finished task remains readable.
+    pub(crate) keep_ms: u64,
+    /// Interval for polling clients.
+    pub(crate) poll_ms: u64,
+    /// Set if the call may run again after an interruption.
+    pub(crate) resumable: bool,
+    /// Set if work may run again that may have happened: the tool is `read_only` or `idempotent`.
+    pub(crate) repeatable: bool,
+    /// Set if a token completes the task, and not the function.
+    pub(crate) external: bool,
+}
+
+impl Record {
+    /// Makes the record of a new task, owned by `run`.
+    pub(crate) fn new(call: StoredCall, policy: Policy, run: String) -> Self {
+        Self {
+            format: FORMAT,
+            call: Some(call),
+            policy,
+            updated_ms: now_ms(),
+            ttl_ms: Some(policy.max_ms.saturating_add(policy.keep_ms)),
+            attempts: 1,
+            run: Some(run),
+            message: None,
+            questions: BTreeMap::new(),
+            journal: Journal::default(),
+            outcome: None,
+        }
+    }
+
+    /// Makes the record that replaces a damaged one.
+    pub(crate) fn damaged(created_ms: u64) -> Self {
+        let keep = Duration::from_secs(60 * 60);
+        let mut record = Self {
+            format: FORMAT,
+            call: None,
+            policy: Policy::new(keep, keep, Duration::from_secs(1)),
+            updated_ms: created_ms,
+            ttl_ms: None,
+            attempts: 0,
+            run: None,
+            message: None,
+            questions: BTreeMap::new(),
+            journal: Journal::default(),
+            outcome: None,
+        };
+        record.end(
+            created_ms,
+            Outcome::failed("the record of the task is damaged"),
+        );
+        record
+    }
+
+    /// Reads the body of a stored task.
+    pub(crate) fn read(body: &[u8]) -> Result<Self, Damaged> {
+        let record: Self = serde_json::from_slice(body).map_err(|error| Damaged {
+            problem: error.to_string(),
+        })?;
+        if record.format == FORMAT {
+            return Ok(record);
+        }
+        let problem = format!("its format is {}, expected {FORMAT}", record.format);
+        Err(Damaged { problem })
+    }
+
+    /// Makes the stored form of a version.
+    pub(crate) fn store(&self, key: &TaskKey, version: u64) -> Result<StoredTask, Damaged> {
+        let body = serde_json::to_vec(self).map_err(|error| Damaged {
+            problem: error.to_string(),
+        })?;
+        let mut stored = StoredTask::new(key.id.clone(), &*key.owner, key.created_ms, body);
+        stored.version = version;
+        Ok(stored)
+    }
+
+    /// Notes that the visible state has changed.
+    pub(crate) fn touch(&mut self) {
+        // A clock that was set back must not show a time before the last change.
+        self.updated_ms = now_ms().max(self.updated_ms);
+    }
+
+    /// Ends the task, unless it has ended. Returns `true` if it has ended by this.
+    pub(crate) fn end(&mut self, created_ms: u64, outcome: Outcome) -> bool {
+        if self.outcome.is_some() {
+            return false;
+        }
+        self.touch();
+        self.message = outcome.message();
+        self.outcome = Some(outcome);
+        self.run = None;
+        if let Some(call) = &mut self.call {
+            // The rest is for its result.
+            (call.arguments, call.meta, call.info) = (None, None, None);
+        }
+        self.questions.clear();
+        self.journal = Journal::default();
+        let elapsed = self.updated_ms.saturating_sub(created_ms);
+        self.ttl_ms = Some(elapsed.saturating_add(self.policy.keep_ms));
+        true
+    }
+
+    pub(crate) fn is_final(&self) -> bool {
+        self.outcome.is_some()
+    }
+
+    /// Returns the time until the store has to wake a process for it: the lease while it runs, the deletion after its end.
+    pub(crate) fn wake(&self, created_ms: u64, lease: Duration) -> Duration {
+        if self.is_final() {
+            return Duration::from_millis(self.policy.keep_ms);
+        }
+        match (&self.run, self.policy.external) {
+            (Some(_), _) => lease,
+            (None, true) => self.time_left(created_ms),
+            // It was released.
+            (None, false) => Duration::ZERO,
+        }
+    }
+
+    /// Returns the rest of its run time.
+    pub(crate) fn time_left(&self, created_ms: u64) -> Duration {
+        let end = created_ms.saturating_add(self.policy.max_ms);
+        Duration::from_millis(end.saturating_sub(now_ms()).min(self.policy.max_ms))
+    }
+}
+
+/// Identity of a task, which no change of its record touches.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskKey {
+    pub(crate) id: TaskId,
+    pub(crate) owner: Box<str>,
+    pub(crate) created_ms: u64,
+}
+
+impl From<&StoredTask> for TaskKey {
+    fn from(task: &StoredTask) -> Self {
+        Self {
+            id: task.id.clone(),
+            owner: task.owner.as_str().into(),
+            created_ms: task.created_ms,
+        }
+    }
+}
+
+/// Error of a body that cannot be read or written.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) problem: String,
+}
+
+/// Settings of tasks in milliseconds.
+impl Policy {
+    pub(crate) fn new(max: Duration, keep: Duration, poll: Duration) -> Self {
+        Self {
+            max_ms: to_ms(max).max(1),
+            keep_ms: to_ms(keep).max(1),
+            poll_ms: to_ms(poll).max(1),
+            resumable: false,
+            repeatable: false,
+            external: false,
+        }
+    }
+}

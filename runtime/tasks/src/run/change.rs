@@ -1,0 +1,174 @@
+//! Changes of the record by its run.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+use treenail_runtime::RpcError;
+
+use super::{Birth, Run, Stop};
+use crate::record::Record;
+use crate::store::StoreError;
+
+/// Maximum number of conflicts of one change. Each is a change by a client.
+const CONFLICTS: usize = 64;
+
+/// First delay after a failure of the store; it doubles with each further one.
+const DELAY: Duration = Duration::from_millis(50);
+
+/// Longest such delay.
+const MAX_DELAY: Duration = Duration::from_secs(2);
+
+/// Reason why a change was not stored.
+#[derive(Debug)]
+pub(crate) enum NotStored {
+    /// The run has lost its task, or the task has ended.
+    Stopped,
+    /// The change itself is refused.
+    Refused(RpcError),
+    Store(StoreError),
+}
+
+impl Run {
+    /// Changes the record for its function, as [`Run::persist`] does.
+    ///
+    /// If the run has lost its task, this never returns: the function is dropped at this place, without another effect. If the
+    /// call remained a plain one, the change is not stored.
+    pub(crate) async fn record_change(
+        &self,
+        mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send,
+    ) -> Result<(), RpcError> {
+        if self.is_plain().await {
+            let mut held = self.held();
+            return edit(Arc::make_mut(&mut held.record)).map(drop);
+        }
+        match self.persist(edit).await {
+            Ok(()) => Ok(()),
+            Err(NotStored::Refused(error)) => Err(error),
+            Err(NotStored::Store(_)) => Err(RpcError::internal("the task store is full")),
+            Err(NotStored::Stopped) => pending().await,
+        }
+    }
+
+    /// Waits for the birth of the task. Returns `true` if the call remained a plain one.
+    pub(super) async fn is_plain(&self) -> bool {
+        let mut birth = self.birth.subscribe();
+        let known = birth.wait_for(|birth| *birth != Birth::Expected).await;
+        known.is_ok_and(|birth| *birth == Birth::Plain)
+    }
+
+    /// Changes the record, and tries again while the store fails and the lease lasts. `edit` returns `false` if nothing is to be
+    /// stored; it may run several times.
+    pub(crate) async fn persist(
+        &self,
+        mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send,
+    ) -> Result<(), NotStored> {
+        let (id, mut delay) = (&self.key.id, DELAY);
+        loop {
+            let error = match self.change(&mut edit).await {
+                Err(NotStored::Store(error)) if !matches!(error, StoreError::Full(_)) => error,
+                done => return done,
+            };
+            if Instant::now() + delay >= self.lease_end() {
+                tracing::error!(?id, %error, "the lease of a task ended while the store failed");
+                self.stop(Stop::Lost);
+                return Err(NotStored::Stopped);
+            }
+            tracing::warn!(?id, %error, "a change of a task could not be stored; trying again");
+            sleep(delay).await;
+            delay = (delay * 2).min(MAX_DELAY);
+        }
+    }
+
+    /// Changes the record once.
+    pub(crate) async fn change(
+        &self,
+        edit: &mut (impl FnMut(&mut Record) -> Result<bool, RpcError> + Send),
+    ) -> Result<(), NotStored> {
+        let _order = self.writing.lock().await;
+        for _ in 0..CONFLICTS {
+            let (version, record) = {
+                let held = self.held();
+                (held.version, Arc::clone(&held.record))
+            };
+            let stopped = self.stopped().is_some_and(|stop| stop != Stop::Released);
+            if stopped || record.is_final() {
+                return Err(NotStored::Stopped);
+            }
+            let mut record = Record::clone(&record);
+            if !edit(&mut record).map_err(NotStored::Refused)? {
+                return Ok(());
+            }
+            if self.store(version + 1, record).await? {
+                return Ok(());
+            }
+            self.refresh().await?;
+        }
+        let error = StoreError::Other("the task changes too often".to_owned());
+        Err(NotStored::Store(error))
+    }
+
+    /// Stores a version of the record, which renews the lease. Returns `false` after a conflict.
+    async fn store(&self, version: u64, record: Record) -> Result<bool, NotStored> {
+        let limits = &self.engine.limits;
+        let since = Instant::now();
+        let stored = record
+            .store(&self.key, version)
+            .map_err(|damaged| NotStored::Refused(crate::engine::not_written(damaged)))?;
+        let wake = record.wake(self.key.created_ms, limits.lease);
+        let replaced = self.engine.replace(stored, wake).await;
+        if !replaced.map_err(NotStored::Store)? {
+            return Ok(false);
+        }
+        let record = Arc::new(record);
+        let mut held = self.held();
+        if held.version < version {
+            held.version = version;
+            held.record = Arc::clone(&record);
+            held.lease_end = since + limits.lease;
+        }
+        drop(held);
+        self.version.send_replace(version);
+        self.engine.watch.publish(&self.key, version, &record);
+        Ok(true)
+    }
+
+    /// Reads the record, which another process may have changed.
+    pub(super) async fn refresh(&self) -> Result<(), NotStored> {
+        let stored = self.engine.get(&self.key.id).await;
+        let Some(stored) = stored.map_err(NotStored::Store)? else {
+            self.stop(Stop::Lost);
+            return Err(NotStored::Stopped);
+        };
+        match Record::read(&stored.body) {
+            Ok(record) => {
+                let (id, before) = (&self.key.id, self.held().version);
+                if stored.version > before {
+                    tracing::trace!(
+                        ?id,
+                        version = stored.version,
+                        "a task has changed elsewhere"
+                    );
+                    self.adopt(stored.version, &record);
+                    self.engine
+                        .watch
+                        .publish(&self.key, stored.version, &record);
+                }
+            }
+            Err(error) => {
+                let (id, problem) = (&self.key.id, error.problem);
+                tracing::error!(?id, %problem, "a stored task is damaged");
+                self.stop(Stop::Lost);
+            }
+        }
+        match self.stopped() {
+            Some(Stop::Ended | Stop::Lost) => Err(NotStored::Stopped),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn lease_end(&self) -> Instant {
+        self.held().lease_end
+    }
+}

@@ -1,0 +1,230 @@
+//! A run of a task in this process: it owns the record as long as no other run has taken the task over.
+//!
+//! The id of the run is in the record. Every change is a compare-and-swap on the version of the record; after a conflict the run
+//! reads the record, and continues only if its own id is still there. So clients may answer and cancel through any process, and
+//! a run that has lost its task stores nothing more.
+
+mod change;
+mod drive;
+mod keeper;
+mod link;
+mod question;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::engine::Engine;
+use crate::record::{Record, TaskKey};
+use crate::store::TaskId;
+
+pub(crate) use self::drive::drive;
+
+/// Run of a task.
+pub(crate) struct Run {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) key: TaskKey,
+    /// Id of this run, see [`Record::run`].
+    pub(crate) id: String,
+    held: Mutex<Held>,
+    birth: watch::Sender<Birth>,
+    /// Held while a change is stored, so that the changes of this run have an order.
+    writing: tokio::sync::Mutex<()>,
+    /// The version of the record, for those that wait for a change.
+    version: watch::Sender<u64>,
+    /// Set once this run has to stop.
+    stopped: Mutex<Option<Stop>>,
+    /// Wakes the keeper.
+    wake: Notify,
+    pending: Mutex<Pending>,
+    /// Keys of work that an earlier run has begun, and that is not safe to repeat.
+    begun_before: BTreeSet<String>,
+    /// Set once the run has ended.
+    dismissed: watch::Sender<bool>,
+}
+
+/// The record, as this run knows it.
+struct Held {
+    version: u64,
+    record: Arc<Record>,
+    /// The time at which the lease ends.
+    lease_end: Instant,
+}
+
+/// State of the first version of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Birth {
+    Expected,
+    Born,
+    /// The record could not be stored, and the call continues as a plain one.
+    Plain,
+}
+
+/// Changes that the keeper stores later.
+#[derive(Default)]
+struct Pending {
+    message: Option<String>,
+    /// Keys of questions whose futures have been dropped.
+    withdrawn: Vec<String>,
+}
+
+/// Reason to stop a run before its work has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The task has ended otherwise: it was cancelled, or completed by a token.
+    Ended,
+    /// Another run has taken the task over, or its lease has ended.
+    Lost,
+    /// The process leaves its tasks to others.
+    Released,
+    /// The maximum run time is over.
+    TimedOut,
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Run")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Run {
+    /// Makes a run that owns `record` in `version`. Its lease starts at `since`, which is before the record was stored.
+    pub(crate) fn new(
+        engine: &Arc<Engine>,
+        key: TaskKey,
+        (version, record): (u64, Record),
+        since: Instant,
+    ) -> Arc<Self> {
+        Self::make(engine, key, (version, record), (since, Birth::Born))
+    }
+
+    /// Makes a run whose record is not stored yet.
+    pub(crate) fn unborn(engine: &Arc<Engine>, key: TaskKey, record: Record) -> Arc<Self> {
+        let birth = (Instant::now(), Birth::Expected);
+        Self::make(engine, key, (1, record), birth)
+    }
+
+    fn make(
+        engine: &Arc<Engine>,
+        key: TaskKey,
+        (version, record): (u64, Record),
+        (since, birth): (Instant, Birth),
+    ) -> Arc<Self> {
+        let unsafe_to_repeat = record.attempts > 1 && !record.policy.repeatable;
+        let begun = record.journal.begun.iter().filter(|_| unsafe_to_repeat);
+        Arc::new(Self {
+            begun_before: begun.cloned().collect(),
+            id: record.run.clone().unwrap_or_default(),
+            held: Mutex::new(Held {
+                version,
+                record: Arc::new(record),
+                lease_end: since + engine.limits.lease,
+            }),
+            engine: Arc::clone(engine),
+            key,
+            birth: watch::Sender::new(birth),
+            writing: tokio::sync::Mutex::new(()),
+            version: watch::Sender::new(version),
+            stopped: Mutex::default(),
+            wake: Notify::new(),
+            pending: Mutex::default(),
+            dismissed: watch::Sender::new(false),
+        })
+    }
+
+    /// Notes that the first version of the record has been stored, with the lease from `since` on.
+    pub(crate) fn born(&self, record: Record, since: Instant) {
+        let mut held = self.held();
+        held.record = Arc::new(record);
+        held.lease_end = since + self.engine.limits.lease;
+        drop(held);
+        self.birth.send_replace(Birth::Born);
+    }
+
+    /// Notes that the record could not be stored.
+    pub(crate) fn not_born(&self) {
+        self.birth.send_replace(Birth::Plain);
+    }
+
+    /// Returns the version of the record.
+    pub(crate) fn version(&self) -> u64 {
+        self.held().version
+    }
+
+    /// Returns the record.
+    pub(crate) fn record(&self) -> Arc<Record> {
+        Arc::clone(&self.held().record)
+    }
+
+    /// Returns a receiver that is woken by each change of the record.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    /// Takes over a change that has been stored in this process or read from the store.
+    pub(crate) fn adopt(&self, version: u64, record: &Record) {
+        let mut held = self.held();
+        if version <= held.version {
+            return;
+        }
+        held.version = version;
+        held.record = Arc::new(record.clone());
+        drop(held);
+        self.version.send_replace(version);
+        if record.is_final() {
+            self.stop(Stop::Ended);
+        } else if record.run.as_ref() != Some(&self.id) {
+            self.stop(Stop::Lost);
+        }
+    }
+
+    /// Stops the run, unless it has been stopped.
+    pub(crate) fn stop(&self, reason: Stop) {
+        lock(&self.stopped).get_or_insert(reason);
+        // There is one keeper; it may not wait yet.
+        self.wake.notify_one();
+    }
+
+    /// Removes it from the runs of the process.
+    pub(crate) fn dismiss(&self) {
+        self.engine.dismiss(self);
+        self.dismissed.send_replace(true);
+    }
+
+    /// Waits until it has been removed.
+    pub(crate) async fn dismissed(&self) {
+        // The sender is in `self`.
+        let _ = self
+            .dismissed
+            .subscribe()
+            .wait_for(|dismissed| *dismissed)
+            .await;
+    }
+
+    fn stopped(&self) -> Option<Stop> {
+        *lock(&self.stopped)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        lock(&self.held)
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        lock(&self.pending)
+    }
+}
+
+/// Returns the id of a new run.
+pub(crate) fn random_run_id() -> Option<String> {
+    TaskId::random().ok().map(|id| id.as_str().to_owned())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

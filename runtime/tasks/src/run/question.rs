@@ -1,0 +1,124 @@
+//! Questions of a run to its client, which wait for an answer through any process.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::OwnedSemaphorePermit;
+use treenail_runtime::internal::task::TaskQuestion;
+use treenail_runtime::{AskError, RpcError};
+
+use super::Run;
+use super::link::check_journal;
+use crate::limits::TaskLimits;
+use crate::record::{Answer, Record};
+
+impl Run {
+    /// Asks a question, or reads its answer. A question of an earlier run keeps its key and its answer.
+    pub(super) async fn ask_client(
+        self: Arc<Self>,
+        question: TaskQuestion,
+    ) -> Result<Box<RawValue>, AskError> {
+        let TaskQuestion { key, id, request } = question;
+        if let Some(answer) = self.record().round_answer(&key, &id) {
+            return Ok(answer);
+        }
+        if self.is_plain().await {
+            return Err(AskError::NotAllowed(
+                "the call could not become a task, because the task store failed".to_owned(),
+            ));
+        }
+        let request = serde_json::value::to_raw_value(&request)
+            .map_err(|error| AskError::NotAllowed(error.to_string()))?;
+        let mut changes = self.changes();
+        let mut opened = None;
+        let limits = &self.engine.limits;
+        let open = |record: &mut Record| {
+            if let Some(key) = record.find_question(&key, &id) {
+                opened = Some(key.to_owned());
+                return Ok(false);
+            }
+            opened = Some(record.open_question(&key, &id, request.clone()));
+            check_questions(record, limits)?;
+            Ok(true)
+        };
+        let stored = self.record_change(open).await;
+        stored.map_err(|error| AskError::NotAllowed(error.message.into_owned()))?;
+        let mut open = Open {
+            run: Arc::clone(&self),
+            key: opened.unwrap_or_default(),
+            answered: false,
+            permit: None,
+        };
+        loop {
+            changes.mark_unchanged();
+            let record = self.record();
+            if let Some(answer) = record.questions.get(&open.key).map(|it| &it.answer) {
+                if let Some(answer) = answer {
+                    open.answered = true;
+                    return read(answer);
+                }
+            } else if record.is_final() {
+                return Err(AskError::Closed);
+            }
+            open.take_permit()?;
+            if changes.changed().await.is_err() {
+                return Err(AskError::Closed);
+            }
+        }
+    }
+}
+
+/// Question that waits. It is withdrawn when it is dropped.
+struct Open {
+    run: Arc<Run>,
+    key: String,
+    answered: bool,
+    /// Place among the waiting tasks of the process.
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Open {
+    fn take_permit(&mut self) -> Result<(), AskError> {
+        if self.permit.is_some() {
+            return Ok(());
+        }
+        let waiting = Arc::clone(&self.run.engine.waiting);
+        self.permit = waiting.try_acquire_owned().ok();
+        match self.permit {
+            Some(_) => Ok(()),
+            None => Err(AskError::NotAllowed(
+                "too many tasks of this server wait for answers".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if !self.answered {
+            let key = std::mem::take(&mut self.key);
+            self.run.pending().withdrawn.push(key);
+            self.run.wake.notify_one();
+        }
+    }
+}
+
+fn read(answer: &Answer) -> Result<Box<RawValue>, AskError> {
+    match answer {
+        Answer::Value(value) => Ok(value.clone()),
+        Answer::Refused(error) => Err(AskError::Refused(error.clone().into())),
+    }
+}
+
+fn check_questions(record: &Record, limits: &TaskLimits) -> Result<(), RpcError> {
+    let (open, all) = (limits.questions, limits.questions_in_all);
+    if record.open_questions() > open {
+        let message = format!("the task has more than {open} open questions");
+        return Err(RpcError::internal(message));
+    }
+    if record.questions.len() > all {
+        let message = format!("the task has asked more than {all} questions");
+        return Err(RpcError::internal(message));
+    }
+    check_journal(record, limits.journal_bytes)
+}

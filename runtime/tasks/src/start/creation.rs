@@ -1,0 +1,116 @@
+//! Creation of a task: its record is durable before the client hears of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use treenail_runtime::RpcError;
+use treenail_runtime::internal::task::{Journal, StoredCall};
+
+use crate::engine::{Engine, not_written, store_failed};
+use crate::record::time::now_ms;
+use crate::record::{Policy, Record, TaskKey};
+use crate::run::{Run, random_run_id};
+use crate::store::TaskId;
+
+/// Shortest time that a client of 2025-11-25 can wish for a result to remain readable, in milliseconds.
+const LEAST_TTL_MS: u64 = 60_000;
+
+/// Task that is to be created.
+#[derive(Debug)]
+pub(super) struct NewTask {
+    pub(super) engine: Arc<Engine>,
+    pub(super) owner: Box<str>,
+    pub(super) policy: Policy,
+}
+
+impl NewTask {
+    /// Applies the lifetime that a client wishes. A longer one than the configured one is not granted.
+    pub(super) fn wish(&mut self, ttl_ms: Option<u64>) {
+        if let Some(ttl) = ttl_ms {
+            self.policy.keep_ms = self.policy.keep_ms.min(ttl.max(LEAST_TTL_MS));
+        }
+    }
+
+    /// Checks that the owner and this process may have one more task.
+    pub(super) async fn check(&self) -> Result<(), RpcError> {
+        let Self { engine, owner, .. } = self;
+        let limits = &engine.limits;
+        let usage = engine.usage(owner).await;
+        let usage = usage.map_err(|error| store_failed(&error))?;
+        let most = u64::try_from(limits.tasks_per_owner).unwrap_or(u64::MAX);
+        if usage.tasks >= most || usage.bytes >= limits.bytes_per_owner {
+            let (tasks, bytes) = (usage.tasks, usage.bytes);
+            tracing::warn!(
+                tasks,
+                bytes,
+                "a task was not created: its owner has too many"
+            );
+            return Err(RpcError::internal(
+                "the caller has too many tasks; try again later",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes the run of the task, whose record is not stored yet.
+    pub(super) fn prepare(&self, call: StoredCall) -> Result<Arc<Run>, RpcError> {
+        let no_random = || RpcError::internal("no random bytes for the id of a task");
+        let key = TaskKey {
+            id: TaskId::random().map_err(|_| no_random())?,
+            owner: self.owner.clone(),
+            created_ms: now_ms(),
+        };
+        let run = random_run_id().ok_or_else(no_random)?;
+        let record = Record::new(call, self.policy, run);
+        let run = Run::unborn(&self.engine, key, record);
+        if self.engine.admit(&run) {
+            return Ok(run);
+        }
+        tracing::warn!("a task was not created: the process runs too many");
+        Err(RpcError::internal(
+            "the server runs too many tasks; try again later",
+        ))
+    }
+}
+
+/// Stores the record of a prepared task, with the values that its call has obtained.
+pub(super) async fn insert(run: Arc<Run>, journal: Journal) -> Result<Arc<Run>, RpcError> {
+    let engine = &run.engine;
+    let mut record = Record::clone(&run.record());
+    record.journal = journal;
+    let since = Instant::now();
+    let inserted = async {
+        let stored = record.store(&run.key, 1).map_err(not_written)?;
+        let inserted = engine.insert(stored, engine.limits.lease).await;
+        inserted.map_err(|error| store_failed(&error))
+    };
+    match inserted.await {
+        Ok(()) => {
+            let tool = record.call.as_ref().map(|call| call.tool.clone());
+            tracing::debug!(id = ?run.key.id, tool, "a call became a task");
+            run.born(record, since);
+            Ok(run)
+        }
+        Err(error) => {
+            run.not_born();
+            run.dismiss();
+            Err(error)
+        }
+    }
+}
+
+/// Removes a task whose call returned while the task was created. The client never hears of it.
+pub(super) async fn remove(run: Arc<Run>) {
+    let (engine, id) = (&run.engine, &run.key.id);
+    run.dismiss();
+    let mut delay = Duration::from_millis(50);
+    for _ in 0..5 {
+        match engine.remove(id, run.version()).await {
+            Ok(_) => return,
+            Err(error) => tracing::warn!(?id, %error, "an unused task could not be removed"),
+        }
+        tokio::time::sleep(delay).await;
+        delay *= 2;
+    }
+}

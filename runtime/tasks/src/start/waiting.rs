@@ -1,0 +1,231 @@
+//! Futures of calls that become tasks.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde_json::value::to_raw_value;
+use tokio::time::{Sleep, sleep};
+use treenail_runtime::RpcError;
+use treenail_runtime::internal::task::{
+    DetachableCall, DetachedRun, Handler, PendingResult, ResultFuture, ResultWriter, write_created,
+};
+
+use super::creation::{NewTask, insert, remove};
+use crate::record::{Form, View};
+use crate::run::{Run, drive};
+
+type BoxedFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Call that becomes a task if it is not ready in time.
+pub(super) struct Waiting {
+    stage: Stage,
+    task: Option<NewTask>,
+    call: Option<DetachableCall>,
+    pending: Option<PendingResult>,
+}
+
+enum Stage {
+    /// The call may return in time.
+    InTime(Pin<Box<Sleep>>),
+    /// The limits are checked.
+    Checking(BoxedFuture<Result<NewTask, RpcError>>),
+    /// The record is stored.
+    Creating(Creating),
+    /// The call remains a plain one.
+    Plain,
+}
+
+impl Waiting {
+    pub(super) fn new(
+        task: NewTask,
+        call: DetachableCall,
+        pending: PendingResult,
+        after: Duration,
+    ) -> Self {
+        Self {
+            stage: Stage::InTime(Box::pin(sleep(after))),
+            task: Some(task),
+            call: Some(call),
+            pending: Some(pending),
+        }
+    }
+
+    /// Makes progress with the creation of the task. Returns its run once it has been created.
+    fn poll_task(&mut self, context: &mut Context<'_>) -> Poll<Arc<Run>> {
+        loop {
+            match &mut self.stage {
+                Stage::InTime(sleep) => match (sleep.as_mut().poll(context), self.task.take()) {
+                    (Poll::Ready(()), Some(task)) => {
+                        self.stage = Stage::Checking(Box::pin(async move {
+                            task.check().await?;
+                            Ok(task)
+                        }));
+                    }
+                    (_, task) => {
+                        self.task = task;
+                        return Poll::Pending;
+                    }
+                },
+                Stage::Checking(check) => match check.as_mut().poll(context) {
+                    Poll::Ready(Ok(task)) => self.create(&task),
+                    Poll::Ready(Err(error)) => self.stay_plain(&error),
+                    Poll::Pending => return Poll::Pending,
+                },
+                Stage::Creating(creating) => match creating.poll(context) {
+                    Poll::Ready(Ok(run)) => return Poll::Ready(run),
+                    Poll::Ready(Err(error)) => self.stay_plain(&error),
+                    Poll::Pending => return Poll::Pending,
+                },
+                Stage::Plain => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Detaches the call, and starts to store its record.
+    fn create(&mut self, task: &NewTask) {
+        let Some(call) = &self.call else {
+            return;
+        };
+        match task.prepare(call.stored()) {
+            Ok(run) => {
+                let journal = call.detach(Arc::clone(&run) as _);
+                self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run, journal)))));
+            }
+            Err(error) => self.stay_plain(&error),
+        }
+    }
+
+    fn stay_plain(&mut self, error: &RpcError) {
+        tracing::warn!(%error, "a call did not become a task, and continues as a plain one");
+        self.stage = Stage::Plain;
+    }
+}
+
+impl ResultFuture for Waiting {
+    fn poll_result(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        if let Some(pending) = &mut self.pending {
+            if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
+                // The plain result wins; a record that is being stored is removed.
+                self.stage = Stage::Plain;
+                return Poll::Ready(written);
+            }
+        }
+        let Poll::Ready(run) = self.poll_task(context) else {
+            return Poll::Pending;
+        };
+        let (Some(call), Some(pending)) = (self.call.take(), self.pending.take()) else {
+            return Poll::Pending;
+        };
+        let answered = write_task(&run, true, result);
+        hand_over(run, call.run(pending));
+        Poll::Ready(answered)
+    }
+}
+
+/// Call that is a task from its start.
+pub(super) struct Detached {
+    creating: Creating,
+    /// Set until the call starts.
+    start: Option<(DetachableCall, Arc<Handler>)>,
+    modern: bool,
+}
+
+impl Detached {
+    pub(super) fn start(
+        task: NewTask,
+        call: DetachableCall,
+        handler: Arc<Handler>,
+        modern: bool,
+    ) -> Self {
+        let stored = call.stored();
+        // The function starts after this.
+        let creating = async move {
+            task.check().await?;
+            let run = task.prepare(stored)?;
+            insert(run, Default::default()).await
+        };
+        Self {
+            creating: Creating(Some(Box::pin(creating))),
+            start: Some((call, handler)),
+            modern,
+        }
+    }
+}
+
+impl ResultFuture for Detached {
+    fn poll_result(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        let run = match self.creating.poll(context) {
+            Poll::Ready(Ok(run)) => run,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => return Poll::Pending,
+        };
+        let Some((call, handler)) = self.start.take() else {
+            return Poll::Pending;
+        };
+        call.detach(Arc::clone(&run) as _);
+        let answered = write_task(&run, self.modern, result);
+        hand_over(run, call.start(handler));
+        Poll::Ready(answered)
+    }
+}
+
+/// Record that is being stored. If this is dropped, the record is removed.
+struct Creating(Option<BoxedFuture<Result<Arc<Run>, RpcError>>>);
+
+impl Creating {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Arc<Run>, RpcError>> {
+        let Some(creating) = &mut self.0 else {
+            return Poll::Pending;
+        };
+        let polled = creating.as_mut().poll(context);
+        if polled.is_ready() {
+            self.0 = None;
+        }
+        polled
+    }
+}
+
+impl Drop for Creating {
+    fn drop(&mut self) {
+        let Some(creating) = self.0.take() else {
+            return;
+        };
+        // Without a runtime, the process ends.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                if let Ok(run) = creating.await {
+                    remove(run).await;
+                }
+            });
+        }
+    }
+}
+
+/// Passes a call on to its task.
+fn hand_over(run: Arc<Run>, work: DetachedRun) {
+    tokio::spawn(drive(run, Box::pin(work)));
+}
+
+/// Writes the answer to a request that has become a task.
+fn write_task(run: &Run, modern: bool, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    let record = run.record();
+    let not_json = |error: serde_json::Error| RpcError::internal(error.to_string());
+    if modern {
+        let view = View::new(&run.key, &record, Form::Created);
+        return write_created(result, &to_raw_value(&view).map_err(not_json)?);
+    }
+    let view = View::new(&run.key, &record, Form::Older);
+    let created = serde_json::json!({ "task": serde_json::to_value(view).map_err(not_json)? });
+    write_created(result, &to_raw_value(&created).map_err(not_json)?)
+}

@@ -1,0 +1,208 @@
+//! Sweeper: it takes over interrupted tasks, and deletes expired ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+use treenail_runtime::internal::task::resume;
+use treenail_runtime::{Server, WeakServer};
+
+use crate::engine::{Engine, Loaded, not_written};
+use crate::record::{Outcome, Record, TaskKey};
+use crate::run::{Run, drive, random_run_id};
+use crate::store::{StoreError, StoredTask};
+
+/// Number of tasks that are read at once.
+const BATCH: usize = 64;
+
+/// Least interval, so that no setting makes a busy loop.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// Sweeps until the server is closed or dropped.
+pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
+    let limits = &engine.limits;
+    let (sweep, watch) = (
+        limits.sweep_interval.max(LEAST),
+        limits.watch_interval.max(LEAST),
+    );
+    // At once: the process may have been restarted.
+    let (mut next_sweep, mut next_watch) = (Instant::now(), Instant::now() + watch);
+    while !engine.is_halted() {
+        let now = Instant::now();
+        if now >= next_sweep {
+            let Some(server) = server.upgrade() else {
+                return;
+            };
+            engine.sweep_once(&server).await;
+            next_sweep = Instant::now() + sweep;
+        }
+        if now >= next_watch {
+            engine.read_watched().await;
+            next_watch = Instant::now() + watch;
+        }
+        let rest = next_sweep
+            .min(next_watch)
+            .saturating_duration_since(Instant::now());
+        if timeout(rest, server.closed()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+impl Engine {
+    /// Handles the tasks that are due now.
+    pub(crate) async fn sweep_once(self: &Arc<Self>, server: &Server) {
+        loop {
+            let due = match self.due(BATCH).await {
+                Ok(due) => due,
+                Err(error) => {
+                    tracing::warn!(%error, "interrupted tasks could not be searched");
+                    return;
+                }
+            };
+            let (found, mut handled) = (due.len(), 0);
+            for task in due {
+                match self.handle_due(server, &task).await {
+                    Ok(changed) => handled += usize::from(changed),
+                    Err(error) => {
+                        tracing::warn!(id = ?task.id, %error, "a task that is due could not be changed");
+                    }
+                }
+            }
+            // Those that were not handled are due again, so another search would return them.
+            if found < BATCH || handled == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Handles a task that is due. Returns `false` if it stays due.
+    async fn handle_due(
+        self: &Arc<Self>,
+        server: &Server,
+        task: &StoredTask,
+    ) -> Result<bool, StoreError> {
+        if self.local(&task.id).is_some() {
+            // Its lease could not be renewed in time, and its run notices that itself.
+            return Ok(false);
+        }
+        let readable = Record::read(&task.body).is_ok();
+        let Loaded {
+            key,
+            version,
+            record,
+        } = Loaded::read(task);
+        let id = &key.id;
+        if !readable {
+            return self.replace_record(&key, version, record).await;
+        }
+        if record.is_final() {
+            tracing::debug!(?id, "an expired task is deleted");
+            return self.remove(id, version).await;
+        }
+        match self.verdict(&key, &record) {
+            Verdict::Fail(reason) => {
+                tracing::warn!(?id, reason, "an interrupted task has failed");
+                let mut record = record;
+                record.end(key.created_ms, Outcome::failed(reason));
+                self.replace_record(&key, version, record).await
+            }
+            Verdict::Resume if !self.has_room() => Ok(false),
+            Verdict::Resume => self.take_over(server, key, version, record).await,
+        }
+    }
+
+    /// Decides about an interrupted task.
+    fn verdict(&self, key: &TaskKey, record: &Record) -> Verdict {
+        let policy = &record.policy;
+        if record.time_left(key.created_ms).is_zero() {
+            return Verdict::Fail("the task exceeded its maximum run time".to_owned());
+        }
+        if policy.external && record.run.is_none() {
+            return Verdict::Fail("the task was not completed in time".to_owned());
+        }
+        if !policy.resumable {
+            return Verdict::Fail(interrupted(record));
+        }
+        if record.attempts >= self.limits.attempts {
+            let attempts = record.attempts;
+            return Verdict::Fail(format!("interrupted by a restart {attempts} times"));
+        }
+        Verdict::Resume
+    }
+
+    /// Claims an interrupted task, and runs its call again.
+    async fn take_over(
+        self: &Arc<Self>,
+        server: &Server,
+        key: TaskKey,
+        version: u64,
+        mut record: Record,
+    ) -> Result<bool, StoreError> {
+        let Some(run) = random_run_id() else {
+            return Ok(false);
+        };
+        record.run = Some(run);
+        record.attempts += 1;
+        let since = Instant::now();
+        if !self.replace_record(&key, version, record.clone()).await? {
+            return Ok(false);
+        }
+        let (id, attempt) = (&key.id, record.attempts);
+        tracing::info!(?id, attempt, "an interrupted task runs again");
+        let call = record.call.clone();
+        let run = Run::new(self, key, (version + 1, record), since);
+        if !self.admit(&run) {
+            // The lease passes it on to another process.
+            return Ok(true);
+        }
+        let link = Arc::clone(&run);
+        let resumed = call.map(|call| resume(server, &call, link));
+        tokio::spawn(async move {
+            match resumed {
+                Some(Ok(work)) => drive(run, Box::pin(work)).await,
+                Some(Err(error)) => run.give_up(&error.message).await,
+                None => run.give_up("its record has no call").await,
+            }
+        });
+        Ok(true)
+    }
+
+    async fn replace_record(
+        &self,
+        key: &TaskKey,
+        version: u64,
+        record: Record,
+    ) -> Result<bool, StoreError> {
+        let wake = record.wake(key.created_ms, self.limits.lease);
+        let stored = record.store(key, version + 1);
+        let stored = stored
+            .map_err(|damaged| StoreError::Other(not_written(damaged).message.into_owned()))?;
+        let replaced = self.replace(stored, wake).await?;
+        if replaced {
+            self.watch.publish(key, version + 1, &record);
+        }
+        Ok(replaced)
+    }
+}
+
+/// Decision about an interrupted task.
+enum Verdict {
+    Resume,
+    Fail(String),
+}
+
+/// Returns the reason why an interrupted task fails.
+fn interrupted(record: &Record) -> String {
+    let mut keys = record
+        .journal
+        .begun
+        .iter()
+        .filter(|_| !record.policy.repeatable);
+    match keys.next() {
+        None => "interrupted by a restart".to_owned(),
+        Some(key) => {
+            format!("interrupted by a restart while `once(\"{key}\")` ran; it may have happened")
+        }
+    }
+}

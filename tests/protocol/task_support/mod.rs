@@ -1,0 +1,316 @@
+//! Calls that become tasks while they run, with a task support that only the tests have.
+
+mod journal;
+mod resumed;
+mod support;
+mod surroundings;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use treenail::context::Principal;
+use treenail::dynamic::{Arguments, Feature, Tool};
+use treenail::prelude::*;
+use treenail::schema::{
+    AudioContent, CallToolResult, ContentBlock, LoggingLevel, ResultMetaObject, Revision,
+};
+use treenail::tool::{ToolOutput, WrapResults};
+
+use self::support::{CREATED, Support, Task};
+use crate::support::peer::{MODERN, Peer, text};
+
+/// Permits for functions that wait for a test.
+#[derive(Clone)]
+struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    fn new() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    fn open(&self) {
+        self.0.add_permits(1);
+    }
+
+    async fn pass(&self) {
+        self.0.acquire().await.unwrap().forget();
+    }
+}
+
+/// Makes a tool with task support.
+fn tool<F, R, T, K>(name: &str, support: &Support, run: F) -> Feature
+where
+    F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
+    R: Future<Output = T> + Send + 'static,
+    T: ToolOutput<K> + 'static,
+{
+    let input = json!({"type": "object", "properties": {"wait": {"type": "boolean"}}});
+    let tool = Tool::new(name)
+        .input(input)
+        .description("A tool of a test.");
+    tool.task(support.clone()).handler(run)
+}
+
+fn serve(tools: impl IntoIterator<Item = Feature>) -> Server {
+    treenail::server!().add(tools).build().unwrap()
+}
+
+/// Calls a tool without waiting, and detaches its call.
+async fn detach(peer: &mut Peer, support: &Support, name: &str) -> Task {
+    let task = support.detach();
+    let params = json!({"name": name, "arguments": {"wait": true}, "_meta": {"progressToken": 1}});
+    peer.begin("tools/call", params).await;
+    let (task, answer) = tokio::join!(task, peer.receive_any());
+    let mut expected: Value = serde_json::from_str(CREATED).unwrap();
+    if peer.revision.is_modern() {
+        let server = &answer.as_ref().unwrap()["result"]["_meta"];
+        assert!(server["io.modelcontextprotocol/serverInfo"].is_object());
+        expected["_meta"] = server.clone();
+    } else {
+        expected.as_object_mut().unwrap().remove("ttlMs");
+        expected["_meta"] = json!({});
+    }
+    assert_eq!(answer.unwrap()["result"], expected);
+    task
+}
+
+/// Makes a tool that waits if its call requests that.
+fn waiting<T, K>(name: &str, gated: (&Support, &Gate), output: fn() -> T) -> Feature
+where
+    T: ToolOutput<K> + 'static,
+{
+    let (support, gate) = (gated.0, gated.1.clone());
+    tool(name, support, move |_, arguments| {
+        let gate = gate.clone();
+        async move {
+            if arguments.value()["wait"] == true {
+                gate.pass().await;
+            }
+            output()
+        }
+    })
+}
+
+fn sound() -> CallToolResult {
+    let blocks = [
+        ContentBlock::text("1.50"),
+        ContentBlock::Audio(AudioContent::new("AA==", "audio/wav")),
+    ];
+    let mut meta = ResultMetaObject::default();
+    meta.extra.insert("com.example/a".to_owned(), json!(1));
+    CallToolResult::new(blocks).with_meta(meta)
+}
+
+fn refusal() -> Result<String, ToolError> {
+    Err(ToolError::new("no"))
+}
+
+#[tokio::test]
+async fn the_result_of_a_task_is_that_of_a_plain_call_in_every_revision() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let gated = (&support, &gate);
+    let names = [
+        "number", "object", "text", "nothing", "list", "sound", "refusal", "panic",
+    ];
+    let tools = || {
+        [
+            waiting("number", gated, || 0.1 + 0.2),
+            waiting(
+                "object",
+                gated,
+                || json!({"large": 9_007_199_254_740_993_u64}),
+            ),
+            waiting("text", gated, || "a\u{2028}b"),
+            waiting("nothing", gated, || ()),
+            waiting("list", gated, || vec![1_u8, 2]),
+            waiting("sound", gated, sound),
+            waiting("refusal", gated, refusal),
+            waiting("panic", gated, || -> u8 { panic!("a secret") }),
+        ]
+    };
+    for wrap in [WrapResults::Legacy, WrapResults::Always, WrapResults::Never] {
+        let builder = treenail::server!().add(tools()).wrap_results(wrap);
+        let server = builder.build().unwrap();
+        for name in names {
+            let mut peer = Peer::connect(&server, MODERN).await;
+            let task = detach(&mut peer, &support, name).await;
+            gate.open();
+            let result = task.run.await.unwrap().unwrap();
+            for revision in Revision::ALL {
+                let mut peer = Peer::connect(&server, revision).await;
+                let plain = peer.call(name, json!({})).await;
+                let converted = task.stored.result(&server, revision, &result).unwrap();
+                let converted: Value = serde_json::from_str(converted.get()).unwrap();
+                assert_eq!(converted, plain, "{name} {revision} {wrap:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_detached_is_a_plain_one() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let server = serve([waiting("number", (&support, &gate), || 7)]);
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server, revision).await;
+        assert_eq!(text(&peer.call("number", json!({})).await), "7");
+        gate.open();
+        assert_eq!(text(&peer.call("number", json!({"wait": true})).await), "7");
+    }
+    assert_eq!(support.calls("number"), 2 * Revision::ALL.len());
+}
+
+#[tokio::test]
+async fn the_context_of_a_task_uses_its_link() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let wait = gate.clone();
+    let ask = tool("ask", &support, move |cx, _| {
+        let gate = wait.clone();
+        async move {
+            cx.progress(1).message("one").await;
+            gate.pass().await;
+            cx.progress(2).total(3).message("two").await;
+            #[allow(deprecated, reason = "the message must not be sent")]
+            cx.log(LoggingLevel::Error, "lost").await;
+            assert!(!cx.reruns_for_answers());
+            cx.confirm("Sure?").await?;
+            let named = cx
+                .elicit_url("Pay", "https://example.com/")
+                .key("pay")
+                .await;
+            Ok::<_, AskError>(format!("{named:?}"))
+        }
+    });
+    let server = serve([ask]);
+    let elicitation = json!({"elicitation": {"form": {}, "url": {}}});
+    let mut peer = Peer::connect_as(&server, MODERN, elicitation).await;
+    let task = support.detach();
+    let meta = json!({"progressToken": 1, "io.modelcontextprotocol/logLevel": "debug"});
+    peer.begin(
+        "tools/call",
+        json!({"name": "ask", "arguments": {}, "_meta": meta}),
+    )
+    .await;
+    assert_eq!(peer.next_notification().await.1["message"], "one");
+    assert_eq!(
+        peer.receive_any().await.unwrap()["result"]["resultType"],
+        "task"
+    );
+    let mut task = task.await;
+    gate.open();
+    let asked = task.questions.recv().await.unwrap();
+    assert_eq!(
+        (&*asked.question.key, &*asked.message()),
+        ("question-1", "Sure?")
+    );
+    asked.answer(&json!({"action": "accept", "content": {}}));
+    let asked = task.questions.recv().await.unwrap();
+    assert_eq!((&*asked.question.key, &*asked.message()), ("pay", "Pay"));
+    asked.answer(&json!({"action": "decline"}));
+    let result = task.run.await.unwrap().unwrap();
+    assert!(result.get().contains("Err(Declined)"), "{result}");
+    assert_eq!(task.link.events(), [r#"["progress",2,3,"two"]"#]);
+    assert_eq!(peer.finish().await, [] as [Value; 0], "TASK-S-26");
+}
+
+#[tokio::test]
+async fn a_capability_that_a_question_needs_is_an_error_of_the_task() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let wait = gate.clone();
+    let ask = tool("ask", &support, move |cx, _| {
+        let gate = wait.clone();
+        async move {
+            gate.pass().await;
+            cx.confirm("Sure?").await
+        }
+    });
+    let server = serve([ask]);
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let task = detach(&mut peer, &support, "ask").await;
+    gate.open();
+    assert_eq!(task.run.await.unwrap().unwrap_err().code, -32021);
+}
+
+#[tokio::test]
+async fn dropping_the_run_of_a_task_ends_its_function() {
+    let (support, ended) = (Support::default(), Gate::new());
+    let (context, told) = (Gate::new(), ended.clone());
+    let ready = context.clone();
+    let wait = tool("wait", &support, move |cx, _| {
+        let (told, ready) = (told.clone(), ready.clone());
+        tokio::spawn(async move {
+            ready.open();
+            cx.finished().await;
+            assert!(cx.is_finished());
+            told.open();
+        });
+        std::future::pending::<()>()
+    });
+    let server = serve([wait]);
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let task = detach(&mut peer, &support, "wait").await;
+    context.pass().await;
+    // Neither the response nor the end of the connection ends the function.
+    peer.vanish().await;
+    tokio::task::yield_now().await;
+    assert_eq!(ended.0.available_permits(), 0);
+    task.run.abort();
+    ended.pass().await;
+}
+
+#[tokio::test]
+async fn a_blocking_question_that_waits_when_its_call_becomes_a_task_is_asked_by_the_task() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let tool = Tool::new("ask").task(support.clone()).blocking(|cx, _| {
+        let (asking, runtime) = (cx.clone(), tokio::runtime::Handle::current());
+        runtime.block_on(async move { asking.confirm("Sure?").await })
+    });
+    drop(gate);
+    let server = serve([tool]);
+    let mut peer = Peer::connect_as(&server, MODERN, json!({"elicitation": {}})).await;
+    // The call becomes a task when it is polled first, so the question is asked after that, or is waiting then.
+    let mut task = detach(&mut peer, &support, "ask").await;
+    let asked = task.questions.recv().await.unwrap();
+    asked.answer(&json!({"action": "accept", "content": {}}));
+    assert!(task.run.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn a_requested_task_of_an_older_revision_starts_at_once() {
+    let (support, gate) = (Support::default().at_once(), Gate::new());
+    let server = serve([waiting("number", (&support, &gate), || 7)]);
+    let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
+    let task = detach(&mut peer, &support, "number").await;
+    gate.open();
+    let result = task.run.await.unwrap().unwrap();
+    let converted = task.stored.result(&server, peer.revision, &result).unwrap();
+    let converted: Value = serde_json::from_str(converted.get()).unwrap();
+    assert_eq!(converted["structuredContent"], json!({"result": 7}));
+    let params = json!({"name": "number", "task": {"ttl": 60}});
+    peer.request("tools/call", params).await;
+    let expected = [None, Some(r#"{"ttl":60}"#.to_owned())];
+    assert_eq!(support.requested(), expected);
+}
+
+#[tokio::test]
+async fn the_stored_call_has_the_facts_of_its_request() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let server = serve([waiting("number", (&support, &gate), || 7)]);
+    let mut connection = server.connect();
+    let extensions = connection.extensions_mut();
+    extensions.insert(Principal::new("alice"));
+    let mut peer = Peer::over(connection, MODERN);
+    peer.capabilities = json!({"roots": {}, "extensions": {"com.example/tasks": {"a": 1}}});
+    let task = detach(&mut peer, &support, "number").await;
+    let stored = serde_json::to_value(&task.stored).unwrap();
+    assert_eq!(stored["tool"], "number");
+    assert_eq!(stored["arguments"], json!({"wait": true}));
+    assert_eq!(stored["meta"]["progressToken"], 1);
+    assert_eq!(stored["principal"], "alice");
+    assert_eq!(stored["capabilities"], peer.capabilities);
+    assert_eq!(stored["info"]["name"], "test");
+    assert_eq!(stored["revision"], "2026-07-28");
+    assert_eq!(stored.get("scopes"), None);
+    assert!(!format!("{:?}", task.stored).contains("alice"));
+}

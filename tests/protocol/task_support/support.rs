@@ -1,0 +1,290 @@
+//! Task support that detaches calls when a test requests it, and records the messages of its tasks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use treenail::RpcError;
+use treenail::elicit::AskError;
+use treenail::extension::Extension;
+use treenail::schema::{Number, TaskSupport};
+use treenail_runtime::internal::task::{
+    BoxFuture, CallFacts, DetachableCall, DetachedRun, Handler, Journal, OnceState, PendingResult,
+    ResultFuture, ResultWriter, StoredCall, TaskLink, TaskQuestion, TaskTool, ToolFacts,
+    write_created,
+};
+
+pub(super) const EXTENSION: &str = "com.example/tasks";
+
+/// Task of a detached call.
+pub(super) struct Task {
+    pub(super) stored: StoredCall,
+    pub(super) journal: Journal,
+    pub(super) link: Arc<Link>,
+    pub(super) questions: mpsc::UnboundedReceiver<Asked>,
+    pub(super) run: JoinHandle<Result<Box<RawValue>, RpcError>>,
+}
+
+/// Question of a task, with the sender of its answer.
+pub(super) struct Asked {
+    pub(super) question: TaskQuestion,
+    answer: oneshot::Sender<Result<Box<RawValue>, AskError>>,
+}
+
+impl Asked {
+    pub(super) fn answer(self, answer: &Value) {
+        self.answer.send(Ok(to_raw_value(answer).unwrap())).unwrap();
+    }
+
+    /// Returns the text of the question.
+    pub(super) fn message(&self) -> String {
+        let request = serde_json::to_value(&self.question.request).unwrap();
+        request["params"]["message"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Link of a task, which records everything.
+#[derive(Debug)]
+pub(super) struct Link {
+    asked: mpsc::UnboundedSender<Asked>,
+    record: Mutex<Record>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record {
+    /// Work that an earlier run has begun.
+    pub(super) begun_before: Vec<String>,
+    pub(super) once: BTreeMap<String, String>,
+    /// Events in order.
+    pub(super) events: Vec<String>,
+    /// Set if the record cannot be changed.
+    pub(super) is_full: bool,
+}
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.question.fmt(formatter)
+    }
+}
+
+impl Link {
+    pub(super) fn new(record: Record) -> (Arc<Self>, mpsc::UnboundedReceiver<Asked>) {
+        let (asked, questions) = mpsc::unbounded_channel();
+        let record = Mutex::new(record);
+        (Arc::new(Self { asked, record }), questions)
+    }
+
+    pub(super) fn record(&self) -> MutexGuard<'_, Record> {
+        lock(&self.record)
+    }
+
+    pub(super) fn events(&self) -> Vec<String> {
+        self.record().events.clone()
+    }
+
+    fn write(&self, event: String) -> Result<(), RpcError> {
+        let mut record = self.record();
+        if record.is_full {
+            return Err(RpcError::internal("the store is full"));
+        }
+        record.events.push(event);
+        Ok(())
+    }
+}
+
+impl TaskLink for Link {
+    fn ask(
+        self: Arc<Self>,
+        question: TaskQuestion,
+    ) -> BoxFuture<'static, Result<Box<RawValue>, AskError>> {
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            self.asked.send(Asked { question, answer }).unwrap();
+            answered.await.unwrap_or(Err(AskError::Closed))
+        })
+    }
+
+    fn progress(&self, done: &Number, total: Option<&Number>, message: Option<&str>) {
+        let event = json!(["progress", done, total, message]).to_string();
+        self.record().events.push(event);
+    }
+
+    fn once(&self, key: &str) -> OnceState {
+        let record = self.record();
+        match record.once.get(key) {
+            Some(value) => OnceState::Done(RawValue::from_string(value.clone()).unwrap()),
+            None if record.begun_before.iter().any(|begun| begun == key) => OnceState::Begun,
+            None => OnceState::Absent,
+        }
+    }
+
+    fn begin(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>> {
+        Box::pin(async move { self.write(format!("begin {key}")) })
+    }
+
+    fn release(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>> {
+        Box::pin(async move { self.write(format!("release {key}")) })
+    }
+
+    fn keep(
+        self: Arc<Self>,
+        key: String,
+        value: Box<RawValue>,
+    ) -> BoxFuture<'static, Result<(), RpcError>> {
+        Box::pin(async move {
+            self.write(format!("keep {key} {value}"))?;
+            let mut record = self.record();
+            record.once.entry(key).or_insert(value.get().to_owned());
+            Ok(())
+        })
+    }
+}
+
+/// Task support that detaches a pending call when the test requests it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Support(Arc<Mutex<Control>>);
+
+#[derive(Debug, Default)]
+struct Control {
+    /// Set if calls are tasks from their start.
+    at_once: bool,
+    /// Senders to the tests that wait for the task of the next pending call.
+    wanted: Vec<oneshot::Sender<Task>>,
+    wakers: Vec<Waker>,
+    /// The members `params.task` of the calls so far.
+    requested: Vec<Option<String>>,
+    calls: HashMap<String, usize>,
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stored.fmt(formatter)
+    }
+}
+
+impl Support {
+    /// Makes all calls tasks from their start.
+    pub(super) fn at_once(self) -> Self {
+        lock(&self.0).at_once = true;
+        self
+    }
+
+    /// Detaches the next pending call.
+    pub(super) fn detach(&self) -> impl Future<Output = Task> + use<> {
+        let (wanted, task) = oneshot::channel();
+        let mut control = lock(&self.0);
+        control.wanted.push(wanted);
+        control.wakers.drain(..).for_each(Waker::wake);
+        async { task.await.unwrap() }
+    }
+
+    /// Returns the members `params.task` of the calls so far.
+    pub(super) fn requested(&self) -> Vec<Option<String>> {
+        lock(&self.0).requested.clone()
+    }
+
+    /// Returns the number of calls of a tool.
+    pub(super) fn calls(&self, tool: &str) -> usize {
+        lock(&self.0).calls.get(tool).copied().unwrap_or_default()
+    }
+}
+
+impl TaskTool for Support {
+    fn support(&self) -> TaskSupport {
+        TaskSupport::Optional
+    }
+
+    fn extension(&self) -> Extension {
+        Extension::new(EXTENSION)
+    }
+
+    fn wrap(&self, tool: &ToolFacts, handler: Handler) -> Handler {
+        let (support, tool, handler) = (self.clone(), tool.clone(), Arc::new(handler));
+        Box::new(move |call, result| {
+            let mut control = lock(&support.0);
+            let task = CallFacts::of(call).requested_task()?;
+            control.requested.push(task.map(str::to_owned));
+            *control.calls.entry(tool.name.to_string()).or_default() += 1;
+            let at_once = control.at_once.then(|| control.wanted.pop()).flatten();
+            drop(control);
+            let detachable = DetachableCall::new(call, &tool);
+            if let Some(wanted) = at_once {
+                let handler = Arc::clone(&handler);
+                detach(wanted, detachable, move |call| call.start(handler));
+                return answer(result).map(|()| None);
+            }
+            let pending = handler(&detachable.call(), result)?;
+            Ok(pending.map(|pending| {
+                Box::pin(Waiting {
+                    support: support.clone(),
+                    call: Some((detachable, pending)),
+                }) as PendingResult
+            }))
+        })
+    }
+}
+
+/// Pending call that can be detached.
+struct Waiting {
+    support: Support,
+    call: Option<(DetachableCall, PendingResult)>,
+}
+
+impl ResultFuture for Waiting {
+    fn poll_result(
+        mut self: Pin<&mut Self>,
+        context: &mut TaskContext<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        let Some((_, pending)) = &mut self.call else {
+            return Poll::Pending;
+        };
+        if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
+            return Poll::Ready(written);
+        }
+        let mut control = lock(&self.support.0);
+        let Some(wanted) = control.wanted.pop() else {
+            control.wakers.push(context.waker().clone());
+            return Poll::Pending;
+        };
+        drop(control);
+        if let Some((call, pending)) = self.call.take() {
+            detach(wanted, call, |call| call.run(pending));
+        }
+        Poll::Ready(answer(result))
+    }
+}
+
+fn detach(
+    wanted: oneshot::Sender<Task>,
+    call: DetachableCall,
+    run: impl FnOnce(DetachableCall) -> DetachedRun,
+) {
+    let (link, questions) = Link::new(Record::default());
+    let journal = call.detach(Arc::clone(&link) as _);
+    let task = Task {
+        stored: call.stored(),
+        journal,
+        link,
+        questions,
+        run: tokio::spawn(run(call)),
+    };
+    wanted.send(task).unwrap();
+}
+
+/// The result of a request that has become a task.
+pub(super) const CREATED: &str = r#"{"resultType":"task","taskId":"1","ttlMs":null}"#;
+
+fn answer(result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+    write_created(result, &RawValue::from_string(CREATED.to_owned()).unwrap())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,281 @@
+//! Task store in a real Redis.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use treenail::tasks::{RedisStore, StoreError, StoredTask, TaskId, TaskStore, test_kit};
+
+use super::log::Log;
+use super::redis_server::{PASSWORD, RedisServer};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// Arguments for a Redis that loses nothing.
+const DURABLE: &[&str] = &["--appendonly", "yes", "--appendfsync", "always"];
+
+fn store(redis: &RedisServer) -> RedisStore {
+    RedisStore::new(redis.url()).unwrap().server("hotel")
+}
+
+fn task(owner: &str, created_ms: u64, body: &[u8]) -> StoredTask {
+    StoredTask::new(TaskId::random().unwrap(), owner, created_ms, body)
+}
+
+fn task_key(task: &StoredTask) -> Vec<u8> {
+    format!("{{treenail:hotel}}:task:{}", task.id.as_str()).into()
+}
+
+#[tokio::test]
+async fn every_rule_of_stores_holds() {
+    let redis = RedisServer::start();
+    let number = Cell::new(0);
+    let open = || {
+        let store = store(&redis).server(format!("{} {{demo}}", number.get()));
+        Arc::new(store) as Arc<dyn TaskStore>
+    };
+    test_kit::check_store(async || {
+        number.set(number.get() + 1);
+        open()
+    })
+    .await;
+    test_kit::check_shared_store(async || {
+        number.set(number.get() + 1);
+        [open(), open()]
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn removed_tasks_leave_nothing() {
+    let redis = RedisServer::start();
+    let store = store(&redis);
+    let task = task("owner", 1, b"1");
+    store.insert(task.clone(), HOUR).await.unwrap();
+    assert_eq!(redis.command(&[b"DBSIZE"]), ":4\r\n");
+    assert_eq!(store.remove(&task.id, 1).await, Ok(true));
+    assert_eq!(redis.command(&[b"DBSIZE"]), ":0\r\n");
+}
+
+#[tokio::test]
+async fn servers_with_other_names_have_other_tasks() {
+    let redis = RedisServer::start();
+    let (here, there) = (store(&redis), store(&redis).server("weather"));
+    let task = task("owner", 1, b"1");
+    here.insert(task.clone(), Duration::ZERO).await.unwrap();
+    assert_eq!(there.get(&task.id).await, Ok(None));
+    assert_eq!(there.due(10).await, Ok(Vec::new()));
+    assert_eq!(there.list("owner", None, 10).await, Ok(Vec::new()));
+    assert_eq!(there.insert(task, HOUR).await, Ok(()));
+}
+
+#[tokio::test]
+async fn tasks_survive_a_killed_redis_with_an_append_only_file() {
+    let mut redis = RedisServer::start_with(DURABLE);
+    let store = store(&redis);
+    let mut stored = Vec::new();
+    for created_ms in 0..20 {
+        let task = task("owner", created_ms, b"1");
+        store.insert(task.clone(), Duration::ZERO).await.unwrap();
+        stored.push(task);
+    }
+    redis.stop();
+    let lost = store.get(&stored[0].id).await;
+    let reason = "Redis cannot be reached".to_owned();
+    assert_eq!(lost, Err(StoreError::Unavailable(reason)));
+    redis.resume();
+    assert_eq!(store.list("owner", None, 100).await, Ok(stored.clone()));
+    assert_eq!(store.due(100).await.map(|due| due.len()), Ok(20));
+    assert_eq!(store.usage("owner").await.map(|usage| usage.tasks), Ok(20));
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_replaced() {
+    let redis = RedisServer::start();
+    let store = store(&redis);
+    let task = task("owner", 1, b"1");
+    store.insert(task.clone(), HOUR).await.unwrap();
+    for _ in 0..3 {
+        redis.command(&[b"CLIENT", b"KILL", b"TYPE", b"normal"]);
+        assert_eq!(store.get(&task.id).await, Ok(Some(task.clone())));
+    }
+}
+
+#[tokio::test]
+async fn errors_contain_no_credentials() {
+    let redis = RedisServer::start();
+    for password in ["opensesame", "open%20sesame"] {
+        let url = redis.url().replace(PASSWORD, password);
+        let store = RedisStore::new(url).unwrap();
+        let error = store.due(1).await.unwrap_err();
+        let reason = "Redis refuses the name or password".to_owned();
+        assert_eq!(error, StoreError::Unavailable(reason));
+        assert!(!format!("{store:?}").contains("sesame"));
+    }
+    let error = RedisStore::new("redis://name:sesame@[").unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("sesame"), "{error}");
+}
+
+#[tokio::test]
+async fn a_redis_without_memory_is_full() {
+    let redis = RedisServer::start();
+    let store = store(&redis);
+    let task = task("owner", 1, b"1");
+    store.insert(task.clone(), HOUR).await.unwrap();
+    redis.command(&[b"CONFIG", b"SET", b"maxmemory", b"1"]);
+    let mut next = task.clone();
+    next.version = 2;
+    let full = StoreError::Full("Redis has reached its `maxmemory`".to_owned());
+    assert_eq!(store.replace(next, HOUR).await, Err(full.clone()));
+    let mut other = task.clone();
+    other.id = TaskId::random().unwrap();
+    assert_eq!(store.insert(other, HOUR).await, Err(full));
+    assert_eq!(store.get(&task.id).await, Ok(Some(task.clone())));
+    assert_eq!(store.usage("owner").await.map(|usage| usage.tasks), Ok(1));
+    assert_eq!(
+        store.remove(&task.id, 1).await,
+        Ok(true),
+        "a removal needs no memory"
+    );
+}
+
+#[tokio::test]
+async fn a_redis_without_persistence_is_reported() {
+    let (log, _guard) = Log::record();
+    let redis = RedisServer::start();
+    store(&redis).due(1).await.unwrap();
+    assert!(log.text().contains("tasks end with it"), "{}", log.text());
+    redis.command(&[b"CONFIG", b"SET", b"maxmemory", b"100mb"]);
+    redis.command(&[b"CONFIG", b"SET", b"maxmemory-policy", b"allkeys-lru"]);
+    redis.command(&[b"CONFIG", b"SET", b"save", b"3600 1"]);
+    store(&redis).due(1).await.unwrap();
+    assert!(
+        log.text().contains("since its last snapshot"),
+        "{}",
+        log.text()
+    );
+    assert!(log.text().contains("may evict tasks"), "{}", log.text());
+    assert!(!log.text().contains(PASSWORD));
+}
+
+#[tokio::test]
+async fn a_redis_that_loses_nothing_is_not_reported() {
+    let (log, _guard) = Log::record();
+    let redis = RedisServer::start_with(DURABLE);
+    let store = store(&redis);
+    store.due(1).await.unwrap();
+    assert_eq!(log.text(), "");
+}
+
+#[tokio::test]
+async fn the_documented_commands_are_enough() {
+    let (log, _guard) = Log::record();
+    let redis = RedisServer::start();
+    let mut user: Vec<&[u8]> = vec![b"ACL", b"SETUSER", b"tasks", b"on", b">sesame"];
+    user.extend([
+        &b"~{treenail:hotel}:*"[..],
+        b"-@all",
+        b"+eval",
+        b"+exists",
+        b"+hdel",
+        b"+hget",
+    ]);
+    user.extend([
+        &b"+hincrby"[..],
+        b"+hmget",
+        b"+hset",
+        b"+hstrlen",
+        b"+time",
+        b"+unlink",
+    ]);
+    user.extend([&b"+zadd"[..], b"+zrangebylex", b"+zrangebyscore", b"+zrem"]);
+    assert_eq!(redis.command(&user), "+OK\r\n");
+    let url = redis
+        .url()
+        .replace(&format!("pass={PASSWORD}"), "user=tasks&pass=sesame");
+    let store = RedisStore::new(url).unwrap().server("hotel");
+    let first = task("owner", 1, b"1");
+    let mut second = first.clone();
+    second.version = 2;
+    store.insert(first.clone(), HOUR).await.unwrap();
+    assert_eq!(
+        store.replace(second.clone(), Duration::ZERO).await,
+        Ok(true)
+    );
+    assert_eq!(store.due(10).await, Ok(vec![second.clone()]));
+    assert_eq!(store.list("owner", None, 10).await, Ok(vec![second]));
+    assert_eq!(store.usage("owner").await.map(|usage| usage.bytes), Ok(1));
+    assert_eq!(store.remove(&first.id, 2).await, Ok(true));
+    let forbidden = store.server("weather").due(1).await.unwrap_err();
+    assert!(
+        forbidden.to_string().contains("lacks a permission"),
+        "{forbidden}"
+    );
+    // `CONFIG` is not allowed, so nothing is known of the persistence.
+    assert_eq!(log.text(), "");
+}
+
+#[tokio::test]
+async fn damaged_records_hide_no_others() {
+    let (log, _guard) = Log::record();
+    let redis = RedisServer::start();
+    let store = store(&redis);
+    let mut tasks = Vec::new();
+    for created_ms in 0..40 {
+        let task = task("owner", created_ms, b"1");
+        store.insert(task.clone(), Duration::ZERO).await.unwrap();
+        tasks.push(task);
+    }
+    let last = tasks.pop().unwrap();
+    for (number, task) in tasks.iter().enumerate() {
+        let key = task_key(task);
+        match number % 4 {
+            0 => redis.command(&[b"HDEL", &key, b"b"]),
+            1 => redis.command(&[b"HSET", &key, b"v", b"-1"]),
+            2 => redis.command(&[b"HSET", &key, b"o", b"\xff"]),
+            _ => redis.command(&[b"DEL", &key]),
+        };
+    }
+    assert_eq!(store.due(1).await, Ok(vec![last.clone()]));
+    assert_eq!(store.list("owner", None, 1).await, Ok(vec![last.clone()]));
+    assert!(log.text().contains("damaged records"), "{}", log.text());
+    for (number, task) in tasks.iter().enumerate() {
+        let found = store.get(&task.id).await;
+        let reason = "a record is damaged".to_owned();
+        let expected = match number % 4 {
+            3 => Ok(None),
+            _ => Err(StoreError::Other(reason)),
+        };
+        assert_eq!(found, expected, "{number}");
+    }
+    // The entries of the records that do not exist are gone.
+    let remaining = redis.command(&[b"ZCARD", b"{treenail:hotel}:due"]);
+    assert_eq!(remaining, ":31\r\n");
+    let remaining = redis.command(&[b"ZCARD", b"{treenail:hotel}:order"]);
+    assert_eq!(remaining, ":31\r\n");
+    for kind in [&b"due"[..], b"order", b"usage"] {
+        let key = [b"{treenail:hotel}:", kind].concat();
+        redis.command(&[b"DEL", &key]);
+        redis.command(&[b"SET", &key, b"1"]);
+    }
+    let wrong = StoreError::Other("Redis returned the error WRONGTYPE".to_owned());
+    assert_eq!(store.due(1).await, Err(wrong.clone()));
+    assert_eq!(store.list("owner", None, 1).await, Err(wrong.clone()));
+    assert_eq!(store.usage("owner").await, Err(wrong));
+}
+
+#[tokio::test]
+async fn long_bodies_are_refused_and_not_read() {
+    let redis = RedisServer::start();
+    let (long, short) = (store(&redis), store(&redis).max_body_bytes(100_000));
+    let stored = task("owner", 1, &vec![b'1'; 200_000]);
+    let reason = "the body of a task has more than 100000 bytes".to_owned();
+    let refused = short.insert(stored.clone(), HOUR).await;
+    assert_eq!(refused, Err(StoreError::Full(reason)));
+    long.insert(stored.clone(), Duration::ZERO).await.unwrap();
+    let next = task("owner", 2, &vec![b'1'; 100_000]);
+    long.insert(next.clone(), Duration::ZERO).await.unwrap();
+    let reason = "a record is damaged".to_owned();
+    assert_eq!(short.get(&stored.id).await, Err(StoreError::Other(reason)));
+    assert_eq!(short.due(10).await, Ok(vec![next]));
+    assert_eq!(long.get(&stored.id).await, Ok(Some(stored)));
+}

@@ -1,0 +1,8 @@
+use treenail::mcp_tool;
+
+#[mcp_tool(task(after = "1h", max = "30m"))]
+async fn build(commit: String) -> String {
+    commit
+}
+
+fn main() {}
