@@ -37,13 +37,19 @@ impl Yard {
         format!("report of {year}")
     }
 
+    /// Lets `report` end, after a while.
     #[tool(read_only)]
     fn release(&self) {
-        self.released.notify_one();
+        let released = Arc::clone(&self.released);
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            released.notify_one();
+        });
     }
 
     #[tool(read_only, task(always))]
     async fn sink() -> Result<String, String> {
+        tokio::time::sleep(Duration::from_secs(5)).await;
         Err("it leaks".to_owned())
     }
 }
@@ -170,6 +176,7 @@ async fn a_pause_waits_for_tasks() {
     let model = ScriptedModel::new([
         ScriptedReply::call("report", json!({"year": 2026})),
         ScriptedReply::text("Done."),
+        ScriptedReply::text("Done again."),
     ]);
     let agent = ToolLoop::new(model)
         .source("yard", client(&yard).await)

@@ -207,7 +207,7 @@ impl ToolLoop {
     }
 
     /// Lets calls that become tasks of their servers run in the background. The model reads the id of the task as the result of
-    /// the call and goes on; the outcome follows in a later message. When the model has finished, the run waits for the tasks
+    /// the call and continues; the outcome follows in a later message. When the model has finished, the run waits for the tasks
     /// that are left, and the model continues with their outcomes. Tasks that run when the run ends early are cancelled.
     ///
     /// Default `false`: a call waits for its task, within [`ToolLoopLimits::call_timeout`]. Only clients that support tasks have

@@ -130,8 +130,10 @@ async fn handles_and_tickets_work() {
         yard.released.notify_one();
         assert_eq!(handle.wait().await.unwrap(), 2026, "TASK-C-05: {revision}");
         let updates: Vec<_> = updates.collect().await;
-        let last = updates.last().map(|update| update.status);
-        assert!(last.is_some(), "{revision}: {updates:?}");
+        // In the older revision, the result may arrive before any state.
+        if revision.is_modern() {
+            assert!(updates.last().unwrap().is_final(), "{updates:?}");
+        }
     }
 }
 

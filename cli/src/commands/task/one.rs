@@ -54,7 +54,7 @@ impl OneTask {
         self.with_task(terminal, async |task| {
             let outcome = task.connection.wait_for_task(&mut task.handle).await;
             let outcome = outcome.map_err(|failure| {
-                failure.note("the task goes on; `treenail task cancel` cancels it")
+                failure.note("the task continues; `treenail task cancel` cancels it")
             })?;
             if has_ended(&outcome) {
                 task.file.remove(task.ticket.id())?;

@@ -1,11 +1,12 @@
-//! Calls that run as tasks of their servers while the model goes on.
+//! Calls that run as tasks of their servers while the model continues.
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::task::JoinHandle;
+use tokio::time::timeout_at;
 use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::ToolTask;
 use treenail_schema::{
@@ -13,9 +14,11 @@ use treenail_schema::{
     SamplingMessageContentBlock as Block, TextContent,
 };
 
+use super::engine::{Engine, TurnOutcome};
 use super::shared::Shared;
+use crate::model_call::json_bytes;
 use crate::results::{CallFailure, error_text, for_model};
-use crate::{RequestedCall, RunEvent};
+use crate::{RequestedCall, RunEvent, StopReason};
 
 /// Calls of a run that their servers run as tasks.
 #[derive(Debug, Default)]
@@ -36,7 +39,7 @@ impl Drop for BackgroundTask {
 }
 
 /// Task that has ended.
-pub(super) struct EndedTask {
+struct EndedTask {
     id: String,
     call: RequestedCall,
     outcome: Result<CallToolResult, ClientError>,
@@ -62,7 +65,7 @@ impl BackgroundTasks {
     }
 
     /// Waits until at least one task has ended, and returns all that have.
-    pub(super) async fn next_ended(&self) -> Vec<EndedTask> {
+    async fn next_ended(&self) -> Vec<EndedTask> {
         poll_fn(|context| {
             let ended = self.take_ended(context);
             if ended.is_empty() {
@@ -75,7 +78,7 @@ impl BackgroundTasks {
     }
 
     /// Returns the tasks that have ended so far.
-    pub(super) async fn ended(&self) -> Vec<EndedTask> {
+    async fn ended(&self) -> Vec<EndedTask> {
         poll_fn(|context| Poll::Ready(self.take_ended(context))).await
     }
 
@@ -103,7 +106,7 @@ impl BackgroundTasks {
 
 impl EndedTask {
     /// Returns the message for the model, and emits the event.
-    pub(super) fn into_message(self, shared: &Shared) -> SamplingMessage {
+    fn into_message(self, shared: &Shared) -> SamplingMessage {
         let (content, is_error) = match &self.outcome {
             Ok(result) => {
                 let capabilities = shared.config.model.capabilities();
@@ -135,6 +138,44 @@ impl EndedTask {
             result: self.outcome.ok().map(Box::new),
         });
         SamplingMessage::new(Role::User, OneOrMany::Many(blocks))
+    }
+}
+
+impl Engine {
+    /// Ends the run, or continues it with the outcome of a task in the background.
+    pub(super) async fn end_turn(&mut self, end: StopReason) -> TurnOutcome {
+        if end != StopReason::Finished || self.shared.background.is_empty() {
+            return TurnOutcome::Stop(end);
+        }
+        if self.wait_for_task().await {
+            TurnOutcome::Continue
+        } else {
+            TurnOutcome::Stop(StopReason::Timeout)
+        }
+    }
+
+    /// Waits for the end of a task in the background; returns false if the run timed out.
+    pub(super) async fn wait_for_task(&mut self) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let ended = timeout_at(shared.deadline(), shared.background.next_ended()).await;
+        ended.is_ok_and(|ended| {
+            self.add_outcomes(ended);
+            true
+        })
+    }
+
+    /// Appends the outcomes of the tasks that have ended meanwhile to the conversation.
+    pub(super) async fn add_ended_tasks(&mut self) {
+        let ended = self.shared.background.ended().await;
+        self.add_outcomes(ended);
+    }
+
+    fn add_outcomes(&mut self, ended: Vec<EndedTask>) {
+        for task in ended {
+            let message = task.into_message(&self.shared);
+            self.bytes = self.bytes.saturating_add(json_bytes(&message));
+            self.shared.state().messages.push(message);
+        }
     }
 }
 

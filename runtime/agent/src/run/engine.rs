@@ -10,7 +10,6 @@ use treenail_schema::{
     SamplingMessageContentBlock as Block, ToolChoice as Mode, ToolChoiceMode, ToolUseContent,
 };
 
-use super::background::EndedTask;
 use super::calls::{CallRunner, CallsOutcome};
 use super::shared::Shared;
 use crate::call_ids::CallIds;
@@ -23,15 +22,15 @@ use crate::{RequestedCall, RunEvent, StopReason, ToolChoice};
 
 /// Main loop of a run.
 pub(super) struct Engine {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     catalog: Catalog,
     calls: CallRunner,
     /// Size of the conversation in bytes.
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
 /// Outcome of one message of the model.
-enum TurnOutcome {
+pub(super) enum TurnOutcome {
     Continue,
     Stop(StopReason),
 }
@@ -126,42 +125,6 @@ impl Engine {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
         }
         Ok(TurnOutcome::Continue)
-    }
-
-    /// Ends the run, or continues it with the outcome of a task in the background.
-    async fn end_turn(&mut self, end: StopReason) -> TurnOutcome {
-        if end != StopReason::Finished || self.shared.background.is_empty() {
-            return TurnOutcome::Stop(end);
-        }
-        if self.wait_for_task().await {
-            TurnOutcome::Continue
-        } else {
-            TurnOutcome::Stop(StopReason::Timeout)
-        }
-    }
-
-    /// Waits for the end of a task in the background; returns false if the run timed out.
-    async fn wait_for_task(&mut self) -> bool {
-        let shared = Arc::clone(&self.shared);
-        let ended = timeout_at(shared.deadline(), shared.background.next_ended()).await;
-        ended.is_ok_and(|ended| {
-            self.add_outcomes(ended);
-            true
-        })
-    }
-
-    /// Appends the outcomes of the tasks that have ended meanwhile to the conversation.
-    async fn add_ended_tasks(&mut self) {
-        let ended = self.shared.background.ended().await;
-        self.add_outcomes(ended);
-    }
-
-    fn add_outcomes(&mut self, ended: Vec<EndedTask>) {
-        for task in ended {
-            let message = task.into_message(&self.shared);
-            self.bytes = self.bytes.saturating_add(json_bytes(&message));
-            self.shared.state().messages.push(message);
-        }
     }
 
     /// Refreshes the tool lists; returns false if the run timed out.

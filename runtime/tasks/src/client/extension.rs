@@ -20,6 +20,7 @@ use crate::client::ticket::TaskTicket;
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// Tasks for the builders of clients. It is part of the prelude.
+#[cfg(feature = "client")]
 pub trait TaskBuilderExt: Sized {
     /// Supports tasks: the server may answer a call with a task, and the call waits for its outcome.
     ///
@@ -65,9 +66,11 @@ impl TaskBuilderExt for McpClientSessionBuilder {
 }
 
 /// Future of [`TaskCallExt::task`].
+#[cfg(feature = "client")]
 pub type StartTask<T> = Pin<Box<dyn Future<Output = Result<TaskHandle<T>, ClientError>> + Send>>;
 
 /// Calls whose tasks are returned. It is part of the prelude.
+#[cfg(feature = "client")]
 pub trait TaskCallExt<T> {
     /// Sends the call, and returns a handle to its task instead of the outcome. If the server answers directly, the handle has
     /// the output.
@@ -94,6 +97,7 @@ impl<T: Send + 'static> TaskCallExt<T> for TypedCall<T> {
 }
 
 /// Tasks of earlier calls. It is part of the prelude.
+#[cfg(feature = "client")]
 pub trait TaskClientExt {
     /// Returns a handle to the task of an earlier call, perhaps of another process. Nothing is sent until the handle is used.
     ///

@@ -9,12 +9,13 @@ use treenail_runtime::client::ClientError;
 use treenail_schema::TaskStatus;
 
 /// State of a task, as its server reports it.
+#[cfg(feature = "client")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskUpdate {
     /// The status. The last three of them are final: `Completed`, `Failed` and `Cancelled`.
     pub status: TaskStatus,
-    /// Description of the status, such as the progress. It comes from the server and is not trusted.
+    /// Description of the status, such as the progress. It is untrusted text of the server.
     pub message: Option<String>,
     /// Time of the creation, as an ISO 8601 date and time of the server.
     pub created_at: Option<String>,

@@ -24,6 +24,7 @@ use treenail_schema::Revision;
 /// # Ok(())
 /// # }
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTicket {
     task: String,
