@@ -25,15 +25,13 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-#[cfg(feature = "http-server")]
-pub(crate) use self::connection::ParsedMessage;
+pub use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
 #[cfg(feature = "dynamic")]
 pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
-pub use self::resume::resume;
 use self::subscriptions::{Event, Hub};
 pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;
@@ -123,7 +121,8 @@ impl Server {
 
     /// Returns the member of the parameters that the header `Mcp-Name` repeats, for a method of an extension.
     #[cfg(feature = "http-server")]
-    pub(crate) fn name_header(&self, method: &str) -> Option<&str> {
+    #[doc(hidden)]
+    pub fn name_header(&self, method: &str) -> Option<&str> {
         self.state.config.extensions.name_header(method)
     }
 
