@@ -2,6 +2,8 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "client")]
+mod client_tasks;
 pub mod extension;
 mod http_server;
 
@@ -11,6 +13,8 @@ use serde_json::value::RawValue;
 
 #[cfg(feature = "client")]
 pub use self::client::*;
+#[cfg(feature = "client")]
+pub use self::client_tasks::*;
 pub use self::http_server::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
