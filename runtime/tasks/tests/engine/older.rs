@@ -136,9 +136,11 @@ async fn errors_of_both_kinds_fail_the_task() {
     assert_eq!(state["status"], "failed", "LTASK-B-08, XAMB-01");
     assert_eq!(state["statusMessage"], "no disk", "LTASK-B-08");
 
-    let task = create(&mut peer, "broken").await["taskId"].clone();
+    let params = json!({"name": "short", "arguments": {"seconds": 60}, "task": {}});
+    let created = peer.result("tools/call", params).await;
+    let task = &created["task"]["taskId"];
     let response = peer.request("tasks/result", json!({"taskId": task})).await;
-    assert_eq!(response["error"]["code"], -32_021, "LTASK-B-06");
+    assert_eq!(response["error"]["code"], -32_603, "LTASK-B-06");
     let state = peer.result("tasks/get", json!({"taskId": task})).await;
     assert_eq!(state["status"], "failed", "LTASK-B-08");
 }

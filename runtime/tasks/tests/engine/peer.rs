@@ -1,6 +1,6 @@
 //! Client of the tests: JSON messages over a stream in memory.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Value, json};
 use tokio::io::{
@@ -20,6 +20,7 @@ pub(crate) struct Peer {
     meta: Option<Value>,
     /// Messages that are not responses, in order.
     pub(crate) messages: VecDeque<Value>,
+    responses: HashMap<u64, Value>,
 }
 
 impl Peer {
@@ -93,6 +94,7 @@ impl Peer {
             last_id: 0,
             meta: None,
             messages: VecDeque::new(),
+            responses: HashMap::new(),
         }
     }
 
@@ -104,6 +106,17 @@ impl Peer {
     async fn read(&mut self) -> Value {
         let line = self.lines.next_line().await.unwrap();
         serde_json::from_str(&line.expect("the server has not closed")).unwrap()
+    }
+
+    /// Reads a message, and stores it.
+    async fn take(&mut self) {
+        let message = self.read().await;
+        match message["id"].as_u64() {
+            Some(id) if message.get("method").is_none() => {
+                self.responses.insert(id, message);
+            }
+            _ => self.messages.push_back(message),
+        }
     }
 
     /// Sends a request. Returns its id.
@@ -131,19 +144,20 @@ impl Peer {
     /// Waits for the response to a request.
     pub(crate) async fn response(&mut self, id: u64) -> Value {
         loop {
-            let message = self.read().await;
-            if message["id"] == id && message.get("method").is_none() {
-                return message;
+            if let Some(response) = self.responses.remove(&id) {
+                return response;
             }
-            self.messages.push_back(message);
+            self.take().await;
         }
     }
 
     /// Waits for the next message that is not a response.
     pub(crate) async fn next(&mut self) -> Value {
-        match self.messages.pop_front() {
-            Some(message) => message,
-            None => self.read().await,
+        loop {
+            if let Some(message) = self.messages.pop_front() {
+                return message;
+            }
+            self.take().await;
         }
     }
 
