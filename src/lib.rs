@@ -464,9 +464,9 @@ pub mod form {
 #[cfg(feature = "http-server")]
 pub mod http {
     #[doc(inline)]
-    pub use treenail_runtime::{
+    pub use treenail_http_server::{
         AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, HttpFuture, HttpServer, HttpService,
-        IntoHttpAuthorizer, SsePaths, http_service,
+        IntoHttpAuthorizer, ServeHttp, SsePaths, http_service,
     };
 }
 
@@ -559,6 +559,8 @@ pub mod prelude {
     #[cfg(feature = "http-client")]
     pub use crate::client::HttpClientBuilderExt as _;
     pub use crate::elicit::AskError;
+    #[cfg(feature = "http-server")]
+    pub use crate::http::ServeHttp as _;
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
     pub use crate::{

@@ -74,19 +74,17 @@ fn io_message(error: &io::Error) -> String {
     "the connection failed".to_owned()
 }
 
+/// Returns the error of a server that cannot listen at any of its addresses, or whose address does not resolve.
 #[cfg(feature = "http-server")]
-impl Error {
-    /// Returns the error of a server that cannot listen at any of its addresses, or whose address does not resolve.
-    pub(crate) fn listen(addresses: &[SocketAddr], error: &io::Error) -> Self {
-        let addresses: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
-        let message = match &*addresses {
-            [] => format!(
-                "the address to listen at is invalid, it is written as 127.0.0.1:8080: {error}"
-            ),
-            addresses => format!("cannot listen at {}: {error}", addresses.join(", ")),
-        };
-        Self::Io(io::Error::new(error.kind(), ListenError(message)))
-    }
+pub fn listen_error(addresses: &[SocketAddr], error: &io::Error) -> Error {
+    let addresses: Vec<_> = addresses.iter().map(SocketAddr::to_string).collect();
+    let message = match &*addresses {
+        [] => {
+            format!("the address to listen at is invalid, it is written as 127.0.0.1:8080: {error}")
+        }
+        addresses => format!("cannot listen at {}: {error}", addresses.join(", ")),
+    };
+    Error::Io(io::Error::new(error.kind(), ListenError(message)))
 }
 
 /// A result whose error is [`Error`] unless it is given.

@@ -4,7 +4,7 @@
 //! (protocol revisions and the format of results), `function` (calls of annotated functions), `tool`, `prompt`, `resource`
 //! and `completion` (the kinds of features), `stream` (streaming tools), `ask` and `form` (requests to the client), `policy`
 //! (limits of tools), `server` (the core, without transport), `server::layer` (middleware), `bus` (events between replicas),
-//! `transport` (byte streams and HTTP) and `client`.
+//! `transport` (byte streams) and `client`.
 
 // docs.rs marks gated items by their `cfg` attributes. On the pages of `treenail` it sees only the attributes of an item itself,
 // so public items in gated modules repeat the feature of their module.
@@ -111,11 +111,6 @@ pub use self::tool::error::ToolError;
 pub use self::tool::output::ToolOutput;
 pub use self::tool::reply::ToolResultWriter;
 pub use self::tool::{IntoToolSet, Tool, ToolDefinition, ToolSet};
-#[cfg(feature = "http-server")]
-pub use self::transport::http::{
-    AuthorizeFuture, Authorized, HttpAuthorizer, HttpBody, HttpFuture, HttpServer, HttpService,
-    IntoHttpAuthorizer, SsePaths, http_service,
-};
 pub use self::typed_contract::{ContractArgument, ContractItem, ContractOutput, Fallible};
 pub use self::visibility::{Caller, Item, ItemDescriptor};
 pub use self::wire::RpcError;

@@ -79,7 +79,7 @@ impl LazyId {
 
 /// An id to find a call by: the same for all ways to write it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct IdKey(Arc<str>);
+pub struct IdKey(Arc<str>);
 
 impl IdKey {
     /// That of an id as its peer wrote it; the same copy, unless characters are escaped.
@@ -93,7 +93,7 @@ impl IdKey {
 
     /// The id as JSON.
     #[cfg(feature = "http-server")]
-    pub(crate) fn as_json(&self) -> &str {
+    pub fn as_json(&self) -> &str {
         &self.0
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::wire::RpcError;
 
 /// JSON-RPC error code of a request whose caller lacks a scope. The protocol defines none; HTTP responds with status 403.
-pub(crate) const INSUFFICIENT_SCOPE: i64 = -32_003;
+pub const INSUFFICIENT_SCOPE: i64 = -32_003;
 
 /// Value of a scope: the macros accept constants, and configurations owned strings.
 type Scope = Cow<'static, str>;
@@ -152,7 +152,7 @@ pub trait Authority: fmt::Debug + Send + Sync + 'static {
 
 /// Access of the caller of one request: an [extension](crate::Extensions) that enforces scopes.
 ///
-/// Scopes are enforced only for calls that have this extension. [`HttpService::authorize`](crate::HttpService::authorize)
+/// Scopes are enforced only for calls that have this extension. `HttpService::authorize`
 /// adds it; a transport of your own can do so too, once per request.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -234,7 +234,8 @@ impl Access {
 
     /// Returns the scopes of the last refusal, separated by spaces.
     #[cfg(feature = "http-server")]
-    pub(crate) fn refused_scopes(&self) -> Option<Box<str>> {
+    #[doc(hidden)]
+    pub fn refused_scopes(&self) -> Option<Box<str>> {
         self.refused().clone()
     }
 

@@ -7,11 +7,12 @@ use crate::context::Context;
 
 /// Closes the stream of a call, whose client then polls. An extension of calls whose transport can do that.
 #[derive(Clone)]
-pub(crate) struct StreamCloser(Arc<dyn Fn() + Send + Sync>);
+pub struct StreamCloser(Arc<dyn Fn() + Send + Sync>);
 
 impl StreamCloser {
     #[cfg(feature = "http-server")]
-    pub(crate) fn new(close: impl Fn() + Send + Sync + 'static) -> Self {
+    /// Closes the stream with a function.
+    pub fn new(close: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(close))
     }
 }

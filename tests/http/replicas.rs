@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout_at};
 use treenail::events::{BusFuture, EventBus, EventLink};
+use treenail::http::ServeHttp as _;
 use treenail::http::{HttpBody, HttpService, http_service};
 use treenail::limits::EventLimits;
 use treenail::server::Component;

@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use treenail::http::ServeHttp as _;
 use treenail::http::{HttpServer, SsePaths};
 use treenail::limits::{EventLimits, HttpLimits};
 use treenail::{Limits, Server};

@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use treenail::Server;
 use treenail::auth::ResourceServer;
 use treenail::auth::testing::TestAuthorizationServer;
+use treenail::http::ServeHttp as _;
 
 use super::Everything;
 

@@ -41,6 +41,7 @@ use crate::{exchange, get_stream, headers, message};
 /// ```
 /// use treenail::Server;
 /// use treenail::client::{HttpSession, Session, SessionRequest};
+/// use treenail::http::ServeHttp;
 /// use treenail::schema::Revision;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -35,7 +35,7 @@ pub(crate) use self::round::{ElicitConfig, ResumedState};
 #[doc(hidden)]
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
-pub(crate) use self::seal::{NO_RANDOM_BYTES, random_id};
+pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;

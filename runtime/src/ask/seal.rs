@@ -129,13 +129,13 @@ impl RequestStateKey {
 
 /// Error of sealing or opening. It has no reason, which would help an attacker.
 #[derive(Debug)]
-pub(crate) struct SealError;
+pub struct SealError;
 
 /// Error message for [`SealError`] where it can have only one cause.
-pub(crate) const NO_RANDOM_BYTES: &str = "could not obtain random bytes from the operating system";
+pub const NO_RANDOM_BYTES: &str = "could not obtain random bytes from the operating system";
 
 /// Returns a random, unique id.
-pub(crate) fn random_id() -> Result<String, SealError> {
+pub fn random_id() -> Result<String, SealError> {
     random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }
 

@@ -3,9 +3,11 @@
 #[cfg(feature = "client")]
 mod client;
 pub mod extension;
+mod http_server;
 
 #[cfg(feature = "client")]
 pub use self::client::*;
+pub use self::http_server::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};

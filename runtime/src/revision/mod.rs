@@ -9,9 +9,10 @@ mod wrapped;
 use serde_json::json;
 use treenail_schema::{Revision, error_code};
 
+pub(crate) use self::peer::read_log_level;
 #[cfg(feature = "http-server")]
-pub(crate) use self::peer::stated_version;
-pub(crate) use self::peer::{CachedPeer, Peer, read_log_level};
+pub use self::peer::stated_version;
+pub use self::peer::{CachedPeer, Peer};
 pub(crate) use self::result_format::{Placement, ResultFormat, downgrade_block, downgrade_content};
 pub use self::wrapped::WrapResults;
 pub(crate) use self::wrapped::{is_marked, mark_wrapped, wrapped_value};

@@ -15,7 +15,7 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Client of a connection or of one modern request.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub struct Peer {
     revision: Revision,
     capabilities: ClientCapabilities,
     info: Option<Implementation>,
@@ -73,7 +73,8 @@ impl Peer {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn revision(&self) -> Revision {
+    /// Returns the revision of its messages.
+    pub fn revision(&self) -> Revision {
         self.revision
     }
 
@@ -183,7 +184,7 @@ fn read_object<T: DeserializeOwned>(key: &str, text: &str) -> Result<T, RpcError
 ///
 /// A cached peer is used only if all texts that identify it are equal byte for byte. Requests stay independent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CachedPeer {
+pub struct CachedPeer {
     entry: Option<Arc<Entry>>,
 }
 
@@ -250,7 +251,7 @@ impl CachedPeer {
 
     /// Returns true if both hold the same cache entry.
     #[cfg(feature = "http-server")]
-    pub(crate) fn is_same_entry(&self, other: &Self) -> bool {
+    pub fn is_same_entry(&self, other: &Self) -> bool {
         match (&self.entry, &other.entry) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (one, other) => one.is_none() && other.is_none(),
@@ -260,6 +261,6 @@ impl CachedPeer {
 
 /// Returns the protocol version in the JSON text of a `_meta` object, unparsed.
 #[cfg(feature = "http-server")]
-pub(crate) fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
+pub fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
     PeerMeta::read(meta).ok()?.version.and_then(as_string)
 }

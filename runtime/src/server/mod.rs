@@ -25,8 +25,7 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-#[cfg(feature = "http-server")]
-pub(crate) use self::connection::ParsedMessage;
+pub use self::connection::ParsedMessage;
 pub use self::connection::{Connection, Handled};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;
@@ -123,7 +122,8 @@ impl Server {
 
     /// Returns the member of the parameters that the header `Mcp-Name` repeats, for a method of an extension.
     #[cfg(feature = "http-server")]
-    pub(crate) fn name_header(&self, method: &str) -> Option<&str> {
+    #[doc(hidden)]
+    pub fn name_header(&self, method: &str) -> Option<&str> {
         self.state.config.extensions.name_header(method)
     }
 

@@ -173,7 +173,8 @@ impl PendingResponse {
 
     /// Takes the places of its calls in the call budget, for a caller that releases them itself.
     #[cfg(feature = "http-server")]
-    pub(crate) fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
+    #[doc(hidden)]
+    pub fn take_places(&mut self) -> Vec<OwnedSemaphorePermit> {
         let requests = self.requests.iter_mut();
         requests
             .filter_map(|request| request.place.take())
@@ -193,7 +194,8 @@ impl PendingResponse {
     }
 
     /// Returns the id as a key of call tables.
-    pub(crate) fn key(&self) -> Option<IdKey> {
+    #[doc(hidden)]
+    pub fn key(&self) -> Option<IdKey> {
         self.id.as_ref().map(IdKey::of)
     }
 }

@@ -85,7 +85,8 @@ impl Server {
     }
 
     /// Returns true if callers may see different items.
-    pub(crate) fn has_private_items(&self) -> bool {
+    #[doc(hidden)]
+    pub fn has_private_items(&self) -> bool {
         self.state.config.is_filtered()
     }
 }

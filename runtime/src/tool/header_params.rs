@@ -13,11 +13,11 @@ const HEADER_KEYWORD: &str = "x-mcp-header";
     not(any(feature = "http-server", feature = "client", test)),
     allow(dead_code, reason = "other transports have no headers")
 )]
-pub(crate) struct HeaderParam {
+pub struct HeaderParam {
     /// Name of the header in lower case, including the common prefix.
-    pub(crate) header: String,
+    pub header: String,
     /// Keys that lead to the argument, starting at the outermost object.
-    pub(crate) path: Vec<String>,
+    pub path: Vec<String>,
 }
 
 /// Returns the header arguments of an input schema. Fails if clients would reject the tool because of one of them.
@@ -116,7 +116,7 @@ impl Collector {
 ///
 /// Duplicate members are rejected later, when the arguments are parsed.
 #[cfg(any(feature = "http-server", feature = "client"))]
-pub(crate) fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
+pub fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
     for key in path {
         let mut members = crate::wire::Members::new(text).ok()?;
         text = loop {

@@ -1,6 +1,4 @@
 //! Server transports.
 
-#[cfg(feature = "http-server")]
-pub(crate) mod http;
 mod line;
 mod stdio;

@@ -61,7 +61,8 @@ impl RpcError {
         Self::new(error_code::INTERNAL_ERROR, message)
     }
 
-    pub(crate) fn method_not_found(method: &str, revision: impl fmt::Display) -> Self {
+    #[doc(hidden)]
+    pub fn method_not_found(method: &str, revision: impl fmt::Display) -> Self {
         let message = format!(
             "method {} is not available in revision {revision}",
             quoted(method)

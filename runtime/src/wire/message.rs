@@ -32,7 +32,7 @@ pub struct Envelope<'a> {
     /// Method of the request or notification.
     pub method: Cow<'a, str>,
     /// The method, if any revision defines it.
-    pub(crate) known: Option<Method>,
+    pub known: Option<Method>,
     /// The parameters.
     pub params: Params<'a>,
 }

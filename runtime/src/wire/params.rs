@@ -90,13 +90,13 @@ impl<'a> Params<'a> {
     }
 
     /// Rejects ambiguous parameters.
-    pub(crate) fn check(&self) -> Result<(), RpcError> {
+    pub fn check(&self) -> Result<(), RpcError> {
         self.repeated
             .map_or(Ok(()), |name| Err(repeated_member(name)))
     }
 
     /// Searches the complete object for a member that only few methods have.
-    pub(crate) fn member(&self, name: &str) -> Result<Option<&'a str>, RpcError> {
+    pub fn member(&self, name: &str) -> Result<Option<&'a str>, RpcError> {
         let mut found = None;
         let Some(Ok(mut members)) = self.text.map(Members::new) else {
             return Ok(None);
@@ -125,7 +125,7 @@ pub(crate) fn string<'a>(name: &str, text: Option<&'a str>) -> Result<Cow<'a, st
 }
 
 /// Returns the JSON text of the optional object member `name`.
-pub(crate) fn object<'a>(name: &str, text: Option<&'a str>) -> Result<Option<&'a str>, RpcError> {
+pub fn object<'a>(name: &str, text: Option<&'a str>) -> Result<Option<&'a str>, RpcError> {
     match text {
         Some(text) if !text.starts_with('{') => Err(RpcError::invalid_params(format!(
             "`params.{name}` is not an object"

@@ -12,7 +12,7 @@ pub(crate) fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut 
 }
 
 /// Writes an error response. `id` is `None` only if the id of the request could not be read.
-pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError) {
+pub fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {
         out.extend_from_slice(br#""id":"#);
@@ -31,14 +31,14 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError)
 
 /// Returns the error code of a response to the request with this `id`, if it is an error.
 #[cfg(feature = "http-server")]
-pub(crate) fn error_code(answer: &[u8], id: &str) -> Option<i64> {
+pub fn error_code(answer: &[u8], id: &str) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     code_of(rest.strip_prefix(id.as_bytes())?)
 }
 
 /// Returns the error code of a response to any request, if it is an error.
 #[cfg(feature = "http-server")]
-pub(crate) fn any_error_code(answer: &[u8]) -> Option<i64> {
+pub fn any_error_code(answer: &[u8]) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let mut is_escaped = false;
     let end = match rest {

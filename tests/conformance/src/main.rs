@@ -16,6 +16,7 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 
 use treenail::Server;
+use treenail::http::ServeHttp as _;
 
 use self::client_requests::ClientRequests;
 use self::content::Content;

@@ -8,6 +8,7 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 
 use treenail::client::HttpClientBuilderExt as _;
+use treenail::http::ServeHttp as _;
 use treenail::proxy::{Proxy, Remote, Status};
 use treenail::schema::Revision;
 use treenail::{McpClient, Server};

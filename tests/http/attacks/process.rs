@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::Limits;
+use treenail::http::ServeHttp as _;
 
 use super::tools::Counters;
 use super::wire::call;

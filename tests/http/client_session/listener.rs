@@ -9,6 +9,7 @@ use treenail::client::{
     ClientError, ClientLimits, HttpSession, HttpSessionBuilder, IncomingHandler, IncomingRequest,
     Responder, Session, SessionNotification, SessionRequest,
 };
+use treenail::http::ServeHttp as _;
 use treenail::schema::Revision;
 use treenail::{Server, ServerBuilder};
 

@@ -3,6 +3,7 @@
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use treenail::http::ServeHttp as _;
 use treenail::http::SsePaths;
 
 use super::get;

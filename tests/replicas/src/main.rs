@@ -14,6 +14,7 @@ use std::net::Ipv4Addr;
 use std::thread;
 
 use treenail::elicit::RequestStateKey;
+use treenail::http::ServeHttp as _;
 use treenail::{Server, ServerBuilder};
 
 use self::hotel::Hotel;

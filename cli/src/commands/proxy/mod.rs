@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use treenail::Server;
+use treenail::http::ServeHttp as _;
 use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
 
 use self::pattern::Patterns;

@@ -8,8 +8,9 @@ use bytes::Bytes;
 use http::Response;
 use http::request::Parts;
 use tokio::time::Instant;
+use treenail_http_server::{AuthorizeFuture, Authorized, HttpAuthorizer};
 use treenail_runtime::internal::deadline;
-use treenail_runtime::{Access, AuthorizeFuture, Authorized, HttpAuthorizer, Principal, Server};
+use treenail_runtime::{Access, Principal, Server};
 
 use super::credentials::{Credentials, Scheme, credentials};
 use super::exchange::CallerToken;

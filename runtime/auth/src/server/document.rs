@@ -14,7 +14,7 @@ use http::header::{
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tower_service::Service;
-use treenail_runtime::HttpBody;
+use treenail_http_server::HttpBody;
 
 use super::dpop::Dpop;
 use super::public_url::PublicUrl;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use treenail_runtime::{Error, HttpAuthorizer, IntoHttpAuthorizer, Server};
+use treenail_http_server::{HttpAuthorizer, IntoHttpAuthorizer};
+use treenail_runtime::{Error, Server};
 
 use super::authorizer::Authorizer;
 use super::document::MetadataService;
@@ -15,7 +16,7 @@ use crate::{AuthError, Clock, Scopes, Verifier};
 
 /// OAuth resource server: requires an access token for each request of an HTTP endpoint, and enforces scopes.
 ///
-/// [`HttpService::authorize`](treenail_runtime::HttpService::authorize) takes it. Clients discover the authorization server
+/// [`HttpService::authorize`](treenail_http_server::HttpService::authorize) takes it. Clients discover the authorization server
 /// through the metadata document that the service then serves. The tokens of each issuer are verified as JWTs with the keys
 /// that the issuer publishes, unless there is a [`verifier`](Self::verifier).
 ///

@@ -7,11 +7,12 @@ use crate::server::response::{PendingResponse, close_batch};
 use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
 /// One message of a batch, or its error.
-pub(crate) type ParsedMessage<'a> = Result<Message<'a>, Invalid<'a>>;
+pub type ParsedMessage<'a> = Result<Message<'a>, Invalid<'a>>;
 
 impl Connection {
     /// Handles a batch, whose response is one array. `other` handles the messages that start no call.
-    pub(crate) fn batch(
+    #[doc(hidden)]
+    pub fn batch(
         &mut self,
         messages: &[&str],
         out: &mut Vec<u8>,

@@ -13,20 +13,21 @@ use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
 use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
 
+#[doc(hidden)]
 impl Connection {
     /// Returns the peer of the modern era that the `_meta` of a request describes, if it describes one.
-    pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
+    pub fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
         self.modern.identify(meta)
     }
 
     /// Returns the last modern peer, of this connection or of one that it was copied from.
-    pub(crate) fn cached_peer(&mut self) -> &mut CachedPeer {
+    pub fn cached_peer(&mut self) -> &mut CachedPeer {
         &mut self.modern
     }
 
     /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the
     /// peer; subscriptions stay on this connection.
-    pub(crate) fn branch(&self) -> Self {
+    pub fn branch(&self) -> Self {
         let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
         Self {
             server: self.server.clone(),
@@ -52,18 +53,18 @@ impl Connection {
     }
 
     /// Exchanges the subscriptions of two connections to one peer.
-    pub(crate) fn swap_subscriptions(&mut self, other: &mut Self) {
+    pub fn swap_subscriptions(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.subscriber, &mut other.subscriber);
     }
 
     /// Returns the revision that the handshake has negotiated.
-    pub(crate) fn legacy_revision(&self) -> Option<Revision> {
+    pub fn legacy_revision(&self) -> Option<Revision> {
         self.legacy_peer().map(|peer| peer.revision())
     }
 
     /// Returns the arguments of a tool that clients repeat in HTTP headers, unless it is hidden from the caller. The extensions
     /// of the request have been attached.
-    pub(crate) fn mirrors(&mut self, envelope: &Envelope<'_>, peer: &Peer) -> &[HeaderParam] {
+    pub fn mirrors(&mut self, envelope: &Envelope<'_>, peer: &Peer) -> &[HeaderParam] {
         let Some(tool) = envelope.params.name.and_then(as_string) else {
             return &[];
         };
@@ -74,7 +75,7 @@ impl Connection {
     }
 
     /// Makes the view of the caller of a request, for owners that handle the request under a lock.
-    pub(crate) fn prepare(&mut self, envelope: &Envelope<'_>) {
+    pub fn prepare(&mut self, envelope: &Envelope<'_>) {
         let peer = match self.legacy_peer() {
             Some(peer) => Arc::clone(peer),
             None => return,
@@ -84,19 +85,19 @@ impl Connection {
     }
 
     /// Replaces the caller of the subscriptions by that of a branch.
-    pub(crate) fn renew_caller(&mut self, branch: &Self) {
+    pub fn renew_caller(&mut self, branch: &Self) {
         self.subscriber.renew_caller(&branch.extensions);
     }
 
     /// Takes over the caller and the prepared view of a branch.
-    pub(crate) fn adopt_caller(&mut self, branch: &mut Self) {
+    pub fn adopt_caller(&mut self, branch: &mut Self) {
         self.extensions = branch.extensions.clone();
         self.prepared = branch.prepared.take();
     }
 
     /// Checks the scopes of all messages of a batch, before any of its functions runs. Items that the caller does not see have
     /// none.
-    pub(crate) fn check_batch_scopes(&mut self, messages: &[&str]) -> Result<(), RpcError> {
+    pub fn check_batch_scopes(&mut self, messages: &[&str]) -> Result<(), RpcError> {
         let Some(access) = self.extensions.get::<Access>().cloned() else {
             return Ok(());
         };

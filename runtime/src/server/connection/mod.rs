@@ -15,8 +15,7 @@ use std::task::{self, Poll, ready};
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{Method, RequestId};
 
-#[cfg(feature = "http-server")]
-pub(crate) use self::batch::ParsedMessage;
+pub use self::batch::ParsedMessage;
 use self::handshake::Handshake;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, Outgoing, outbox};
@@ -123,7 +122,8 @@ impl Connection {
     }
 
     /// Makes the connection reject a second `initialize`, for transports with a connection for each session.
-    pub(crate) fn for_one_session(mut self) -> Self {
+    #[doc(hidden)]
+    pub fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self
     }
@@ -152,7 +152,8 @@ impl Connection {
     }
 
     /// Handles parsed messages, as [`Connection::handle_message`] does.
-    pub(crate) fn handle_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Handled {
+    #[doc(hidden)]
+    pub fn handle_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Handled {
         let handled = match body {
             Body::One(message) => self.on_message(message, out),
             Body::Batch(messages) => self.batch(&messages, out, Self::on_message),
@@ -183,7 +184,8 @@ impl Connection {
 
     /// Polls as [`Connection::poll_outgoing`] does, for owners with a lock: the caller runs a review, which may run the user's
     /// code, without it.
-    pub(crate) fn poll_unreviewed(&mut self, context: &mut task::Context<'_>) -> Poll<Unreviewed> {
+    #[doc(hidden)]
+    pub fn poll_unreviewed(&mut self, context: &mut task::Context<'_>) -> Poll<Unreviewed> {
         let (server, subscriber) = (&self.server, &mut self.subscriber);
         if !self.calls_first {
             if let Poll::Ready(message) = subscriber.poll_next(server, context) {
@@ -202,7 +204,8 @@ impl Connection {
     }
 
     /// Applies the decision of a review. Returns the message that it has allowed.
-    pub(crate) fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
+    #[doc(hidden)]
+    pub fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
         self.subscriber.settle(decision)
     }
 
@@ -255,7 +258,8 @@ impl Connection {
     }
 
     /// Handles one message.
-    pub(crate) fn on_message(
+    #[doc(hidden)]
+    pub fn on_message(
         &mut self,
         message: Result<Message<'_>, Invalid<'_>>,
         out: &mut Vec<u8>,

@@ -6,17 +6,20 @@ use super::Connection;
 
 impl Connection {
     /// Sets whether the peer has calls in flight, which keeps it from the places that are reserved for others.
-    pub(crate) fn set_busy(&mut self, busy: bool) {
+    #[doc(hidden)]
+    pub fn set_busy(&mut self, busy: bool) {
         self.busy = busy;
     }
 
     /// The number of calls in the message that was held last.
-    pub(crate) fn wanted(&self) -> usize {
+    #[doc(hidden)]
+    pub fn wanted(&self) -> usize {
         self.wanted
     }
 
     /// Returns whether the server has room for `calls` more calls of this peer.
-    pub(crate) fn has_places(&self, calls: usize) -> bool {
+    #[doc(hidden)]
+    pub fn has_places(&self, calls: usize) -> bool {
         let taken = self.places.as_ref();
         taken.is_some_and(|taken| taken.num_permits() >= calls)
             || self.server.calls().has_room(calls, self.busy)

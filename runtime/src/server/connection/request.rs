@@ -339,7 +339,8 @@ pub(super) fn check_progress_token(meta: Option<&str>, most: usize) -> Result<()
 
 impl Server {
     /// Returns `true` if a request runs a function, or passes through layers.
-    pub(crate) fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
+    #[doc(hidden)]
+    pub fn begins_call(&self, envelope: &Envelope<'_>) -> bool {
         let Some(method) = envelope.known.filter(|method| !is_task_method(*method)) else {
             return self.extension_method(&envelope.method).is_some();
         };

@@ -22,12 +22,16 @@ use treenail_schema::Method;
 
 use crate::error::{Error, Result};
 use crate::extension::ExtensionSet;
+#[cfg(feature = "http-server")]
+use crate::scope::Access;
 use crate::scope::RequiredScopes;
 use crate::server::Server;
 use crate::server::config::ServerConfig;
 use crate::server::edit::{Change, Component, Edit, Step};
 use crate::server::namespace::Parts;
 use crate::server::subscriptions::Kind;
+#[cfg(feature = "http-server")]
+use crate::wire::{Envelope, RpcError};
 use crate::wrap::CallStack;
 
 /// Tools, prompts and resources of a server, now.
@@ -134,15 +138,25 @@ impl Server {
         self.scopes_of(method, name)
     }
 
-    /// Returns the current snapshot of the registry.
+    /// Checks the scopes that requests of a caller need over HTTP, all of them at once.
     #[cfg(feature = "http-server")]
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Registry::of(self).snapshot()
+    #[doc(hidden)]
+    pub fn check_scopes<'a>(
+        &self,
+        access: &Access,
+        requests: impl Iterator<Item = &'a Envelope<'a>>,
+    ) -> Result<(), RpcError> {
+        let snapshot = Registry::of(self).snapshot();
+        // Scopes of hidden items must not be named; the connection checks those of items that the caller sees.
+        let requests = requests.filter(|_| !self.has_private_items());
+        let required = requests.flat_map(|envelope| snapshot.required_scopes(envelope));
+        access.check_request(required.collect()).map(drop)
     }
 
     /// Returns true if users may share cached lists.
     #[cfg(feature = "http-server")]
-    pub(crate) fn shares_lists(&self) -> bool {
+    #[doc(hidden)]
+    pub fn shares_lists(&self) -> bool {
         self.state.config.caching().scope != CacheScope::Private
     }
 }

@@ -14,7 +14,8 @@ mod subscription;
 mod tests;
 
 pub(crate) use self::hub::Hub;
-pub(crate) use self::review::{Audience, Decision, Unreviewed};
+pub(crate) use self::review::Audience;
+pub use self::review::{Decision, Review, Unreviewed};
 pub(crate) use self::subscriber::Subscriber;
 
 /// Kind of a list.

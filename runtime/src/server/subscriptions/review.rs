@@ -22,14 +22,16 @@ type Update = (Arc<str>, Vec<u8>);
 
 /// Outgoing message, or a change that may be one.
 #[derive(Debug)]
-pub(crate) enum Unreviewed {
+pub enum Unreviewed {
+    /// A message.
     Message(Vec<u8>),
+    /// A change that the rules of the server judge.
     Change(Review),
 }
 
 /// Change whose visibility is not known yet.
 #[derive(Debug)]
-pub(crate) struct Review {
+pub struct Review {
     audience: Option<Audience>,
     server: Server,
     kinds: Kinds,
@@ -38,7 +40,7 @@ pub(crate) struct Review {
 
 /// Visible part of a change.
 #[derive(Debug)]
-pub(crate) struct Decision {
+pub struct Decision {
     /// The lists that have changed for the caller.
     pub(super) changed: Kinds,
     /// The snapshot that they were compared with.
@@ -97,7 +99,7 @@ impl Review {
     }
 
     /// Evaluates the rules, which are the user's code.
-    pub(crate) fn decide(self) -> Decision {
+    pub fn decide(self) -> Decision {
         let Some(audience) = &self.audience else {
             return Decision {
                 changed: self.kinds,

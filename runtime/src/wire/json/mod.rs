@@ -57,7 +57,7 @@ pub(crate) fn is_one_line(message: &[u8]) -> bool {
 
 /// Replaces line ends with spaces. A valid message has none: a line end would terminate it, and the rest would be read as
 /// another message.
-pub(crate) fn keep_one_line(message: &mut [u8]) {
+pub fn keep_one_line(message: &mut [u8]) {
     let one_line = is_one_line(message);
     debug_assert!(one_line, "a message has a line end");
     if !one_line {

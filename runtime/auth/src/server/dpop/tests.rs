@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Request, Response};
-use treenail_runtime::{Authorized, HttpAuthorizer, IntoHttpAuthorizer, Server};
+use treenail_http_server::{Authorized, HttpAuthorizer, IntoHttpAuthorizer};
+use treenail_runtime::Server;
 
 use super::Dpop;
 use crate::jose::{ProofRequest, SigningKey};

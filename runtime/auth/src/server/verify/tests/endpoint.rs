@@ -2,7 +2,8 @@
 
 use http::Request;
 use serde_json::{Value, json};
-use treenail_runtime::{HttpAuthorizer, Server};
+use treenail_http_server::HttpAuthorizer;
+use treenail_runtime::Server;
 
 use super::{ISSUER, NOW, RESOURCE, claims_with, clock, jwks, object, sign};
 use crate::jose::SigningKey;

@@ -1,0 +1,176 @@
+//! One request and its output: the messages of its call, and its response.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use tokio::time::{Instant, Sleep, sleep_until};
+use treenail_runtime::internal::keep_one_line;
+use treenail_runtime::{Connection, PendingResponse};
+
+use crate::keep_alive::KeepAlive;
+use crate::response::{HttpBody, exchange_stream, json_response};
+use crate::stream_permits::StreamPermit;
+
+/// Connection that has received one request, until its response has been sent. Dropping it cancels the call.
+pub(super) struct Exchange {
+    connection: Connection,
+    call: Option<PendingResponse>,
+    /// Final response, held until the messages before it have been sent.
+    response: Option<Vec<u8>>,
+    /// First message of the stream. [`Exchange::respond`] has taken it from the connection.
+    first: Option<Vec<u8>>,
+    finished: bool,
+    keep_alive: KeepAlive,
+    permit: Option<StreamPermit>,
+    /// Ready when a listening stream must end, because its caller is no longer authorized.
+    expiry: Option<Pin<Box<Sleep>>>,
+}
+
+/// Output of an exchange.
+enum Output {
+    Message(Vec<u8>),
+    /// The final response.
+    Response(Vec<u8>),
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Exchange")
+            .field("finished", &self.finished)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Exchange {
+    /// Creates an exchange for a received request: its response is complete or pending, or it has opened a subscription.
+    pub(super) fn new(
+        connection: Connection,
+        call: Option<PendingResponse>,
+        response: Option<Vec<u8>>,
+    ) -> Self {
+        Self {
+            connection,
+            call,
+            response,
+            first: None,
+            finished: false,
+            keep_alive: KeepAlive::default(),
+            permit: None,
+            expiry: None,
+        }
+    }
+
+    /// Holds the permit of a listening stream for the lifetime of the exchange, and ends the stream when its caller `expires`.
+    pub(super) fn with_stream_permit(
+        mut self,
+        permit: Option<StreamPermit>,
+        expires: Option<Instant>,
+    ) -> Self {
+        let expires = expires.filter(|_| permit.is_some());
+        self.expiry = expires.map(|expires| Box::pin(sleep_until(expires)));
+        self.permit = permit;
+        self
+    }
+
+    /// Waits for the first output. If it is the response, the HTTP response is JSON with the status from `status`, otherwise
+    /// an event stream.
+    pub(super) async fn respond(
+        mut self,
+        status: impl FnOnce(&[u8]) -> StatusCode,
+    ) -> Response<HttpBody> {
+        match poll_fn(|context| self.poll_output(context)).await {
+            Some(Output::Response(response)) => json_response(status(&response), response),
+            Some(Output::Message(message)) => {
+                self.first = Some(message);
+                exchange_stream(self)
+            }
+            None => json_response(StatusCode::ACCEPTED, Vec::new()),
+        }
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Returns all events that are ready, or `None` at the end of the stream.
+    pub(super) fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut events = Vec::new();
+        if let Some(message) = self.first.take() {
+            write_event(&mut events, &message);
+        }
+        while events.len() < WRITE_CHUNK_BYTES {
+            match self.poll_output(context) {
+                Poll::Ready(Some(Output::Message(message) | Output::Response(message))) => {
+                    write_event(&mut events, &message);
+                }
+                Poll::Pending if events.is_empty() => return self.keep_alive.poll(context),
+                Poll::Ready(None) | Poll::Pending => break,
+            }
+        }
+        self.keep_alive.reset();
+        Poll::Ready((!events.is_empty()).then(|| events.into()))
+    }
+
+    /// Returns the next message, and true if it is the final response. `None` at the end.
+    pub(super) async fn next(&mut self) -> Option<(Vec<u8>, bool)> {
+        match poll_fn(|context| self.poll_output(context)).await? {
+            Output::Message(message) => Some((message, false)),
+            Output::Response(response) => Some((response, true)),
+        }
+    }
+
+    fn poll_output(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {
+        if self.finished {
+            return Poll::Ready(None);
+        }
+        if let Some(call) = &mut self.call {
+            if let Poll::Ready(message) = self.connection.poll_outgoing(context) {
+                return Poll::Ready(Some(Output::Message(message)));
+            }
+            let Poll::Ready(response) = Pin::new(call).poll(context) else {
+                return Poll::Pending;
+            };
+            self.call = None;
+            self.response = Some(response);
+        }
+        // Messages that the call sent before it finished precede its response.
+        if let Some(message) = self.connection.next_outgoing() {
+            return Poll::Ready(Some(Output::Message(message)));
+        }
+        if let Some(response) = self.response.take() {
+            self.finished = true;
+            return Poll::Ready(Some(Output::Response(response)));
+        }
+        self.poll_subscription(context)
+    }
+
+    fn poll_subscription(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {
+        let expiry = self.expiry.as_mut();
+        let has_expired = expiry.is_some_and(|expiry| expiry.as_mut().poll(context).is_ready());
+        if has_expired || !self.connection.is_listening() {
+            self.finished = true;
+            return Poll::Ready(None);
+        }
+        let message = self.connection.poll_outgoing(context);
+        // The result of a subscription is the last message of its stream.
+        self.finished = message.is_ready() && !self.connection.is_listening();
+        message.map(|message| Some(Output::Message(message)))
+    }
+}
+
+/// Number of buffered bytes from which events are written without waiting for more.
+pub(super) const WRITE_CHUNK_BYTES: usize = 16 * 1024;
+
+fn write_event(out: &mut Vec<u8>, message: &[u8]) {
+    out.reserve(message.len() + 8);
+    out.extend_from_slice(b"data: ");
+    let start = out.len();
+    out.extend_from_slice(message);
+    keep_one_line(&mut out[start..]);
+    out.extend_from_slice(b"\n\n");
+}

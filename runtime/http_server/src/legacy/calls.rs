@@ -1,0 +1,150 @@
+//! Calls in flight of one session.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::AbortHandle;
+use treenail_runtime::PendingResponse;
+use treenail_runtime::internal::IdKey;
+use treenail_schema::RequestId;
+
+/// Calls in flight of one session. Dropping it stops them.
+#[derive(Debug, Default)]
+pub(super) struct SessionCalls {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    running: HashMap<u64, RunningCall>,
+    last_key: u64,
+}
+
+/// Task of a call, or of the calls of a batch.
+#[derive(Debug)]
+pub(super) struct RunningCall {
+    id: Option<IdKey>,
+    /// Number of calls.
+    calls: usize,
+    stream: u64,
+    /// Call permits of the server. They are released when the call is stopped, although its task ends later.
+    #[allow(dead_code, reason = "held until it is dropped")]
+    permits: Vec<OwnedSemaphorePermit>,
+    handle: Option<AbortHandle>,
+}
+
+impl RunningCall {
+    pub(super) fn new(call: &mut PendingResponse, stream: u64) -> Self {
+        Self {
+            id: call.key(),
+            calls: call.calls(),
+            stream,
+            permits: call.take_places(),
+            handle: None,
+        }
+    }
+
+    /// Stops the call, and returns its stream.
+    fn stop(self) -> u64 {
+        if let Some(handle) = self.handle {
+            handle.abort();
+        }
+        self.stream
+    }
+}
+
+impl SessionCalls {
+    /// Returns the number of calls in flight.
+    pub(super) fn count(&self) -> usize {
+        let table = self.lock();
+        table.running.values().map(|running| running.calls).sum()
+    }
+
+    /// Spawns a call. `run` receives the guard that removes the call from the table.
+    pub(super) fn spawn_call<F>(
+        self: &Arc<Self>,
+        call: RunningCall,
+        run: impl FnOnce(CallGuard) -> F,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let key = self.insert_call(call);
+        let guard = CallGuard {
+            calls: Arc::clone(self),
+            key,
+        };
+        let handle = tokio::spawn(run(guard)).abort_handle();
+        match self.lock().running.get_mut(&key) {
+            Some(call) => call.handle = Some(handle),
+            // The call has finished or was stopped in the meantime.
+            None => handle.abort(),
+        }
+    }
+
+    fn insert_call(&self, call: RunningCall) -> u64 {
+        let mut table = self.lock();
+        table.last_key += 1;
+        let key = table.last_key;
+        table.running.insert(key, call);
+        key
+    }
+
+    /// Stops the call of a request, and returns its stream.
+    pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
+        let id = Some(IdKey::from(id));
+        let mut table = self.lock();
+        let mut running = table.running.iter();
+        let (key, _) = running.find(|(_, call)| call.id == id)?;
+        let key = *key;
+        let call = table.running.remove(&key)?;
+        Some(call.stop())
+    }
+
+    /// Returns the number of calls on the streams for which `is_selected` returns true.
+    pub(super) fn count_on(&self, is_selected: impl Fn(u64) -> bool) -> usize {
+        let table = self.lock();
+        let running = table.running.values();
+        let running = running.filter(|running| is_selected(running.stream));
+        running.map(|running| running.calls).sum()
+    }
+
+    /// Stops the calls on the streams for which `is_selected` returns true. Returns request id, number of calls and stream of
+    /// each task.
+    pub(super) fn stop_on(
+        &self,
+        is_selected: impl Fn(u64) -> bool,
+    ) -> Vec<(Option<IdKey>, usize, u64)> {
+        let mut table = self.lock();
+        let running = table.running.iter();
+        let found = running.filter(|(_, running)| is_selected(running.stream));
+        let keys: Vec<u64> = found.map(|(key, _)| *key).collect();
+        let found = keys.iter().filter_map(|key| table.running.remove(key));
+        found
+            .map(|mut running| (running.id.take(), running.calls, running.stop()))
+            .collect()
+    }
+
+    /// Stops all calls, and returns their streams.
+    pub(super) fn stop_all(&self) -> Vec<u64> {
+        let mut table = self.lock();
+        table.running.drain().map(|(_, call)| call.stop()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Removes a call from the table when it is dropped.
+pub(super) struct CallGuard {
+    calls: Arc<SessionCalls>,
+    key: u64,
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        self.calls.lock().running.remove(&self.key);
+    }
+}

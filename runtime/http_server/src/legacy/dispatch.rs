@@ -1,0 +1,225 @@
+//! Handling of one body in a session.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use http::{Response, StatusCode};
+use tokio::time::{Instant, timeout_at};
+use treenail_runtime::internal::{Body, Message, ParsedMessage};
+use treenail_runtime::{Connection, Handled, RpcError, Server};
+
+use crate::attach_extensions;
+use crate::call_permits::{over_capacity, reclaim_call_permits};
+use crate::legacy::filtered::{handle_filtered, handle_filtered_on};
+use crate::legacy::reader::Reader;
+use crate::legacy::replay::Replay;
+use crate::legacy::session::{Session, SessionKind, StreamHandle};
+use crate::legacy::store::Event;
+use crate::legacy::{HttpResult, Legacy, no_session};
+use crate::response::{HttpBody, Rejection, json_response, replay_stream};
+
+/// Handles a body posted to a session.
+pub(super) async fn dispatch_body(
+    session: &Arc<Session>,
+    legacy: Legacy<'_>,
+    body: Body<'_>,
+) -> HttpResult {
+    let Legacy {
+        server,
+        sessions,
+        parts,
+        ..
+    } = legacy;
+    match body {
+        Body::One(Ok(Message::Request(id, envelope))) if server.begins_call(&envelope) => {
+            let (mut branch, stream) = session.open_request_stream();
+            attach_extensions(&mut branch, parts);
+            set_call_capacity(&mut branch, session, server);
+            reclaim_call_permits(&branch, sessions, 1);
+            let mut out = Vec::new();
+            let message = Body::One(Ok(Message::Request(id, envelope)));
+            let handled = branch.handle_body(message, &mut out);
+            respond(session, branch, stream, (handled, out), Some(id)).await
+        }
+        Body::One(message) if server.has_private_items() => {
+            let id = request_id(&message);
+            let mut out = Vec::new();
+            let handled = handle_filtered(session, parts, message, &mut out);
+            if let Handled::Cancelled(id) = handled {
+                session.cancel(&id);
+            }
+            Ok(immediate_response(session, out, id).await)
+        }
+        Body::One(message) => {
+            let id = request_id(&message);
+            let mut out = Vec::new();
+            let handled = session
+                .with_connection(|connection| connection.handle_body(Body::One(message), &mut out));
+            if let Handled::Cancelled(id) = handled {
+                session.cancel(&id);
+            }
+            Ok(immediate_response(session, out, id).await)
+        }
+        Body::Batch(messages) => {
+            let (mut branch, stream) = session.open_request_stream();
+            attach_extensions(&mut branch, parts);
+            set_call_capacity(&mut branch, session, server);
+            if server.has_private_items() {
+                let checked = branch.check_batch_scopes(&messages);
+                checked.map_err(|error| refuse(session, stream.stream, error))?;
+            }
+            let mut out = Vec::new();
+            let mut handled = handle_batch(session, &mut branch, &messages, &mut out);
+            if let Handled::Deferred(_) = handled {
+                reclaim_call_permits(&branch, sessions, branch.wanted());
+                handled = handle_batch(session, &mut branch, &messages, &mut out);
+            }
+            respond(session, branch, stream, (handled, out), None).await
+        }
+    }
+}
+
+/// Handles a batch. Its calls run without the lock of the session, because their first poll may take long.
+fn handle_batch(
+    session: &Session,
+    branch: &mut Connection,
+    messages: &[&str],
+    out: &mut Vec<u8>,
+) -> Handled {
+    branch.batch(messages, out, |branch, message, out| {
+        if branch.server().has_private_items() {
+            return handle_filtered_on(session, branch, message, out);
+        }
+        session.with_connection(|connection| {
+            // Subscriptions belong to the session, not to the branch.
+            connection.swap_subscriptions(branch);
+            let handled = branch.on_message(message, out);
+            connection.swap_subscriptions(branch);
+            handled
+        })
+    })
+}
+
+/// Returns the id of a request.
+fn request_id<'a>(message: &ParsedMessage<'a>) -> Option<&'a str> {
+    match message {
+        Ok(Message::Request(id, _)) => Some(id),
+        Err(invalid) => invalid.id,
+        Ok(_) => None,
+    }
+}
+
+/// Refuses a batch whose caller lacks scopes.
+fn refuse(session: &Session, stream: u64, error: RpcError) -> Rejection {
+    session.remove_stream(stream);
+    tracing::info!(scopes = %error.message, "refused a batch");
+    Rejection::with_error(StatusCode::FORBIDDEN, None, error)
+}
+
+/// Sets the number of calls that a session may start now.
+fn set_call_capacity(branch: &mut Connection, session: &Session, server: &Server) {
+    let in_flight = session.in_flight();
+    branch.set_call_capacity(server.limits().calls_in_flight.saturating_sub(in_flight));
+    branch.set_busy(in_flight > 0);
+}
+
+/// Responds to a request that may have started calls.
+async fn respond(
+    session: &Arc<Session>,
+    mut branch: Connection,
+    stream: StreamHandle,
+    (handled, out): (Handled, Vec<u8>),
+    id: Option<&str>,
+) -> HttpResult {
+    let StreamHandle { stream, reader } = stream;
+    match handled {
+        Handled::Pending(call) => session.spawn_call(branch, call, stream),
+        Handled::Deferred(_) => {
+            session.remove_stream(stream);
+            return Err(over_capacity(id));
+        }
+        _ => {
+            let Some(first) = branch.next_outgoing() else {
+                session.remove_stream(stream);
+                return Ok(immediate_response(session, out, id).await);
+            };
+            // The call finished in its first poll, but has sent messages before its response.
+            let others = std::iter::from_fn(|| branch.next_outgoing());
+            for message in std::iter::once(first).chain(others) {
+                session.send_unread(stream, message, false).await;
+            }
+            session.send_unread(stream, out, true).await;
+        }
+    }
+    match (session.kind, reader) {
+        (SessionKind::HttpSse, _) => Ok(accepted()),
+        (SessionKind::Streamable(_), Some(reader)) => Ok(call_response(session, reader).await),
+        (SessionKind::Streamable(_), None) => Err(no_session()),
+    }
+}
+
+/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream.
+async fn call_response(session: &Arc<Session>, mut reader: Reader) -> Response<HttpBody> {
+    let deadline = session.stream_deadline();
+    let first = first_event(&mut reader, deadline).await;
+    match first {
+        Some(None) if !reader.is_detached() => accepted(),
+        Some(Some(event)) if event.last && event.id.number == 1 => {
+            session.remove_stream(event.id.stream);
+            json_response(StatusCode::OK, event.message.to_vec())
+        }
+        // Without an event before the deadline, the client has to reconnect for the result.
+        first => {
+            let mut stream = Replay::new(reader, first.flatten()).with_deadline(deadline);
+            if session.supports_polling() {
+                stream = stream.with_priming_event();
+            }
+            replay_stream(stream)
+        }
+    }
+}
+
+/// Waits for the first event. The outer `None` means that the deadline has passed.
+async fn first_event(reader: &mut Reader, deadline: Option<Instant>) -> Option<Option<Event>> {
+    let first = poll_fn(|context| reader.poll_next(context));
+    match deadline {
+        None => Some(first.await),
+        Some(deadline) => timeout_at(deadline, first).await.ok(),
+    }
+}
+
+pub(super) fn accepted() -> Response<HttpBody> {
+    json_response(StatusCode::ACCEPTED, Vec::new())
+}
+
+/// Returns the response to a message that was handled without a call: `out`, which may be empty.
+async fn immediate_response(
+    session: &Session,
+    out: Vec<u8>,
+    id: Option<&str>,
+) -> Response<HttpBody> {
+    if session.kind == SessionKind::HttpSse && !out.is_empty() && is_valid_request(&out, id) {
+        session.send(session.shared_stream, out, false).await;
+        return accepted();
+    }
+    plain_response(out, id)
+}
+
+/// Returns `out` as the HTTP response.
+pub(super) fn plain_response(out: Vec<u8>, id: Option<&str>) -> Response<HttpBody> {
+    if out.is_empty() {
+        return accepted();
+    }
+    // Errors of requests have the status 200 too. In this era, 404 would mean that the session has ended.
+    let status = if is_valid_request(&out, id) {
+        StatusCode::OK
+    } else {
+        StatusCode::BAD_REQUEST
+    };
+    json_response(status, out)
+}
+
+/// Returns false if `out` is the error of a malformed message. Without an id, the output of a batch is an array.
+fn is_valid_request(out: &[u8], id: Option<&str>) -> bool {
+    id.is_some() || out.starts_with(b"[")
+}

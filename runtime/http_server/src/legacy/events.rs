@@ -1,0 +1,210 @@
+//! Event streams of one session. Events are stored until they are read, and longer for clients that reconnect.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use treenail_runtime::Limits;
+
+use crate::legacy::reader::Reader;
+use crate::legacy::store::{EventId, Store};
+
+/// Streams of one session, shared by their readers and writers.
+#[derive(Debug)]
+pub(super) struct Events {
+    store: Mutex<Store>,
+}
+
+impl Events {
+    pub(super) fn new(limits: &Limits) -> Arc<Self> {
+        let store = Store::new(limits.http.session_events, limits.http.session_bytes);
+        Arc::new(Self {
+            store: Mutex::new(store),
+        })
+    }
+
+    /// Opens a stream.
+    pub(super) fn open(&self) -> u64 {
+        self.lock().open()
+    }
+
+    /// Appends a message to a stream, unless the stream has ended.
+    pub(super) fn push(&self, id: u64, message: Vec<u8>, last: bool) {
+        self.lock().push(id, message, last);
+    }
+
+    /// Appends a message to a stream as soon as the stream has room, and sets `message` to `None`.
+    pub(super) async fn push_when_ready(&self, id: u64, message: &mut Option<Vec<u8>>, last: bool) {
+        poll_fn(|context| {
+            let mut store = self.lock();
+            if !store.has_room(id, context) {
+                return Poll::Pending;
+            }
+            if let Some(message) = message.take() {
+                store.push(id, message, last);
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Waits until a stream has room for a message.
+    pub(super) fn poll_room(&self, id: u64, context: &mut Context<'_>) -> Poll<()> {
+        if self.lock().has_room(id, context) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Ends a stream without a further message.
+    pub(super) fn end(&self, id: u64) {
+        let mut store = self.lock();
+        if let Some(stream) = store.streams.get_mut(&id) {
+            stream.ended = true;
+            stream.wake_reader();
+            stream.wake_writers();
+        }
+        store.remove_if_finished(id);
+    }
+
+    /// Removes a stream with its events.
+    pub(super) fn remove(&self, id: u64) {
+        self.lock().remove(id);
+    }
+
+    /// Detaches the reader of a stream. The stream continues without it.
+    pub(super) fn detach(&self, id: u64) {
+        let mut store = self.lock();
+        if let Some(stream) = store.streams.get_mut(&id) {
+            stream.detach();
+        }
+        store.remove_if_finished(id);
+    }
+
+    /// Wakes the reader of a stream.
+    pub(super) fn wake_reader(&self, id: u64) {
+        if let Some(stream) = self.lock().streams.get_mut(&id) {
+            stream.wake_reader();
+        }
+    }
+
+    /// Attaches a reader to a stream after an event, and detaches the previous reader. `None` if the stream or the event does
+    /// not exist.
+    pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
+        let mut store = self.lock();
+        let stream = store.streams.get_mut(&after.stream);
+        let stream = stream.filter(|stream| after.number <= stream.last)?;
+        stream.detach();
+        stream.attached = true;
+        stream.read = after.number;
+        Some(Reader::new(
+            Arc::clone(self),
+            stream.reader_generation,
+            after,
+        ))
+    }
+
+    /// Returns true if a reader is attached to the stream.
+    pub(super) fn is_read(&self, id: u64) -> bool {
+        self.lock()
+            .streams
+            .get(&id)
+            .is_some_and(|stream| stream.attached)
+    }
+
+    /// Returns true if the stream has ended or does not exist.
+    pub(super) fn has_ended(&self, id: u64) -> bool {
+        self.lock().streams.get(&id).is_none_or(|one| one.ended)
+    }
+
+    /// Returns the id of the newest event of a stream.
+    pub(super) fn newest(&self, id: u64) -> EventId {
+        let store = self.lock();
+        EventId {
+            stream: id,
+            number: store.streams.get(&id).map_or(0, |stream| stream.last),
+        }
+    }
+
+    /// Returns true if a reader is attached to any stream.
+    pub(super) fn is_any_read(&self) -> bool {
+        self.lock().streams.values().any(|stream| stream.attached)
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+    use treenail_runtime::HttpLimits;
+
+    #[test]
+    fn finished_streams_without_events_are_removed() {
+        let limits = Limits::default().http(HttpLimits::default().session_events(2));
+        let events = Events::new(&limits);
+        for _ in 0..10 {
+            let stream = events.open();
+            let reader = events.read(EventId::stream_start(stream)).unwrap();
+            events.end(stream);
+            drop(reader);
+        }
+        assert_eq!(events.lock().streams.len(), 0);
+        for _ in 0..10 {
+            let stream = events.open();
+            events.push(stream, vec![1, 2, 3], true);
+        }
+        let store = events.lock();
+        assert_eq!((store.streams.len(), store.events, store.bytes), (2, 2, 6));
+    }
+
+    #[test]
+    fn events_with_an_attached_reader_are_not_dropped() {
+        let limits =
+            Limits::default().http(HttpLimits::default().session_events(2).session_bytes(10));
+        let mut context = Context::from_waker(Waker::noop());
+        let events = Events::new(&limits);
+        let streams: Vec<u64> = (0..8).map(|_| events.open()).collect();
+        let mut readers: Vec<Reader> = streams
+            .iter()
+            .map(|stream| events.read(EventId::stream_start(*stream)).unwrap())
+            .collect();
+        for stream in &streams {
+            assert!(events.poll_room(*stream, &mut context).is_ready());
+            events.push(*stream, vec![0; 8], false);
+            // Further writers wait, because the stored bytes exceed the limit.
+            assert_eq!(
+                events.poll_room(*stream, &mut context).is_pending(),
+                *stream > 1
+            );
+        }
+        assert_eq!(events.lock().events, 8);
+        for reader in &mut readers {
+            assert!(reader.poll_next(&mut context).is_ready());
+        }
+        for stream in &streams {
+            assert!(events.poll_room(*stream, &mut context).is_ready());
+        }
+        assert!(events.lock().bytes <= 10);
+    }
+
+    #[test]
+    fn events_of_a_non_resumable_stream_are_dropped_after_reading() {
+        let mut context = Context::from_waker(Waker::noop());
+        let events = Events::new(&Limits::default());
+        let stream = events.open();
+        let reader = events.read(EventId::stream_start(stream)).unwrap();
+        let mut reader = reader.not_resumable();
+        for _ in 0..10 {
+            events.push(stream, vec![0; 8], false);
+            assert!(reader.poll_next(&mut context).is_ready());
+        }
+        let store = events.lock();
+        assert_eq!((store.events, store.bytes), (0, 0));
+    }
+}

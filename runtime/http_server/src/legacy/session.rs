@@ -1,0 +1,327 @@
+//! One session: its connection, calls and streams.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+use treenail_runtime::internal::{StreamCloser, Unreviewed, deadline, write_error};
+use treenail_runtime::{Connection, PendingResponse, Principal, RpcError};
+use treenail_schema::{RequestId, Revision};
+
+use crate::exchange::Exchange;
+use crate::legacy::calls::{RunningCall, SessionCalls};
+use crate::legacy::events::Events;
+use crate::legacy::reader::Reader;
+use crate::legacy::store::EventId;
+
+/// Session of one client. Dropping it ends its calls.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) kind: SessionKind,
+    principal: Option<Principal>,
+    pub(super) events: Arc<Events>,
+    /// Stream for messages unrelated to a request.
+    pub(super) shared_stream: u64,
+    /// Connection for messages that start no call. Its output is sent on the shared stream.
+    connection: Mutex<Connection>,
+    calls: Arc<SessionCalls>,
+    last_used: Mutex<Instant>,
+    /// The handshake is complete.
+    initialized: AtomicBool,
+    /// Waker of the task that sends the shared stream.
+    stream_waker: Mutex<Option<Waker>>,
+    /// Time for which a stalled reader may block its call.
+    write_timeout: Duration,
+    /// Time at which the authorization of the client ends, the latest of its requests.
+    expires: Mutex<Option<Instant>>,
+    /// Time after which a stream is closed and its client has to reconnect.
+    stream_max_age: Option<Duration>,
+}
+
+/// Transport of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionKind {
+    /// HTTP+SSE: all messages on the shared stream.
+    HttpSse,
+    /// Streamable HTTP: the messages of each request on a stream of their own.
+    Streamable(Revision),
+}
+
+/// Stream for the output of a request, which may turn out to have none.
+#[derive(Debug)]
+pub(super) struct StreamHandle {
+    pub(super) stream: u64,
+    /// `None` for the shared stream, which has a reader.
+    pub(super) reader: Option<Reader>,
+}
+
+impl Session {
+    pub(super) fn new(
+        connection: Connection,
+        kind: SessionKind,
+        principal: Option<Principal>,
+    ) -> Self {
+        let limits = connection.server().limits();
+        let events = Events::new(limits);
+        Self {
+            kind,
+            principal,
+            shared_stream: events.open(),
+            events,
+            write_timeout: limits.http.write_timeout,
+            stream_max_age: limits.http.stream_max_age,
+            connection: Mutex::new(connection),
+            calls: Arc::default(),
+            last_used: Mutex::new(Instant::now()),
+            initialized: AtomicBool::new(matches!(kind, SessionKind::Streamable(_))),
+            stream_waker: Mutex::default(),
+            expires: Mutex::default(),
+        }
+    }
+
+    /// Records the end of the authorization that a request has.
+    pub(super) fn authorize_until(&self, expires: Option<Instant>) {
+        let mut latest = lock(&self.expires);
+        *latest = expires.max(*latest);
+    }
+
+    /// Returns the end of the client's authorization, if it has one.
+    pub(super) fn expires(&self) -> Option<Instant> {
+        *lock(&self.expires)
+    }
+
+    pub(super) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
+        self.principal.as_ref() == principal
+    }
+
+    /// Returns true if the client reconnects when a stream is closed early.
+    pub(super) fn supports_polling(&self) -> bool {
+        matches!(self.kind, SessionKind::Streamable(revision) if revision >= Revision::V2025_11_25)
+    }
+
+    /// Returns the time at which a stream opened now must be closed, if there is one. Its client then reconnects.
+    pub(super) fn stream_deadline(&self) -> Option<Instant> {
+        let max_age = self.stream_max_age.filter(|_| self.supports_polling())?;
+        Some(deadline::after(max_age))
+    }
+
+    /// Runs `action` with the connection of the session.
+    pub(super) fn with_connection<T>(&self, action: impl FnOnce(&mut Connection) -> T) -> T {
+        let mut connection = lock(&self.connection);
+        let output = action(&mut connection);
+        if connection.legacy_revision().is_some() {
+            self.initialized.store(true, Ordering::Relaxed);
+        }
+        drop(connection);
+        // The action may have changed subscriptions or produced messages.
+        if let Some(waker) = lock(&self.stream_waker).take() {
+            waker.wake();
+        }
+        output
+    }
+
+    /// Moves outgoing messages of the session's connection to the shared stream.
+    pub(super) fn poll_shared_stream(&self, context: &mut Context<'_>) {
+        *lock(&self.stream_waker) = Some(context.waker().clone());
+        let has_room = |context: &mut Context<'_>| {
+            let room = self.events.poll_room(self.shared_stream, context);
+            room.is_ready()
+        };
+        while has_room(context) {
+            let polled = lock(&self.connection).poll_unreviewed(context);
+            let message = match polled {
+                Poll::Ready(Unreviewed::Message(message)) => Some(message),
+                // Without the lock, because it may run the user's code.
+                Poll::Ready(Unreviewed::Change(review)) => {
+                    let decision = review.decide();
+                    lock(&self.connection).settle(decision)
+                }
+                Poll::Pending => return,
+            };
+            if let Some(message) = message {
+                self.events.push(self.shared_stream, message, false);
+            }
+        }
+    }
+
+    /// Returns the number of calls in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.calls.count()
+    }
+
+    /// Opens a stream for a request, and creates a branch of the connection for it.
+    pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
+        let mut connection = self.with_connection(|connection| connection.branch());
+        if self.kind == SessionKind::HttpSse {
+            let (stream, reader) = (self.shared_stream, None);
+            return (connection, StreamHandle { stream, reader });
+        }
+        let stream = self.events.open();
+        let reader = self.events.read(EventId::stream_start(stream));
+        if self.supports_polling() {
+            let events = Arc::clone(&self.events);
+            let closer = StreamCloser::new(move || events.detach(stream));
+            connection.extensions_mut().insert(closer);
+        }
+        (connection, StreamHandle { stream, reader })
+    }
+
+    /// Spawns a call, which continues even if its client disconnects. Its output is sent on `stream`.
+    pub(super) fn spawn_call(
+        self: &Arc<Self>,
+        connection: Connection,
+        mut call: PendingResponse,
+        stream: u64,
+    ) {
+        let running = RunningCall::new(&mut call, stream);
+        let session = Arc::downgrade(self);
+        self.calls.spawn_call(running, |guard| async move {
+            let mut exchange = Exchange::new(connection, Some(call), None);
+            let mut guard = Some(guard);
+            while let Some((message, last)) = exchange.next().await {
+                if last {
+                    // A client that has the result may start another call.
+                    guard.take();
+                }
+                let Some(session) = session.upgrade() else {
+                    return;
+                };
+                session.send(stream, message, last).await;
+            }
+            drop(guard);
+            if let Some(session) = session.upgrade() {
+                session.finish_stream(stream);
+            }
+        });
+    }
+
+    /// Sends a message on a stream, with back-pressure from its reader. A reader that stalls for the write timeout is
+    /// detached.
+    pub(super) async fn send(&self, stream: u64, message: Vec<u8>, last: bool) {
+        let ends_stream = last && self.kind != SessionKind::HttpSse;
+        let mut message = Some(message);
+        loop {
+            let pushed = self
+                .events
+                .push_when_ready(stream, &mut message, ends_stream);
+            if timeout(self.write_timeout, pushed).await.is_ok() {
+                return;
+            }
+            self.detach_reader(stream);
+        }
+    }
+
+    /// Sends a message on a stream that is not being read yet, so without back-pressure. The shared stream of HTTP+SSE
+    /// always has a reader.
+    pub(super) async fn send_unread(&self, stream: u64, message: Vec<u8>, last: bool) {
+        match self.kind {
+            SessionKind::HttpSse => self.send(stream, message, last).await,
+            SessionKind::Streamable(_) => self.events.push(stream, message, last),
+        }
+    }
+
+    /// Detaches a stalled reader. Its client can reconnect, except in HTTP+SSE.
+    fn detach_reader(&self, stream: u64) {
+        tracing::debug!("detached a client that does not read its stream");
+        match self.kind {
+            SessionKind::Streamable(_) => self.events.detach(stream),
+            SessionKind::HttpSse => self.end(),
+        }
+    }
+
+    /// Ends the stream of a request. The shared stream continues.
+    fn finish_stream(&self, stream: u64) {
+        if stream == self.shared_stream {
+            self.events.wake_reader(stream);
+        } else {
+            self.events.end(stream);
+        }
+    }
+
+    /// Removes the stream of a request that needs none.
+    pub(super) fn remove_stream(&self, stream: u64) {
+        if stream != self.shared_stream {
+            self.events.remove(stream);
+        }
+    }
+
+    /// Returns the number of calls in flight whose output is not being read.
+    pub(super) fn abandoned_calls(&self) -> usize {
+        match self.kind {
+            SessionKind::Streamable(_) => {
+                self.calls.count_on(|stream| !self.events.is_read(stream))
+            }
+            // A session of HTTP+SSE ends with its stream.
+            SessionKind::HttpSse => 0,
+        }
+    }
+
+    /// Ends the abandoned calls and returns their number. Clients that reconnect for a result receive an error.
+    pub(super) fn end_abandoned_calls(&self) -> usize {
+        let abandoned = self.calls.stop_on(|stream| !self.events.is_read(stream));
+        let mut ended = 0;
+        for (id, calls, stream) in abandoned {
+            if let Some(id) = id {
+                let error = RpcError::internal("the call was ended because the server is busy");
+                let mut response = Vec::new();
+                write_error(&mut response, Some(id.as_json()), &error);
+                self.events.push(stream, response, true);
+            } else {
+                self.finish_stream(stream);
+            }
+            ended += calls;
+        }
+        ended
+    }
+
+    /// Stops the call of a request.
+    pub(super) fn cancel(&self, id: &RequestId) {
+        if let Some(stream) = self.calls.cancel(id) {
+            self.finish_stream(stream);
+        }
+    }
+
+    /// Records the use of the session.
+    pub(super) fn touch(&self) {
+        *lock(&self.last_used) = Instant::now();
+    }
+
+    pub(super) fn last_used(&self) -> Instant {
+        *lock(&self.last_used)
+    }
+
+    /// Returns true if no stream is being read. The client may have disconnected, and can reconnect.
+    pub(super) fn is_abandoned(&self) -> bool {
+        !self.events.is_any_read()
+    }
+
+    /// Returns true if ending the session would interrupt a call or a stream.
+    pub(super) fn is_active(&self) -> bool {
+        let is_read = || self.initialized.load(Ordering::Relaxed) && self.events.is_any_read();
+        !self.has_ended() && (self.in_flight() > 0 || is_read())
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.events.has_ended(self.shared_stream)
+    }
+
+    /// Ends the calls and the streams.
+    pub(super) fn end(&self) {
+        for stream in self.calls.stop_all() {
+            self.events.end(stream);
+        }
+        self.events.end(self.shared_stream);
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,162 @@
+//! Table of all sessions of a service, limited in size.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use http::StatusCode;
+use tokio::time::Instant;
+use treenail_runtime::{Limits, Principal};
+
+use crate::legacy::session::Session;
+use crate::response::Rejection;
+
+/// Sessions by id.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    table: Mutex<HashMap<Box<str>, Arc<Session>>>,
+}
+
+impl Sessions {
+    /// Inserts a session. If the table is full, idle sessions are evicted first.
+    pub(super) fn insert(
+        &self,
+        id: &str,
+        session: Session,
+        limits: &Limits,
+    ) -> Result<Arc<Session>, Rejection> {
+        let session = Arc::new(session);
+        let mut table = self.lock();
+        let mut evicted = Vec::new();
+        if table.len() >= limits.http.sessions {
+            evicted = evict_sessions(&mut table, limits);
+        }
+        let has_room = table.len() < limits.http.sessions;
+        if has_room {
+            table.insert(id.into(), Arc::clone(&session));
+        }
+        drop(table);
+        for session in evicted {
+            session.end();
+        }
+        if has_room {
+            return Ok(session);
+        }
+        let message = "too many sessions are active";
+        Err(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, message))
+    }
+
+    /// Returns the session with this id, and records its use. A session of another principal counts as unknown.
+    pub(super) fn get(
+        &self,
+        id: &str,
+        principal: Option<&Principal>,
+        limits: &Limits,
+    ) -> Option<Arc<Session>> {
+        let mut table = self.lock();
+        let session = table.get(id).filter(|one| one.belongs_to(principal))?;
+        let session = Arc::clone(session);
+        if is_expired(&session, limits) {
+            table.remove(id);
+            drop(table);
+            session.end();
+            return None;
+        }
+        session.touch();
+        Some(session)
+    }
+
+    /// Ends abandoned calls until at least `count` have ended or none are left, and returns their number.
+    ///
+    /// Sessions with the most abandoned calls are first, because a call of a polling client only looks abandoned between two
+    /// requests.
+    pub(crate) fn end_abandoned_calls(&self, count: usize) -> usize {
+        let mut abandoned: Vec<_> = {
+            let table = self.lock();
+            let sessions = table
+                .values()
+                .map(|session| (session.abandoned_calls(), session));
+            sessions
+                .filter(|(calls, _)| *calls > 0)
+                .map(|(calls, session)| (calls, session.last_used(), Arc::clone(session)))
+                .collect()
+        };
+        abandoned.sort_unstable_by_key(|(calls, last_used, _)| (Reverse(*calls), *last_used));
+        let mut ended = 0;
+        for (_, _, session) in abandoned {
+            if ended >= count {
+                break;
+            }
+            ended += session.end_abandoned_calls();
+        }
+        ended
+    }
+
+    /// Removes a session and ends it.
+    pub(super) fn remove(&self, id: &str) {
+        let session = self.lock().remove(id);
+        if let Some(session) = session {
+            session.end();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<Session>>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends a session when it is dropped.
+pub(super) struct SessionGuard {
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) id: String,
+}
+
+impl Drop for SessionGuard {
+    fn drop(&mut self) {
+        self.sessions.remove(&self.id);
+    }
+}
+
+fn is_expired(session: &Session, limits: &Limits) -> bool {
+    let is_idle = session.last_used().elapsed() > limits.http.session_idle_timeout;
+    session.has_ended() || (is_idle && !session.is_active())
+}
+
+/// Removes the sessions idle for longest and all others beyond the idle timeout, and returns them.
+///
+/// It removes several at once, so that a flood of new sessions does not search the whole table each time.
+///
+/// If hardly any session is idle, abandoned ones count as idle too. Otherwise a client could block all others by starting
+/// calls and disconnecting. A client that stays connected needs a connection per session, and connections are limited.
+fn evict_sessions(
+    table: &mut HashMap<Box<str>, Arc<Session>>,
+    limits: &Limits,
+) -> Vec<Arc<Session>> {
+    let batch = (limits.http.sessions / 16).max(1);
+    let mut idle = find_sessions(table, |session| !session.is_active());
+    if idle.len() <= batch {
+        idle = find_sessions(table, |session| {
+            !session.is_active() || session.is_abandoned()
+        });
+    }
+    let batch = batch.min(idle.len());
+    if batch > 0 {
+        idle.select_nth_unstable(batch - 1);
+    }
+    let is_expired = |last_used: &Instant| last_used.elapsed() > limits.http.session_idle_timeout;
+    let (oldest, others) = idle.split_at(batch);
+    let others = others.iter().filter(|(last_used, _)| is_expired(last_used));
+    let evicted = oldest.iter().chain(others);
+    evicted.filter_map(|(_, id)| table.remove(id)).collect()
+}
+
+/// Returns last use and id of the sessions for which `is_selected` returns true.
+fn find_sessions(
+    table: &HashMap<Box<str>, Arc<Session>>,
+    is_selected: impl Fn(&Session) -> bool,
+) -> Vec<(Instant, Box<str>)> {
+    let found = table.iter().filter(|(_, session)| is_selected(session));
+    found
+        .map(|(id, session)| (session.last_used(), id.clone()))
+        .collect()
+}

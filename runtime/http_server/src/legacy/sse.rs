@@ -1,0 +1,126 @@
+//! HTTP+SSE, the transport of revision 2024-11-05: one stream for all output of the server, and a second path for POSTs.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use http::uri::PathAndQuery;
+use treenail_runtime::RpcError;
+use treenail_runtime::internal::{Body, write_error};
+
+use crate::authorize::expiry;
+use crate::legacy::dispatch::{accepted, dispatch_body};
+use crate::legacy::replay::Replay;
+use crate::legacy::session::{Session, SessionKind};
+use crate::legacy::sessions::SessionGuard;
+use crate::legacy::store::EventId;
+use crate::legacy::{HttpResult, Legacy, check_version, new_session_id, no_session};
+use crate::response::{Rejection, replay_stream};
+use crate::without_slash;
+
+/// Query parameter that names the session.
+const SESSION: &str = "sessionId";
+
+/// Paths of the HTTP+SSE transport of revision 2024-11-05, see
+/// [`HttpService::legacy_sse`](crate::HttpService::legacy_sse).
+///
+/// ```
+/// use http::uri::PathAndQuery;
+/// use treenail::http::SsePaths;
+///
+/// let paths = SsePaths { stream: PathAndQuery::from_static("/events"), ..SsePaths::default() };
+/// assert_eq!(paths.messages.path(), "/messages");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SsePaths {
+    /// Path of the stream, which starts a session. Default `/sse`.
+    pub stream: PathAndQuery,
+    /// Path to which messages are posted. Default `/messages`.
+    pub messages: PathAndQuery,
+    /// Path of `messages` that is announced to clients. Set it if a router strips a prefix before the service receives the
+    /// request. Default `None`: the same as `messages`.
+    pub announced: Option<PathAndQuery>,
+}
+
+impl Default for SsePaths {
+    fn default() -> Self {
+        Self {
+            stream: PathAndQuery::from_static("/sse"),
+            messages: PathAndQuery::from_static("/messages"),
+            announced: None,
+        }
+    }
+}
+
+/// Endpoint of HTTP+SSE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SseEndpoint {
+    Stream,
+    Messages,
+}
+
+impl SsePaths {
+    /// Returns the endpoint at a path, if there is one.
+    pub(crate) fn endpoint_at(&self, path: &str) -> Option<SseEndpoint> {
+        let is_at = |endpoint: &PathAndQuery| without_slash(endpoint.path()) == without_slash(path);
+        if is_at(&self.stream) {
+            return Some(SseEndpoint::Stream);
+        }
+        is_at(&self.messages).then_some(SseEndpoint::Messages)
+    }
+}
+
+impl Legacy<'_> {
+    /// Starts a session, which ends with its stream.
+    pub(crate) fn open_sse(self, paths: &SsePaths) -> HttpResult {
+        check_version(&self.parts.headers)?;
+        let permit = self.stream_permits.try_acquire()?;
+        let id = new_session_id()?;
+        let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
+        let preamble = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
+        let (connection, principal) = self.connect();
+        let session = Session::new(connection, SessionKind::HttpSse, principal);
+        session.authorize_until(expiry(&self.parts));
+        let session = self.sessions.insert(&id, session, self.server.limits())?;
+        let reader = session
+            .events
+            .read(EventId::stream_start(session.shared_stream));
+        let reader = reader.ok_or_else(no_session)?.not_resumable();
+        let sessions = Arc::clone(self.sessions);
+        let stream = Replay::new(reader, None)
+            .for_session(session, self.server, permit)
+            .for_http_sse(preamble, SessionGuard { sessions, id });
+        Ok(replay_stream(stream))
+    }
+
+    /// Handles a POST. Its output is sent on the shared stream.
+    pub(crate) async fn post_sse(self, body: Body<'_>) -> HttpResult {
+        check_version(&self.parts.headers)?;
+        let session = self.sse_session()?;
+        dispatch_body(&session, self, body).await
+    }
+
+    /// Responds to a request with an error on the shared stream.
+    pub(crate) async fn reject_sse(self, id: &str, error: &RpcError) -> HttpResult {
+        let session = self.sse_session()?;
+        let mut response = Vec::new();
+        write_error(&mut response, Some(id), error);
+        session.send(session.shared_stream, response, false).await;
+        Ok(accepted())
+    }
+
+    /// Returns the session named in the query.
+    fn sse_session(&self) -> Result<Arc<Session>, Rejection> {
+        let query = self.parts.uri.query().unwrap_or_default();
+        let id = query.split('&').find_map(|member| {
+            let (name, id) = member.split_once('=')?;
+            (name == SESSION).then_some(id)
+        });
+        let message = "the query has no `sessionId`; open the stream first";
+        let id = id.ok_or_else(|| Rejection::new(StatusCode::BAD_REQUEST, message))?;
+        let session = self.find(id)?;
+        if session.kind != SessionKind::HttpSse {
+            return Err(no_session());
+        }
+        Ok(session)
+    }
+}

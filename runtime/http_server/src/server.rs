@@ -1,0 +1,220 @@
+//! HTTP listener, for programs without an HTTP stack of their own.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tower_service::Service as _;
+use treenail_runtime::internal::{deadline, listen_error};
+use treenail_runtime::{Limits, Result};
+
+use crate::accept::{ConnectionLimiter, ConnectionPermit};
+use crate::legacy::SsePaths;
+use crate::response::{HttpBody, Rejection};
+use crate::service::HttpService;
+use crate::stream_permits::StreamPermits;
+use crate::without_slash;
+use crate::write_timeout::WriteTimeout;
+
+impl HttpService {
+    /// Binds to `address` without serving yet. Port 0 selects a free port.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](treenail_runtime::Error::Io) if binding fails; it names the address.
+    pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<HttpServer> {
+        let addresses = lookup_host(address).await;
+        let addresses: Vec<_> = addresses
+            .map_err(|error| listen_error(&[], &error))?
+            .collect();
+        let listener = TcpListener::bind(&*addresses)
+            .await
+            .map_err(|error| listen_error(&addresses, &error))?;
+        self.stream_permits = StreamPermits::new(self.server().limits());
+        Ok(HttpServer {
+            address: listener.local_addr()?,
+            listener,
+            service: self,
+            path: "/mcp".into(),
+        })
+    }
+}
+
+/// HTTP/1.1 server that is bound to an address.
+///
+/// It serves at most [`HttpLimits::connections`](treenail_runtime::HttpLimits::connections) connections at once. Further clients wait
+/// until they are accepted. The number of [listening streams](treenail_runtime::HttpLimits::listen_streams) and of connections
+/// [per client address](treenail_runtime::HttpLimits::connections_per_address) is limited too.
+///
+/// A client that sends its headers or body too slowly is disconnected after
+/// [`HttpLimits::read_timeout`](treenail_runtime::HttpLimits::read_timeout), and one that reads too slowly after
+/// [`HttpLimits::write_timeout`](treenail_runtime::HttpLimits::write_timeout).
+///
+/// ```
+/// use treenail::Server;
+/// use treenail::http::ServeHttp;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> treenail::Result<()> {
+/// let server = Server::builder("demo", "1.0.0").build()?;
+/// let http = server.bind_http("127.0.0.1:0").await?;
+/// println!("http://{}/mcp", http.local_addr());
+/// # server.close();
+/// http.serve().await
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "the server does nothing until `serve` is awaited"]
+pub struct HttpServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    pub(super) service: HttpService,
+    path: Arc<str>,
+}
+
+impl HttpServer {
+    /// Returns the local address.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Sets the path of the endpoint. Default `/mcp`.
+    ///
+    /// A trailing slash is ignored. All other paths are not found, except those of [`legacy_sse`](HttpServer::legacy_sse).
+    pub fn path(mut self, path: impl AsRef<str>) -> Self {
+        self.path = path.as_ref().into();
+        self
+    }
+
+    /// Replaces the service with a reconfigured one.
+    pub(super) fn map_service(mut self, change: impl FnOnce(HttpService) -> HttpService) -> Self {
+        self.service = change(self.service);
+        self
+    }
+
+    /// Enables HTTP+SSE at two more paths, see [`HttpService::legacy_sse`].
+    pub fn legacy_sse(self, paths: SsePaths) -> Self {
+        self.map_service(|service| service.legacy_sse(paths))
+    }
+
+    /// Serves until the server [closes](Server::close).
+    ///
+    /// It then finishes the requests in flight, within [`Limits::shutdown_timeout`], and [publishes](Server::flush_events)
+    /// the last events to other replicas, within [`EventLimits::flush_timeout`](treenail_runtime::EventLimits::flush_timeout).
+    ///
+    /// # Errors
+    ///
+    /// Currently none. Errors of one connection do not affect others.
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future ends all connections.
+    pub async fn serve(self) -> Result<()> {
+        let limits = self.service.server().limits().clone();
+        let limiter = ConnectionLimiter::new(&limits);
+        let mut connections = JoinSet::new();
+        let server = self.service.server().clone();
+        let mut closed = pin!(server.closed());
+        loop {
+            let mut accepted = pin!(limiter.accept(&self.listener));
+            let accepted = poll_fn(|context| {
+                while let Poll::Ready(Some(_)) = connections.poll_join_next(context) {}
+                match closed.as_mut().poll(context) {
+                    Poll::Ready(()) => Poll::Ready(None),
+                    Poll::Pending => accepted.as_mut().poll(context).map(Some),
+                }
+            });
+            let Some((socket, permit)) = accepted.await else {
+                break;
+            };
+            connections.spawn(self.serve_connection(socket, permit));
+        }
+        drop(self.listener);
+        let finished = async { while connections.join_next().await.is_some() {} };
+        if timeout(limits.shutdown_timeout, finished).await.is_err() {
+            tracing::warn!("aborted requests in flight after the shutdown timeout");
+        }
+        // The last calls may have changed resources or lists.
+        if timeout(limits.events.flush_timeout, server.flush_events())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the event bus has not published the last events");
+        }
+        Ok(())
+    }
+
+    /// Serves one connection until it ends, or until the server closes and the request in flight is finished.
+    fn serve_connection(
+        &self,
+        socket: TcpStream,
+        permit: ConnectionPermit,
+    ) -> impl Future<Output = ()> + Send + 'static + use<> {
+        let (service, path) = (self.service.clone(), Arc::clone(&self.path));
+        async move {
+            let server = service.server().clone();
+            let limits = server.limits();
+            let socket = TokioIo::new(WriteTimeout::new(socket, limits.http.write_timeout));
+            let routed = service_fn(move |request| route_request(service.clone(), &path, request));
+            let mut serving = pin!(http1_builder(limits).serve_connection(socket, routed));
+            let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
+            let ended = poll_fn(|context| {
+                if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
+                    is_shutting_down = true;
+                    serving.as_mut().graceful_shutdown();
+                }
+                serving.as_mut().poll(context)
+            });
+            if let Err(error) = ended.await {
+                tracing::debug!(%error, "a connection failed");
+            }
+            drop(permit);
+        }
+    }
+}
+
+/// Configures HTTP/1.1 with the limits of the server.
+fn http1_builder(limits: &Limits) -> http1::Builder {
+    // Minimum that hyper accepts.
+    const MIN_BUFFER_BYTES: usize = 8 * 1024;
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        // hyper adds the timeout to the current time, which must not overflow.
+        .header_read_timeout(limits.http.read_timeout.min(deadline::NEVER))
+        .max_buf_size(limits.http.header_bytes.max(MIN_BUFFER_BYTES));
+    builder
+}
+
+/// Passes requests for the endpoints to the service, and rejects others.
+fn route_request(
+    mut service: HttpService,
+    path: &str,
+    request: Request<Incoming>,
+) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
+    let requested = request.uri().path();
+    let is_served = without_slash(requested) == without_slash(path)
+        || service.sse_endpoint(requested).is_some()
+        || service
+            .authorizer
+            .as_ref()
+            .is_some_and(|one| one.serves(requested));
+    let response = is_served.then(|| service.call(request));
+    async move {
+        match response {
+            Some(response) => response.await,
+            None => Ok(Rejection::empty(StatusCode::NOT_FOUND).into_response()),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! HTTP service: checks of a request before its message is handled.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::header::{CONNECTION, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body;
+use tower_service::Service;
+use treenail_runtime::internal::{Invalid, parse};
+use treenail_runtime::{Server, internal};
+
+use crate::authorize::{Authorized, HttpAuthorizer, authorize_request};
+use crate::body::read_body;
+use crate::checks::{check_accept, check_content, check_size};
+use crate::cors::{Cors, add_cors_headers};
+use crate::legacy::{Legacy, Sessions, SsePaths};
+use crate::modern;
+use crate::modern::{Modern, PeerCache};
+use crate::origin::Guard;
+use crate::response::{HttpBody, Rejection};
+use crate::stream_permits::StreamPermits;
+
+/// Creates a service for `axum`, `hyper` or any `tower` stack, see [`HttpService`].
+pub fn http_service(server: Server) -> HttpService {
+    HttpService::new(server)
+}
+
+/// `tower` service over the types of the crate `http`: one endpoint of the Streamable HTTP transport.
+///
+/// It handles requests for every path (except those of [`legacy_sse`](HttpService::legacy_sse)), so the router selects its
+/// path; `/mcp` is usual. It never fails, accepts any type of request body, and needs a tokio runtime with time enabled.
+///
+/// It rejects requests for a host or from an origin that is neither this computer nor allowed by
+/// [`allow_host`](HttpService::allow_host) or [`allow_origin`](HttpService::allow_origin). Otherwise a web page could
+/// attack a server of the local network through a browser. [`allow_cors_origin`](HttpService::allow_cors_origin) permits
+/// pages of other origins to use the server.
+///
+/// Requests of the modern era are independent, so replicas of a server share no state. Two settings are needed for some
+/// servers: [`ServerBuilder::request_state_key`](treenail_runtime::ServerBuilder::request_state_key) if functions send requests to
+/// their clients, and [`ServerBuilder::event_bus`](treenail_runtime::ServerBuilder::event_bus) if clients subscribe to changes. A
+/// session of the legacy era belongs to one replica: requests with the same `Mcp-Session-Id` must be routed to the same
+/// one.
+///
+/// The service enforces [`Limits`](treenail_runtime::Limits). Only a listener can limit connections and slow readers, as
+/// [`HttpServer`](crate::HttpServer) does; in your own stack your listener must do so. There, a stalled reader holds its
+/// call and at most [`Limits::queued_messages`](treenail_runtime::Limits::queued_messages) messages until its connection is dropped.
+/// In sessions of the legacy era, it is detached from its stream after
+/// [`HttpLimits::write_timeout`](treenail_runtime::HttpLimits::write_timeout).
+///
+/// [`Context::principal`](treenail_runtime::Context::principal) returns the [`Principal`](treenail_runtime::Principal) that a layer has added to
+/// the extensions of the request, and `cx.extension::<http::request::Parts>()` the request without its body.
+///
+/// # Cancellation
+///
+/// Dropping the response, or its future, cancels the call.
+///
+/// ```
+/// use http::{Request, StatusCode};
+/// use tower_service::Service;
+/// use treenail::Server;
+/// use treenail::http::{HttpBody, http_service};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::builder("demo", "1.0.0").build()?;
+/// let mut service = http_service(server).allow_host("mcp.example.com");
+///
+/// let request = Request::put("https://mcp.example.com/mcp").body(String::new())?;
+/// let response = service.call(request).await?;
+/// assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct HttpService {
+    server: Server,
+    pub(super) guard: Arc<Guard>,
+    pub(super) authorizer: Option<Arc<dyn HttpAuthorizer>>,
+    sessions: Arc<Sessions>,
+    pub(super) stream_permits: StreamPermits,
+    pub(super) sse: Option<Arc<SsePaths>>,
+    pub(super) cors: Option<Arc<Cors>>,
+    peer_cache: Arc<PeerCache>,
+}
+
+impl HttpService {
+    /// Creates a service that allows only requests to this computer.
+    pub fn new(server: Server) -> Self {
+        Self {
+            server,
+            guard: Arc::default(),
+            authorizer: None,
+            sessions: Arc::default(),
+            stream_permits: StreamPermits::default(),
+            sse: None,
+            cors: None,
+            peer_cache: Arc::default(),
+        }
+    }
+
+    /// Allows requests for a host in addition to `localhost`, `127.0.0.1` and `[::1]`.
+    ///
+    /// A name such as `mcp.example.com` allows every port, `mcp.example.com:8080` only that one.
+    #[must_use]
+    pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
+        Arc::make_mut(&mut self.guard).allow_host(host.as_ref());
+        self
+    }
+
+    /// Allows requests for any host. Use it only behind a proxy that checks the host, or if every request is authenticated
+    /// by more than network access.
+    #[must_use]
+    pub fn allow_any_host(mut self) -> Self {
+        Arc::make_mut(&mut self.guard).allow_any_host();
+        self
+    }
+
+    /// Allows requests from pages of an origin, such as `https://app.example.com`, in addition to those of this computer.
+    ///
+    /// Requests without an `Origin` do not originate from a page and are allowed. Pages can read the responses only with
+    /// [`allow_cors_origin`](HttpService::allow_cors_origin).
+    #[must_use]
+    pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
+        Arc::make_mut(&mut self.guard).allow_origin(origin.as_ref());
+        self
+    }
+
+    /// Allows requests from pages of any origin. Every page that a user visits can then use the server.
+    #[must_use]
+    pub fn allow_any_origin(mut self) -> Self {
+        Arc::make_mut(&mut self.guard).allow_any_origin();
+        self
+    }
+
+    /// Returns the server.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    async fn respond<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
+        // A proxy that determines another body length could take following bytes for a part of this request, or the reverse
+        // (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
+        let must_close = request.headers().contains_key(TRANSFER_ENCODING);
+        let cors = self.cors.as_ref();
+        let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
+        let mut caller = None;
+        let result = self.handle_request(request, &mut caller).await;
+        let result = match &caller {
+            Some(caller) => self.refuse_scopes(caller, result),
+            None => result,
+        };
+        let mut response = match result {
+            Ok(response) => response,
+            Err(rejection) => rejection.into_response(),
+        };
+        if let Some(origin) = origin {
+            add_cors_headers(&mut response, origin);
+        }
+        if must_close {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        response
+    }
+
+    /// Handles a request, and sets the caller of an authorized one.
+    async fn handle_request<B: Body>(
+        &self,
+        request: Request<B>,
+        caller: &mut Option<Authorized>,
+    ) -> Result<Response<HttpBody>, Rejection> {
+        let (mut parts, body) = request.into_parts();
+        let limits = self.server.limits();
+        check_size(&parts.headers, limits.http.header_bytes)?;
+        if let Some(response) = self.document(&parts)? {
+            return Ok(response);
+        }
+        self.guard.check(&parts)?;
+        if let Some(response) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
+            return Ok(response);
+        }
+        if let Some(authorizer) = &self.authorizer {
+            match authorize_request(&**authorizer, &mut parts).await {
+                Ok(authorized) => *caller = Some(authorized),
+                Err(response) => return Ok(response.map(HttpBody::from)),
+            }
+        }
+        if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
+            return self.handle_sse(parts, body, paths, endpoint).await;
+        }
+        match parts.method {
+            Method::POST => {}
+            Method::GET if !modern::is_modern_version(&parts.headers) => {
+                check_accept(&parts.headers, &["text/event-stream"])?;
+                self.check_scopes(&parts, None)?;
+                return self.legacy(parts).get();
+            }
+            Method::DELETE if !modern::is_modern_version(&parts.headers) => {
+                self.check_scopes(&parts, None)?;
+                return self.legacy(parts).delete();
+            }
+            _ => return Err(Rejection::method_not_allowed("GET, POST, DELETE")),
+        }
+        check_content(&parts.headers)?;
+        check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
+        let bytes = read_body(body, limits).await?;
+        let body = parse(&bytes, limits);
+        self.check_scopes(&parts, Some(&body))?;
+        match body {
+            internal::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
+                self.modern().handle_message(parts, message).await
+            }
+            internal::Body::One(Err(Invalid { id, error })) => {
+                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
+            }
+            internal::Body::Batch(_) if modern::is_modern_version(&parts.headers) => {
+                let message = "batches exist in revision 2025-03-26 only";
+                Err(Rejection::new(StatusCode::BAD_REQUEST, message))
+            }
+            body => self.legacy(parts).post(body).await,
+        }
+    }
+
+    fn modern(&self) -> Modern<'_> {
+        Modern {
+            server: &self.server,
+            peer_cache: &self.peer_cache,
+            sessions: &self.sessions,
+            stream_permits: &self.stream_permits,
+        }
+    }
+
+    pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
+        Legacy {
+            server: &self.server,
+            sessions: &self.sessions,
+            stream_permits: &self.stream_permits,
+            parts,
+        }
+    }
+}
+
+impl<B> Service<Request<B>> for HttpService
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Send,
+{
+    type Response = Response<HttpBody>;
+    type Error = Infallible;
+    type Future = HttpFuture;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> HttpFuture {
+        HttpFuture(Box::pin(self.clone().respond(request)))
+    }
+}
+
+/// Response future of an [`HttpService`]. Dropping it cancels the call.
+#[must_use = "futures do nothing unless polled"]
+pub struct HttpFuture(Pin<Box<dyn Future<Output = Response<HttpBody>> + Send>>);
+
+impl fmt::Debug for HttpFuture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("HttpFuture").finish_non_exhaustive()
+    }
+}
+
+impl Future for HttpFuture {
+    type Output = Result<Response<HttpBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(context).map(Ok)
+    }
+}

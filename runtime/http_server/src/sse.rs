@@ -1,0 +1,104 @@
+//! HTTP+SSE at its two paths: HTTP checks of its requests.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use http_body::Body;
+use treenail_runtime::internal::{Invalid, Message, parse};
+use treenail_runtime::{RpcError, internal};
+use treenail_schema::Revision;
+use treenail_schema::method::{self, Direction};
+
+use crate::body::read_body;
+use crate::checks::{check_accept, check_content};
+use crate::legacy::{SseEndpoint, SsePaths};
+use crate::modern;
+use crate::response::{HttpBody, Rejection};
+use crate::service::HttpService;
+
+impl HttpService {
+    /// Serves clients that only support HTTP+SSE, the transport of revision 2024-11-05, at two paths beside the endpoint.
+    ///
+    /// Off by default: the protocol has deprecated that transport, and all newer clients use the endpoint.
+    ///
+    /// The client opens the stream, receives the path for its messages there, and gets all responses on the stream. Closing
+    /// the stream ends the session and its calls. All revisions with a handshake are supported. The paths are those that the
+    /// service receives, and must differ from that of the endpoint.
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::http::{HttpService, SsePaths};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> treenail::Result<()> {
+    /// let server = Server::builder("demo", "1.0.0").build()?;
+    /// let service = HttpService::new(server.clone()).legacy_sse(SsePaths::default());
+    /// // `/mcp`, and for old clients `/sse` and `/messages`.
+    /// let http = service.bind("127.0.0.1:0").await?;
+    /// # server.close();
+    /// http.serve().await
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn legacy_sse(mut self, paths: SsePaths) -> Self {
+        self.sse = Some(Arc::new(paths));
+        self
+    }
+
+    pub(super) async fn handle_sse<B: Body>(
+        &self,
+        parts: Parts,
+        body: B,
+        paths: &SsePaths,
+        endpoint: SseEndpoint,
+    ) -> Result<Response<HttpBody>, Rejection> {
+        match (endpoint, &parts.method) {
+            (SseEndpoint::Stream, &Method::GET) => {
+                check_accept(&parts.headers, &["text/event-stream"])?;
+                self.check_scopes(&parts, None)?;
+                return self.legacy(parts).open_sse(paths);
+            }
+            (SseEndpoint::Messages, &Method::POST) => {}
+            (SseEndpoint::Stream, _) => return Err(Rejection::method_not_allowed("GET")),
+            (SseEndpoint::Messages, _) => return Err(Rejection::method_not_allowed("POST")),
+        }
+        check_content(&parts.headers)?;
+        let limits = self.server().limits();
+        let bytes = read_body(body, limits).await?;
+        let body = parse(&bytes, limits);
+        self.check_scopes(&parts, Some(&body))?;
+        match body {
+            internal::Body::One(Err(Invalid { id, error })) => {
+                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
+            }
+            // A client that probes the era of the server. This transport supports only methods of the legacy era.
+            internal::Body::One(Ok(Message::Request(id, envelope)))
+                if !is_legacy(&envelope.method) =>
+            {
+                let error = RpcError::method_not_found(&envelope.method, Revision::LATEST_LEGACY);
+                self.legacy(parts).reject_sse(id, &error).await
+            }
+            internal::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
+                let message = "HTTP+SSE requires a handshake; modern requests are served at the endpoint of Streamable HTTP";
+                Err(Rejection::new(StatusCode::BAD_REQUEST, message))
+            }
+            body => self.legacy(parts).post_sse(body).await,
+        }
+    }
+
+    /// Returns the HTTP+SSE endpoint at a path, if there is one.
+    pub(super) fn sse_endpoint(&self, path: &str) -> Option<(&SsePaths, SseEndpoint)> {
+        let paths = self.sse.as_deref()?;
+        Some((paths, paths.endpoint_at(path)?))
+    }
+}
+
+/// Returns true unless a method exists only in the modern era.
+fn is_legacy(method: &str) -> bool {
+    let exists = |revision: &Revision| {
+        !revision.is_modern() && method::exists(method, Direction::ClientToServer, *revision)
+    };
+    let modern = method::exists(method, Direction::ClientToServer, Revision::LATEST);
+    !modern || Revision::ALL.iter().any(exists)
+}
