@@ -561,6 +561,8 @@ pub mod prelude {
     pub use crate::elicit::AskError;
     #[cfg(feature = "http-server")]
     pub use crate::http::ServeHttp as _;
+    #[cfg(all(feature = "tasks", feature = "client"))]
+    pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
     #[cfg(feature = "client")]
     pub use crate::{ClientError, McpClient, McpClientSession};
     pub use crate::{

@@ -37,6 +37,10 @@ pub(crate) struct ServerArgs {
     #[arg(skip)]
     pub(crate) sign_in: Option<SignIn>,
 
+    /// Support for tasks.
+    #[arg(skip)]
+    pub(crate) tasks: bool,
+
     #[command(flatten)]
     pub(crate) environment: EnvArgs,
 
@@ -80,6 +84,7 @@ impl ServerArgs {
             },
             auth: AuthArgs::default(),
             sign_in: None,
+            tasks: false,
             environment: EnvArgs {
                 set: Vec::new(),
                 inherit: false,

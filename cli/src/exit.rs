@@ -32,6 +32,8 @@ pub(crate) enum Exit {
     Wording = 11,
     /// The model did not complete its answer.
     Unfinished = 12,
+    /// The task of the call was cancelled.
+    Cancelled = 13,
     /// Ctrl-C.
     Interrupted = 130,
     /// SIGTERM.
@@ -69,6 +71,7 @@ Exit codes:
        or `wording`
   11   `check`: only descriptions have changed, with `--refuse wording`
   12   `chat`: the model did not complete its answer
+  13   the task of the call was cancelled
   130  interrupted by Ctrl-C; the call was cancelled
   143  terminated by SIGTERM; the call was cancelled";
 
@@ -129,6 +132,7 @@ impl From<ClientError> for Failure {
         let exit = match &error {
             ClientError::Tool(_) => Exit::Tool,
             ClientError::Timeout(_) => Exit::Timeout,
+            ClientError::Cancelled(_) => Exit::Cancelled,
             ClientError::Http { status, .. } if (400..500).contains(status) => Exit::Refused,
             ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
                 Exit::Connection

@@ -15,6 +15,7 @@ mod hosts;
 mod render;
 mod server;
 mod terminal;
+mod tickets;
 mod timestamp;
 
 use std::env;

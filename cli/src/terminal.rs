@@ -161,6 +161,16 @@ impl Terminal {
         }
     }
 
+    /// Shows a line that the next one replaces.
+    pub(crate) fn show_status(&self, text: &str) {
+        if self.bar.is_finished() {
+            self.bar.reset();
+        }
+        self.bar.set_style(progress_style("{spinner} {msg}"));
+        self.bar.tick();
+        self.bar.set_message(sanitize_line(text));
+    }
+
     /// Removes the progress bar when a call has ended.
     pub(crate) fn clear_progress(&self) {
         self.bar.finish_and_clear();

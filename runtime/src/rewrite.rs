@@ -18,7 +18,6 @@ pub(crate) fn is_complete(text: &str) -> bool {
 }
 
 /// Returns the text of a member of a result.
-#[cfg(feature = "tower")]
 pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut members = Members::new(text).ok()?;
     while let Some((key, value)) = members.next().ok()? {
@@ -63,6 +62,10 @@ impl Rewritten {
             result.push(b"{");
         }
         match (self.incomplete, self.wrapped) {
+            (true, _) if !result.style().revision().is_modern() => {
+                let own = |meta: &ResultMetaObject| *meta != ResultMetaObject::default();
+                result.end(self.meta.filter(own));
+            }
             (true, _) => result.end_other(self.meta.unwrap_or_default()),
             (false, true) => result.end_wrapped(self.meta),
             (false, false) => result.end(self.meta),
@@ -90,6 +93,10 @@ pub(crate) fn rewrite<'a>(
                 continue;
             }
             ("resultType", _) if value == COMPLETE => continue,
+            ("resultType", _) if !is_modern => {
+                rewritten.incomplete = true;
+                continue;
+            }
             ("ttlMs" | "cacheScope", _) if !is_modern => continue,
             ("structuredContent", Placement::Text) => continue,
             ("structuredContent", Placement::Object) if !value.starts_with('{') => continue,

@@ -7,6 +7,7 @@
 )]
 
 mod approvals;
+mod background;
 mod cancel;
 mod errors;
 mod events;

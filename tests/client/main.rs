@@ -22,5 +22,6 @@ mod negotiation;
 mod requests;
 mod script;
 mod server_requests;
+mod tasks;
 mod typed;
 mod validation;

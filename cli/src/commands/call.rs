@@ -1,17 +1,22 @@
 //! `treenail call`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
+use treenail::schema::CallToolResult;
+use treenail::tasks::TaskTicket;
 
 use super::print_if_json;
-use crate::args::{ArgumentArgs, ServerArgs};
+use super::task::has_ended;
+use crate::args::{ArgumentArgs, OutputArgs, ServerArgs};
 use crate::arguments::{self, RawArguments};
 use crate::exit::{Exit, Failure};
 use crate::files::print_or_save;
-use crate::render::{Rendered, render_tool_result};
+use crate::render::{Rendered, render_tool_result, sanitize_line};
 use crate::server::Connection;
 use crate::terminal::Terminal;
+use crate::tickets::TicketFile;
 
 /// Call a tool and print its result
 #[derive(Debug, Args)]
@@ -27,12 +32,21 @@ pub(crate) struct Call {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
+    /// Run the call as a task if the server permits it, and show its state while waiting
+    #[arg(long, conflicts_with = "detach", help_heading = "Task")]
+    task: bool,
+
+    /// Run the call as a task if the server permits it, print its id, and do not wait for it
+    #[arg(long, help_heading = "Task")]
+    detach: bool,
+
     #[command(flatten)]
     pub(super) server: ServerArgs,
 }
 
 impl Call {
-    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(super) async fn run(mut self, terminal: &Terminal) -> Result<Exit, Failure> {
+        self.server.tasks = self.task || self.detach;
         let raw = RawArguments::read(&self.arguments)?;
         Connection::with_connection(&self.server, terminal, async |server| {
             self.call(server, &raw).await
@@ -48,25 +62,84 @@ impl Call {
         let tool = tool.ok_or_else(|| arguments::unknown_name("tool", &self.tool, names()))?;
         let arguments = arguments::tool_arguments(raw, tool)?;
 
+        if self.task || self.detach {
+            return self.call_as_task(connection, arguments).await;
+        }
         let preparing = client.tool_request(&self.tool, &arguments);
         let request = connection.with_timeout(preparing).await?;
         let result = connection.send(request).await?;
-        let failed = result.is_error == Some(true);
-        let exit = if failed { Exit::Tool } else { Exit::Success };
-        let terminal = &connection.terminal;
-        if print_if_json(self.server.output, terminal, &result)? {
-            return Ok(exit);
-        }
-        let parts = render_tool_result(&result);
-        if failed {
-            let lines: Vec<_> = parts.iter().map(Rendered::to_text).collect();
-            let message = format!("the tool failed: {}", lines.join("\n"));
-            return Err(Failure::new(exit, message));
-        }
-        if parts.is_empty() {
-            terminal.print_note("the tool returned no content");
-        }
-        print_or_save(&parts, self.output.as_deref(), terminal)?;
-        Ok(exit)
+        print_result(
+            connection,
+            &result,
+            self.server.output,
+            self.output.as_deref(),
+        )
     }
+
+    /// Calls the tool with support for tasks, and waits for the task or detaches from it.
+    async fn call_as_task(
+        &self,
+        connection: &Connection,
+        arguments: impl Serialize,
+    ) -> Result<Exit, Failure> {
+        let mut task = connection.start_task(&self.tool, arguments).await?;
+        let output = self.output.as_deref();
+        let Some(ticket) = task.ticket() else {
+            let result = task.wait().await?;
+            return print_result(connection, &result, self.server.output, output);
+        };
+        let file = TicketFile::of_server(&self.server)?;
+        file.add(&ticket)?;
+        if self.detach {
+            return self.print_ticket(connection, &ticket);
+        }
+        let outcome = match connection.wait_for_task(&mut task).await {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                connection.with_timeout(task.cancel()).await?;
+                file.remove(ticket.id())?;
+                return Err(failure);
+            }
+        };
+        if has_ended(&outcome) {
+            file.remove(ticket.id())?;
+        }
+        print_result(connection, &outcome?, self.server.output, output)
+    }
+
+    fn print_ticket(&self, connection: &Connection, ticket: &TaskTicket) -> Result<Exit, Failure> {
+        let terminal = &connection.terminal;
+        if !print_if_json(self.server.output, terminal, ticket)? {
+            terminal.print_text(&sanitize_line(ticket.id()))?;
+            terminal
+                .print_note("the task runs on the server; `treenail task wait` prints its result");
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// Prints the result of a tool. Returns the exit code, or the failure of the tool.
+pub(super) fn print_result(
+    connection: &Connection,
+    result: &CallToolResult,
+    output: OutputArgs,
+    file: Option<&Path>,
+) -> Result<Exit, Failure> {
+    let failed = result.is_error == Some(true);
+    let exit = if failed { Exit::Tool } else { Exit::Success };
+    let terminal = &connection.terminal;
+    if print_if_json(output, terminal, result)? {
+        return Ok(exit);
+    }
+    let parts = render_tool_result(result);
+    if failed {
+        let lines: Vec<_> = parts.iter().map(Rendered::to_text).collect();
+        let message = format!("the tool failed: {}", lines.join("\n"));
+        return Err(Failure::new(exit, message));
+    }
+    if parts.is_empty() {
+        terminal.print_note("the tool returned no content");
+    }
+    print_or_save(&parts, file, terminal)?;
+    Ok(exit)
 }

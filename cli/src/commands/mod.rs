@@ -17,6 +17,7 @@ mod pack;
 mod prompt;
 mod proxy;
 mod read;
+mod task;
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Inspect(Box<inspect::Inspect>),
     Lock(lock::Lock),
     Check(check::Check),
+    Task(task::Task),
     Chat(Box<chat::Chat>),
     Generate(generate::Generate),
     Dev(dev::Dev),
@@ -62,6 +64,7 @@ impl Command {
             Self::Inspect(inspect) => inspect.server.output,
             Self::Lock(lock) => lock.server.output,
             Self::Check(check) => check.server.output,
+            Self::Task(task) => task.output(),
             Self::Chat(chat) => chat.output,
             Self::Generate(generate) => return generate.verbosity,
             Self::Dev(dev) => return dev.verbosity,
@@ -89,6 +92,7 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Inspect(inspect) => inspect.run(terminal).await,
         Command::Lock(lock) => lock.run(terminal).await,
         Command::Check(check) => check.run(terminal).await,
+        Command::Task(task) => Box::pin(task.run(terminal)).await,
         Command::Chat(chat) => chat.run(terminal).await,
         Command::Generate(generate) => generate.run(terminal),
         Command::Dev(dev) => Box::pin(dev.run(terminal)).await,

@@ -17,3 +17,4 @@ pub(crate) use self::lists::{
 };
 pub(crate) use self::sanitize::{sanitize_line, sanitize_text};
 pub(crate) use self::schema::{resolve_reference, type_name, types_of};
+pub(crate) use self::table::Table;

@@ -9,6 +9,7 @@ mod request_timer;
 mod run;
 mod stderr_tail;
 mod target;
+mod task;
 pub(crate) mod trace;
 
 use std::path::Path;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use treenail::client::{ClientLimits, McpClientBuilder, ServerCommand, Session, Stderr};
 use treenail::schema::{LoggingLevel, Root};
+use treenail::tasks::TaskBuilderExt as _;
 use treenail::{ClientError, McpClient};
 
 use self::authorization::oauth_client;
@@ -28,6 +30,7 @@ pub(crate) use self::run::{terminated, until_interrupted};
 pub(crate) use self::stderr_tail::StderrTail;
 pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
+pub(crate) use self::task::status_name;
 use self::trace::Trace;
 use crate::args::ServerArgs;
 use crate::elicit::{ElicitationHandler, LineReader, SharedLineReader};
@@ -176,6 +179,9 @@ fn base_builder(args: &ServerArgs, subscribe: bool) -> (McpClientBuilder, Client
         .limits(limits.clone());
     if let Some(revision) = args.protocol_version {
         builder = builder.protocol_version(revision);
+    }
+    if args.tasks {
+        builder = builder.tasks();
     }
     (builder, limits)
 }

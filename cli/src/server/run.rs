@@ -5,13 +5,15 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use console::Style;
+use serde::Serialize;
 use tokio_stream::StreamExt;
 use treenail::ClientError;
 use treenail::client::{ClientRequest, Notifications, ServerNotification};
 use treenail::schema::{
-    CallToolRequest, GetPromptRequest, LoggingLevel, LoggingMessageNotification,
+    CallToolRequest, CallToolResult, GetPromptRequest, LoggingLevel, LoggingMessageNotification,
     ReadResourceRequest, Request,
 };
+use treenail::tasks::{TaskCallExt as _, TaskHandle};
 
 use super::{Connection, UNBOUNDED};
 use crate::exit::{Exit, Failure};
@@ -44,6 +46,26 @@ impl Connection {
             request = request.log_level(level);
         }
         self.with_timeout(request.into_future()).await
+    }
+
+    /// Sends a call whose task is returned.
+    pub(crate) async fn start_task(
+        &self,
+        tool: &str,
+        arguments: impl Serialize,
+    ) -> Result<TaskHandle<CallToolResult>, Failure> {
+        let (timer, terminal) = (Arc::clone(&self.timer), self.terminal.clone());
+        let call = self.client.call_tool(tool, arguments).timeout(UNBOUNDED);
+        let mut call = call.on_progress(move |progress| {
+            timer.restart();
+            if !timer.is_paused() {
+                terminal.show_progress(&progress);
+            }
+        });
+        if let Some(level) = self.log_level() {
+            call = call.log_level(level);
+        }
+        self.with_timeout(call.task()).await
     }
 
     /// Waits for a request until the timeout expires.

@@ -29,6 +29,7 @@ mod proxy;
 mod read;
 #[cfg(unix)]
 mod repl;
+mod task;
 #[cfg(unix)]
 mod terminal;
 mod trace;

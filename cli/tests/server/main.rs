@@ -11,6 +11,7 @@ mod boatyard;
 mod plain;
 mod protected;
 mod rogue;
+mod tasks;
 mod versions;
 
 use std::time::Duration;
@@ -256,6 +257,7 @@ async fn main() -> treenail::Result<()> {
                 .serve_stdio()
                 .await;
         }
+        Some("tasks") => Server::builder("yard", "1").mount(tasks::Yard::default()),
         _ => Server::builder("test \x1b[1mserver", "1").mount(Everything),
     };
     let server = server.build()?;
@@ -263,7 +265,7 @@ async fn main() -> treenail::Result<()> {
         return server.bind_http(&*address).await?.serve().await;
     }
     match mode.as_deref() {
-        Some("http") => serve_http(server).await,
+        Some("http" | "tasks") => serve_http(server).await,
         Some("closing") => {
             // The task runs once the server reads its input.
             let closing = server.clone();

@@ -99,15 +99,15 @@ impl Model for ContextModel {
 
 impl Journal for ContextModel {
     fn recall(&self, key: &str) -> Option<Value> {
-        let round = self.round()?;
-        let recorded = round.done(&Self::key(round, key))?;
+        let key = Self::key(self.round()?, key);
+        let recorded = internal::recall(&self.context, &key)?;
         serde_json::from_str(recorded.get()).ok()
     }
 
     fn record(&self, key: &str, value: Value) {
         let Some(round) = self.round() else { return };
         match to_raw_value(&value) {
-            Ok(text) => round.keep(&Self::key(round, key), text),
+            Ok(text) => internal::record(&self.context, &Self::key(round, key), text),
             Err(error) => {
                 tracing::error!(%error, "failed to record the result of a call");
             }

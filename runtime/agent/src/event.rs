@@ -42,6 +42,20 @@ pub enum RunEvent {
         /// Result of the tool, if it returned one.
         result: Option<Box<CallToolResult>>,
     },
+    /// A call that ran as a task in the background has ended; see [`ToolLoop::background_tasks`](crate::ToolLoop::background_tasks).
+    #[non_exhaustive]
+    TaskFinished {
+        /// Id of the call.
+        id: String,
+        /// Id of the task.
+        task: String,
+        /// True if the call failed.
+        is_error: bool,
+        /// Content that the model receives.
+        content: Vec<ContentBlock>,
+        /// Result of the tool, if it returned one.
+        result: Option<Box<CallToolResult>>,
+    },
     /// All calls of a message have results. The next model request follows, unless the run has timed out; then calls in
     /// flight were cancelled.
     #[non_exhaustive]

@@ -71,6 +71,7 @@ pub(super) struct Config {
     pub(super) policy: ApprovalPolicy,
     pub(super) format: TextToolFormat,
     pub(super) edit: Option<Edit>,
+    pub(super) background_tasks: bool,
 }
 
 type Edit = Arc<dyn Fn(&mut CreateMessageRequestParams) + Send + Sync>;
@@ -106,6 +107,7 @@ impl ToolLoop {
                 policy: ApprovalPolicy::default(),
                 format: TextToolFormat::default(),
                 edit: None,
+                background_tasks: false,
             }),
         }
     }
@@ -202,6 +204,16 @@ impl ToolLoop {
         edit: impl Fn(&mut CreateMessageRequestParams) + Send + Sync + 'static,
     ) -> Self {
         self.with(|config| config.edit = Some(Arc::new(edit)))
+    }
+
+    /// Lets calls that become tasks of their servers run in the background. The model reads the id of the task as the result of
+    /// the call and continues; the outcome follows in a later message. When the model has finished, the run waits for the tasks
+    /// that are left, and the model continues with their outcomes. Tasks that run when the run ends early are cancelled.
+    ///
+    /// Default `false`: a call waits for its task, within [`ToolLoopLimits::call_timeout`]. Only clients that support tasks have
+    /// any. A model whose run restarts after each message ([`Model::journal`]) always waits.
+    pub fn background_tasks(self, enabled: bool) -> Self {
+        self.with(|config| config.background_tasks = enabled)
     }
 
     /// Creates a run from a text, from messages, or from the report of an earlier run and further messages. The run

@@ -1,30 +1,20 @@
 //! Names of the client.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
-use serde_json::value::RawValue;
 use tokio::process::{ChildStdin, ChildStdout};
-use treenail_schema::{CallToolRequest, CallToolResult, InputRequest, Tool};
+use treenail_schema::{CallToolRequest, CallToolResult, Tool};
 
 pub use crate::client::answers::{
     answered_id, check_decoded_size, id_at_ends, is_cut_off, read_answer,
 };
 pub use crate::client::cache::with_session_builder;
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
-pub use crate::client::protocol::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
 #[cfg(feature = "http-client")]
 pub use crate::client::protocol::{HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
-pub use crate::client::typed::{ResultReader, Started};
-use crate::client::{
-    ClientError, ClientLimits, ClientRequest, HandlerFuture, McpClient, McpClientBuilder,
-    McpClientSession, McpClientSessionBuilder, ServerCommand, SessionFuture, Subscription,
-    TypedCall,
-};
+use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
 use crate::wire::{Members, as_string};
 
@@ -70,110 +60,6 @@ pub async fn call_tool(
     request: ClientRequest<CallToolRequest>,
 ) -> Result<CallToolResult, ClientError> {
     client.send_call(tool, request).await
-}
-
-/// Client builder that accepts a driver of tasks.
-pub trait AcceptsTaskDriver: Sized {
-    /// Sets the driver of calls that become tasks.
-    #[must_use]
-    fn with_task_driver(self, driver: Arc<dyn TaskDriver>) -> Self;
-}
-
-impl AcceptsTaskDriver for McpClientBuilder {
-    fn with_task_driver(self, driver: Arc<dyn TaskDriver>) -> Self {
-        self.task_driver(driver)
-    }
-}
-
-impl AcceptsTaskDriver for McpClientSessionBuilder {
-    fn with_task_driver(self, driver: Arc<dyn TaskDriver>) -> Self {
-        self.task_driver(driver)
-    }
-}
-
-/// Sends a call. If it becomes a task, returns the task and the reader of its result.
-pub async fn start_call<T>(
-    call: TypedCall<T>,
-) -> Result<(Started<T>, ResultReader<T>), ClientError> {
-    call.start().await
-}
-
-/// Methods of a session that concern tasks.
-pub trait TaskSession {
-    /// Returns another handle to the session.
-    #[must_use]
-    fn shared(&self) -> Self;
-
-    /// Returns the limits of the client.
-    fn client_limits(&self) -> &ClientLimits;
-
-    /// Returns the driver of tasks; `None` if the client does not support them.
-    fn driver(&self) -> Option<&Arc<dyn TaskDriver>>;
-
-    /// Sends a request about a task. The parameters and the result are the JSON text of an object.
-    fn task_request(
-        &self,
-        method: &'static str,
-        params: String,
-        limit: Duration,
-    ) -> SessionFuture<'_, String>;
-
-    /// Subscribes to the changes of a task; `None` if the server does not acknowledge it.
-    fn listen_to_task(&self, id: &str) -> SessionFuture<'_, Option<Subscription>>;
-
-    /// Parses the questions of a task by key, and rejects too many.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Protocol`].
-    fn questions(&self, requests: &RawValue)
-    -> Result<BTreeMap<String, InputRequest>, ClientError>;
-
-    /// Answers a question of a task as the same question of a call.
-    fn answer(&self, question: InputRequest) -> HandlerFuture<'_, String>;
-}
-
-impl TaskSession for McpClientSession {
-    fn shared(&self) -> Self {
-        self.share()
-    }
-
-    fn client_limits(&self) -> &ClientLimits {
-        self.limits()
-    }
-
-    fn driver(&self) -> Option<&Arc<dyn TaskDriver>> {
-        self.task_driver()
-    }
-
-    fn task_request(
-        &self,
-        method: &'static str,
-        params: String,
-        limit: Duration,
-    ) -> SessionFuture<'_, String> {
-        Box::pin(self.task_request(method, params, limit))
-    }
-
-    fn listen_to_task(&self, id: &str) -> SessionFuture<'_, Option<Subscription>> {
-        let filter = json!({"taskIds": [id]});
-        let id = id.to_owned();
-        Box::pin(async move {
-            let subscription = self.listen_json(&filter).await?;
-            Ok(subscription.acknowledges_task(&id).then_some(subscription))
-        })
-    }
-
-    fn questions(
-        &self,
-        requests: &RawValue,
-    ) -> Result<BTreeMap<String, InputRequest>, ClientError> {
-        self.parse_questions(requests)
-    }
-
-    fn answer(&self, question: InputRequest) -> HandlerFuture<'_, String> {
-        Box::pin(self.answer_question(question))
-    }
 }
 
 /// Returns the value of a string member of an object.

@@ -2,11 +2,19 @@
 
 #[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "client")]
+mod client_tasks;
 pub mod extension;
 mod http_server;
 
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
 #[cfg(feature = "client")]
 pub use self::client::*;
+#[cfg(feature = "client")]
+pub use self::client_tasks::*;
 pub use self::http_server::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
@@ -17,6 +25,7 @@ pub use crate::function::violations::to_problems;
 pub use crate::log_throttle::LogThrottle;
 pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};
+use crate::task::OnceState;
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
     SyntaxError, as_string, parse, parse_element,
@@ -32,7 +41,7 @@ pub mod task {
     use crate::context::Context;
     pub use crate::handler::{Handler, PendingResult, ResultFuture};
     pub use crate::result_writer::ResultWriter;
-    pub use crate::server::resume;
+    use crate::server::Server;
     pub use crate::task::{
         BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,
         StoredCall, TaskKey, TaskLink, TaskQuestion, TaskTool, ToolFacts, write_created,
@@ -54,6 +63,25 @@ pub mod task {
         key.open(purpose, sealed).ok()
     }
 
+    /// Runs the function of a stored call again, from its start, with `link` in place of its client. The function starts at the first
+    /// poll, in the policy of its tool and without the wrapper of its task support.
+    ///
+    /// The call has the principal, the granted scopes, the capabilities and the metadata of its client. Other values of transports
+    /// and layers, such as HTTP headers, are not stored.
+    ///
+    /// # Errors
+    ///
+    /// The tool does not exist any more, is disabled or hidden from the caller, or needs a scope that was not granted. The arguments
+    /// are checked as those of any call: if the input schema of the tool has changed so that it does not accept them any more, the
+    /// result of the run reports them.
+    pub fn resume(
+        server: &Server,
+        stored: &StoredCall,
+        link: Arc<dyn TaskLink>,
+    ) -> Result<DetachedRun, RpcError> {
+        server.resume(stored, link)
+    }
+
     /// Returns the record of the task that a call has become.
     pub fn link(context: &Context) -> Option<&Arc<dyn TaskLink>> {
         context.state().link()
@@ -68,6 +96,35 @@ pub mod deadline {
 /// Returns the round of questions of a call, if it may have several.
 pub fn round(context: &Context) -> Option<&Round> {
     context.state().round()
+}
+
+/// Returns a recorded value of a call that may run again.
+pub fn recall(context: &Context, key: &str) -> Option<Box<RawValue>> {
+    let state = context.state();
+    match state.link().map(|link| link.once(key)) {
+        Some(OnceState::Done(value)) => Some(value),
+        // It may have been recorded before the call became a task.
+        _ => state.round()?.done(key),
+    }
+}
+
+/// Records a value of a call that may run again. In a task, it is stored in the background.
+pub fn record(context: &Context, key: &str, value: Box<RawValue>) {
+    let Err(link) = context
+        .state()
+        .record(|round| round.keep(key, value.clone()))
+    else {
+        return;
+    };
+    let (link, key) = (Arc::clone(link), key.to_owned());
+    // Without a runtime, the process ends.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move {
+            if let Err(error) = link.keep(key, value).await {
+                tracing::warn!(%error, "a value of a task could not be stored");
+            }
+        });
+    }
 }
 
 /// Opens a connection to a server, for one session.

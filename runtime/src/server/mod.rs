@@ -32,7 +32,6 @@ pub use self::namespace::Namespace;
 #[cfg(feature = "dynamic")]
 pub(crate) use self::namespace::Parts;
 pub use self::response::PendingResponse;
-pub use self::resume::resume;
 use self::subscriptions::{Event, Hub};
 pub use self::weak::{SubscribedResources, WeakServer};
 use crate::ask::ElicitConfig;

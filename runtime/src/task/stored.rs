@@ -1,5 +1,6 @@
 //! Calls as records contain them, and the format of their results.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -12,7 +13,7 @@ use crate::call::OwnedCall;
 use crate::extensions::{Extensions, Principal};
 use crate::result_writer::ResultWriter;
 use crate::revision::Placement;
-use crate::rewrite::rewrite;
+use crate::rewrite::{member, rewrite};
 use crate::scope::{Access, Authority, RequiredScopes};
 use crate::server::Server;
 use crate::task::ToolFacts;
@@ -138,14 +139,22 @@ impl StoredCall {
     }
 }
 
-/// Writes the result of a request that has become a task: an object that contains its own `resultType`, if the revision of the
-/// client has one.
+/// Writes the result of a request that has become a task, for layers and clients of any revision. Its `resultType` is added in the
+/// modern era.
 ///
 /// # Errors
 ///
 /// An internal error if `text` is not an object.
 pub fn write_created(result: &mut ResultWriter<'_>, text: &RawValue) -> Result<(), RpcError> {
-    write(text.get(), Placement::Bare, result)
+    let text = text.get();
+    // Layers see it too, and must not take it for the result of the tool.
+    let marked = match (member(text, "resultType"), text.strip_prefix('{')) {
+        (None, Some(members)) if members.trim_start() != "}" => {
+            Cow::Owned(format!("{{\"resultType\":\"task\",{members}"))
+        }
+        _ => Cow::Borrowed(text),
+    };
+    write(&marked, Placement::Bare, result)
 }
 
 fn write(text: &str, placement: Placement, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {

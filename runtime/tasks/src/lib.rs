@@ -3,10 +3,13 @@
 //! Use the crate `treenail`, which re-exports this one as `treenail::tasks`. The modules, from the bytes up: `store` (the places
 //! where tasks are stored), `record` (the body of a stored task),
 //! `engine` (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and
-//! expired tasks), `push` (notifications), `methods` (requests of clients), `external` (tokens) and `test_kit` (tests for stores).
+//! expired tasks), `push` (notifications), `methods` (requests of clients), `external` (tokens), `test_kit` (tests for stores), and
+//! `client` (tasks of other servers).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "client")]
+mod client;
 mod engine;
 mod external;
 mod limits;
@@ -24,6 +27,11 @@ mod tasks;
 #[cfg(feature = "test-kit")]
 pub mod test_kit;
 
+#[cfg(feature = "client")]
+pub use self::client::{
+    StartTask, TaskBuilderExt, TaskCallExt, TaskClientExt, TaskHandle, TaskTicket, TaskUpdate,
+    TaskUpdates,
+};
 pub use self::external::{ExternalTasks, TaskToken, task_token};
 pub use self::limits::TaskLimits;
 pub use self::options::ToolTask;

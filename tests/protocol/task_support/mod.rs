@@ -68,8 +68,7 @@ async fn detach(peer: &mut Peer, support: &Support, name: &str) -> Task {
         assert!(server["io.modelcontextprotocol/serverInfo"].is_object());
         expected["_meta"] = server.clone();
     } else {
-        expected.as_object_mut().unwrap().remove("ttlMs");
-        expected["_meta"] = json!({});
+        expected = json!({"task": {"taskId": "1"}});
     }
     assert_eq!(answer.unwrap()["result"], expected);
     task
@@ -260,18 +259,56 @@ async fn dropping_the_run_of_a_task_ends_its_function() {
 }
 
 #[tokio::test]
-async fn a_blocking_question_that_waits_when_its_call_becomes_a_task_is_asked_by_the_task() {
+async fn a_blocking_function_continues_as_a_task() {
     let (support, gate) = (Support::default(), Gate::new());
-    let tool = Tool::new("ask").task(support.clone()).blocking(|cx, _| {
-        let (asking, runtime) = (cx.clone(), tokio::runtime::Handle::current());
-        runtime.block_on(async move { asking.confirm("Sure?").await })
-    });
-    drop(gate);
+    let wait = gate.clone();
+    let tool = Tool::new("ask")
+        .task(support.clone())
+        .blocking(move |cx, _| {
+            let (gate, runtime) = (wait.clone(), tokio::runtime::Handle::current());
+            runtime.block_on(async move {
+                gate.pass().await;
+                cx.progress(1).await;
+                cx.confirm("Sure?").await
+            })
+        });
     let server = serve([tool]);
     let mut peer = Peer::connect_as(&server, MODERN, json!({"elicitation": {}})).await;
-    // The call becomes a task when it is polled first, so the question is asked after that, or is waiting then.
-    let mut task = detach(&mut peer, &support, "ask").await;
+    let task = support.detach();
+    peer.begin("tools/call", json!({"name": "ask"})).await;
+    let (mut task, _) = tokio::join!(task, peer.receive_any());
+    gate.open();
     let asked = task.questions.recv().await.unwrap();
+    asked.answer(&json!({"action": "accept", "content": {}}));
+    assert!(task.run.await.unwrap().is_ok());
+    assert_eq!(task.link.events(), [r#"["progress",1,null,null]"#]);
+}
+
+#[tokio::test]
+async fn a_question_that_waits_when_its_call_becomes_a_task_is_asked_by_the_task() {
+    let (support, gate) = (Support::default().without_poll(), Gate::new());
+    let wait = gate.clone();
+    let ask = tool("ask", &support, move |cx, _| {
+        let gate = wait.clone();
+        async move {
+            let asking = tokio::spawn(async move {
+                gate.pass().await;
+                cx.confirm("Sure?").await
+            });
+            asking.await.unwrap()
+        }
+    });
+    let server = serve([ask]);
+    let mut peer = Peer::connect_as(&server, MODERN, json!({"elicitation": {}})).await;
+    peer.begin("tools/call", json!({"name": "ask", "arguments": {}}))
+        .await;
+    // A later request is answered after the function has been polled.
+    peer.told_nothing().await;
+    // The question is asked first, and the call is not polled again before it becomes a task.
+    gate.open();
+    let (mut task, _) = tokio::join!(support.detach(), peer.receive_any());
+    let asked = task.questions.recv().await.unwrap();
+    assert_eq!(asked.question.key, "question-1");
     asked.answer(&json!({"action": "accept", "content": {}}));
     assert!(task.run.await.unwrap().is_ok());
 }

@@ -40,7 +40,10 @@ async fn a_resumed_call_uses_the_link_from_its_start() {
             .map_or("nobody", Principal::as_str)
             .to_owned();
         let client = cx.client_info().map(|info| info.name.clone());
-        Ok::<_, AskError>(format!("{kept} {who} {client:?} {}", cx.meta().extra.len()))
+        Ok::<_, AskError>(format!(
+            "{kept} {who} {client:?} {}",
+            cx.meta().contains_key("progressToken")
+        ))
     });
     let server = serve([ask]);
     let mut stored = stored("ask").await;

@@ -154,6 +154,8 @@ pub(super) struct Support(Arc<Mutex<Control>>);
 struct Control {
     /// Set if calls are tasks from their start.
     at_once: bool,
+    /// Set if a call is detached without a last poll.
+    without_poll: bool,
     /// Senders to the tests that wait for the task of the next pending call.
     wanted: Vec<oneshot::Sender<Task>>,
     wakers: Vec<Waker>,
@@ -172,6 +174,12 @@ impl Support {
     /// Makes all calls tasks from their start.
     pub(super) fn at_once(self) -> Self {
         lock(&self.0).at_once = true;
+        self
+    }
+
+    /// Detaches a pending call without polling it again.
+    pub(super) fn without_poll(self) -> Self {
+        lock(&self.0).without_poll = true;
         self
     }
 
@@ -213,16 +221,18 @@ impl TaskTool for Support {
             *control.calls.entry(tool.name.to_string()).or_default() += 1;
             let at_once = control.at_once.then(|| control.wanted.pop()).flatten();
             drop(control);
+            let is_modern = CallFacts::of(call).revision.is_modern();
             let detachable = DetachableCall::new(call, &tool);
             if let Some(wanted) = at_once {
                 let handler = Arc::clone(&handler);
                 detach(wanted, detachable, move |call| call.start(handler));
-                return answer(result).map(|()| None);
+                return answer(result, is_modern).map(|()| None);
             }
             let pending = handler(&detachable.call(), result)?;
             Ok(pending.map(|pending| {
                 Box::pin(Waiting {
                     support: support.clone(),
+                    is_modern,
                     call: Some((detachable, pending)),
                 }) as PendingResult
             }))
@@ -233,6 +243,7 @@ impl TaskTool for Support {
 /// Pending call that can be detached.
 struct Waiting {
     support: Support,
+    is_modern: bool,
     call: Option<(DetachableCall, PendingResult)>,
 }
 
@@ -242,11 +253,16 @@ impl ResultFuture for Waiting {
         context: &mut TaskContext<'_>,
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
+        let control = lock(&self.support.0);
+        let is_polled = control.wanted.is_empty() || !control.without_poll;
+        drop(control);
         let Some((_, pending)) = &mut self.call else {
             return Poll::Pending;
         };
-        if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
-            return Poll::Ready(written);
+        if is_polled {
+            if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
+                return Poll::Ready(written);
+            }
         }
         let mut control = lock(&self.support.0);
         let Some(wanted) = control.wanted.pop() else {
@@ -257,7 +273,7 @@ impl ResultFuture for Waiting {
         if let Some((call, pending)) = self.call.take() {
             detach(wanted, call, |call| call.run(pending));
         }
-        Poll::Ready(answer(result))
+        Poll::Ready(answer(result, self.is_modern))
     }
 }
 
@@ -281,8 +297,13 @@ fn detach(
 /// The result of a request that has become a task.
 pub(super) const CREATED: &str = r#"{"resultType":"task","taskId":"1","ttlMs":null}"#;
 
-fn answer(result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-    write_created(result, &RawValue::from_string(CREATED.to_owned()).unwrap())
+fn answer(result: &mut ResultWriter<'_>, is_modern: bool) -> Result<(), RpcError> {
+    let created = if is_modern {
+        CREATED
+    } else {
+        r#"{"task":{"taskId":"1"}}"#
+    };
+    write_created(result, &RawValue::from_string(created.to_owned()).unwrap())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

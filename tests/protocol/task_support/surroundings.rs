@@ -168,19 +168,29 @@ fn recording(support: &Support, gate: &Gate, seen: &Seen) -> Server {
 
 #[tokio::test]
 async fn layers_see_the_call_and_pass_the_task_on() {
-    let (support, gate, seen) = (Support::default(), Gate::new(), Seen::default());
-    let server = recording(&support, &gate, &seen);
-    let mut peer = Peer::connect(&server, MODERN).await;
-    let task = detach(&mut peer, &support, "wait").await;
-    let seen = std::mem::take(&mut *seen.lock().unwrap());
-    let created = r#"{"resultType":"task","taskId":"1","ttlMs":null,"_meta":{}}"#;
-    assert_eq!(seen, [format!(r#"{{"wait":true}} {created} false false"#)]);
-    // The request has ended, and the function has not.
-    gate.open();
-    let result = task.run.await.unwrap().unwrap();
-    let converted = task.stored.result(&server, MODERN, &result).unwrap();
-    let converted: Value = serde_json::from_str(converted.get()).unwrap();
-    assert_eq!(text(&converted), "Some(7) false");
+    for (revision, created) in [
+        (
+            MODERN,
+            r#"{"resultType":"task","taskId":"1","ttlMs":null,"_meta":{}}"#,
+        ),
+        (
+            Revision::V2025_11_25,
+            r#"{"resultType":"task","task":{"taskId":"1"},"_meta":{}}"#,
+        ),
+    ] {
+        let (support, gate, seen) = (Support::default(), Gate::new(), Seen::default());
+        let server = recording(&support, &gate, &seen);
+        let mut peer = Peer::connect(&server, revision).await;
+        let task = detach(&mut peer, &support, "wait").await;
+        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        assert_eq!(seen, [format!(r#"{{"wait":true}} {created} false false"#)]);
+        // The request has ended, and the function has not.
+        gate.open();
+        let result = task.run.await.unwrap().unwrap();
+        let converted = task.stored.result(&server, revision, &result).unwrap();
+        let converted: Value = serde_json::from_str(converted.get()).unwrap();
+        assert_eq!(text(&converted), "Some(7) false");
+    }
 }
 
 #[tokio::test]

@@ -202,6 +202,7 @@ impl Chat {
             },
             auth: AuthArgs::default(),
             sign_in: None,
+            tasks: false,
             environment: EnvArgs {
                 set: for_this(&self.servers.variables),
                 inherit: self.servers.inherit_env.iter().any(|server| server == name),

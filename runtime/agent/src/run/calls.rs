@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use serde_json::Value;
 use tokio::time::{Sleep, sleep_until, timeout};
 use treenail_runtime::client::{ClientError, ClientLimits, ClientRequest};
-use treenail_runtime::internal;
+use treenail_runtime::internal::{self, AnsweredCall};
 use treenail_schema::{CallToolRequest, CallToolResult, ContentBlock, ToolResultContent};
 
 use super::decide::find_tool;
@@ -36,8 +36,10 @@ pub(super) struct CallRunner {
 /// A call in flight.
 struct RunningCall {
     index: usize,
-    future: Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>,
+    future: CallFuture,
 }
+
+type CallFuture = Pin<Box<dyn Future<Output = Result<AnsweredCall, ClientError>> + Send>>;
 
 /// Calls of one message that are in flight, and the timer of the run.
 #[derive(Default)]
@@ -170,27 +172,40 @@ impl CallRunner {
         running_calls.running.len() < before
     }
 
-    fn call(
-        &self,
-        call: RequestedCall,
-        entry: &ToolEntry,
-    ) -> Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>> {
+    fn call(&self, call: RequestedCall, entry: &ToolEntry) -> CallFuture {
         let RequestedCall { id, input, .. } = call;
         let (client, tool) = (entry.client.clone(), entry.tool.name.clone());
         let limit = self.shared.config.limits.call_timeout;
+        let config = &self.shared.config;
+        let in_background = config.background_tasks && config.model.journal().is_none();
         let progress_sink = self.shared.has_reader().then(|| Arc::clone(&self.shared));
         Box::pin(async move {
             let request = client.session().tools_call(&tool, input).timeout(limit);
-            let called =
-                internal::call_tool(&client, &tool, with_progress(request, progress_sink, id));
+            let request = with_progress(request, progress_sink, id);
+            let called = async {
+                if in_background {
+                    return internal::start_tool_call(&client, &tool, request).await;
+                }
+                let result = internal::call_tool(&client, &tool, request).await;
+                result.map(AnsweredCall::Finished)
+            };
             let outcome = timeout(limit, called).await;
             outcome.unwrap_or(Err(ClientError::Timeout(limit)))
         })
     }
 
-    fn on_outcome(&self, index: usize, outcome: Result<CallToolResult, ClientError>) {
+    fn on_outcome(&self, index: usize, outcome: Result<AnsweredCall, ClientError>) {
         match outcome {
-            Ok(result) => {
+            Ok(AnsweredCall::Task(task)) => {
+                let Some((call, _)) = self.open_call(index) else {
+                    return;
+                };
+                let id = call.id.clone();
+                let text = self.shared.background.add(call, task);
+                let content = ToolResultContent::new(id, [ContentBlock::text(text)]);
+                self.finish(index, content, None);
+            }
+            Ok(AnsweredCall::Finished(result)) => {
                 let capabilities = self.shared.config.model.capabilities();
                 let max = self.shared.config.limits.result_bytes;
                 let id = self.id(index);

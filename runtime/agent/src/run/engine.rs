@@ -22,15 +22,15 @@ use crate::{RequestedCall, RunEvent, StopReason, ToolChoice};
 
 /// Main loop of a run.
 pub(super) struct Engine {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     catalog: Catalog,
     calls: CallRunner,
     /// Size of the conversation in bytes.
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
 /// Outcome of one message of the model.
-enum TurnOutcome {
+pub(super) enum TurnOutcome {
     Continue,
     Stop(StopReason),
 }
@@ -85,7 +85,13 @@ impl Engine {
     async fn run_turn(&mut self) -> Result<TurnOutcome, Fault> {
         let config = Arc::clone(&self.shared.config);
         let limits = &config.limits;
+        self.add_ended_tasks().await;
         if self.shared.is_pausing() {
+            while !self.shared.background.is_empty() {
+                if !self.wait_for_task().await {
+                    return Ok(TurnOutcome::Stop(StopReason::Timeout));
+                }
+            }
             // `Run::pause` takes the state and drops this future.
             pending::<()>().await;
         }
@@ -113,7 +119,7 @@ impl Engine {
             return Ok(TurnOutcome::Stop(StopReason::MaxIterations));
         }
         if !calls {
-            return Ok(TurnOutcome::Stop(end));
+            return Ok(self.end_turn(end).await);
         }
         if self.run_calls().await == CallsOutcome::TimedOut {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));

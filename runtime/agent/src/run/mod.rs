@@ -1,8 +1,9 @@
 //! A run: a future of a report, and a stream of events.
 //!
 //! `shared` is the state of a run and its engine, `engine` the main loop, `decide` validates and approves calls,
-//! `calls` runs them, and `cancel` ends a run early.
+//! `calls` runs them, `background` has those that run as tasks, and `cancel` ends a run early.
 
+mod background;
 mod calls;
 mod cancel;
 mod decide;
@@ -102,7 +103,7 @@ impl Run {
     }
 
     /// Pauses the run so that [`ToolLoop::resume`](crate::ToolLoop::resume) can continue it later, perhaps in
-    /// another process. Calls in flight finish first, and no others start. A model request is dropped and repeated
+    /// another process. Calls in flight and tasks in the background finish first, and no others start. A model request is dropped and repeated
     /// after resuming.
     ///
     /// A run that has ended can be paused too; resuming it returns its report.
@@ -117,7 +118,8 @@ impl Run {
     pub async fn pause(mut self) -> Result<PausedRun, ToolLoopError> {
         self.shared.pause();
         poll_fn(|context| {
-            let is_idle = |run: &Self| run.shared.state().running() == 0;
+            let is_idle =
+                |run: &Self| run.shared.state().running() == 0 && run.shared.background.is_empty();
             if is_idle(&self) || self.poll_outcome(context).is_ready() || is_idle(&self) {
                 Poll::Ready(())
             } else {

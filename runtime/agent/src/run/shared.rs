@@ -7,6 +7,7 @@ use std::task::Waker;
 use tokio::time::Instant;
 use treenail_runtime::internal::deadline;
 
+use super::background::BackgroundTasks;
 use crate::RunEvent;
 use crate::checkpoint::RunState;
 use crate::event::Events;
@@ -20,6 +21,7 @@ pub(super) struct Shared {
     /// Waker of the task that reads events.
     waker: Mutex<Option<Waker>>,
     has_reader: AtomicBool,
+    pub(super) background: BackgroundTasks,
     pausing: AtomicBool,
 }
 
@@ -32,6 +34,7 @@ impl Shared {
             events: Mutex::new(events),
             waker: Mutex::default(),
             has_reader: AtomicBool::new(false),
+            background: BackgroundTasks::default(),
             pausing: AtomicBool::new(false),
         }
     }

@@ -120,7 +120,7 @@ impl<R: Request> ClientRequest<R> {
     }
 
     /// Returns a task to the caller, instead of its result.
-    pub(in crate::client) fn keep_task(mut self) -> Self {
+    pub(crate) fn keep_task(mut self) -> Self {
         self.keeps_task = true;
         self
     }

@@ -137,7 +137,7 @@ impl CompleteResult {
 
 type Call = Pin<Box<dyn Future<Output = Result<CompleteResult, ClientError>> + Send>>;
 
-/// Call that asks for a task. `notifications/cancelled` must not cancel it. If it is dropped before its result, it goes on in
+/// Call that asks for a task. `notifications/cancelled` must not cancel it. If it is dropped before its result, it continues in
 /// the background, and a task that it creates is cancelled.
 struct Creation(Option<(Arc<Inner>, Call)>);
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 use treenail_schema::{CallToolRequest, CallToolResult, LoggingLevel, ProgressNotificationParams};
 
 use crate::client::cache::StartedCall;
-use crate::client::protocol::CreatedTask;
 use crate::client::typed::decode::{decode_output, require_success};
+use crate::client::typed::result_reader::{ResultReader, Started};
 use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 
 /// Call of a tool that has not been sent yet. Awaiting it sends it and returns the output as a `T`.
@@ -120,14 +120,9 @@ impl<T> TypedCall<T> {
 
     /// Sends the call. If it becomes a task, returns the task and the reader of its result.
     pub(crate) async fn start(self) -> Result<(Started<T>, ResultReader<T>), ClientError> {
-        let reader = ResultReader {
-            client: self.client,
-            name: self.name,
-            decode: self.decode,
-            unchanged: self.unchanged,
-        };
+        let reader = ResultReader::new(self.client, self.name, self.decode, self.unchanged);
         let request = self.request.keep_task();
-        let started = match reader.client.start_call(&reader.name, request).await? {
+        let started = match reader.client().start_call(reader.name(), request).await? {
             StartedCall::Finished(result) => Started::Finished(reader.decode(result)?),
             StartedCall::Task(task) => Started::Task(task),
         };
@@ -207,92 +202,6 @@ impl<T: 'static> IntoFuture for TypedCall<T> {
             }
             decode(result)
         })
-    }
-}
-
-/// Call that the server has answered: with its output, or with a task.
-pub enum Started<T> {
-    /// The output.
-    Finished(T),
-    /// The task.
-    Task(CreatedTask),
-}
-
-/// Reader of the results of a call.
-pub struct ResultReader<T> {
-    client: McpClient,
-    name: Cow<'static, str>,
-    decode: Decode<T>,
-    unchanged: bool,
-}
-
-impl<T> fmt::Debug for Started<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Finished(_) => "Finished",
-            Self::Task(_) => "Task",
-        })
-    }
-}
-
-impl<T> fmt::Debug for ResultReader<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("ResultReader")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
-
-impl ResultReader<CallToolResult> {
-    /// Creates a reader that returns results as they are.
-    pub fn unchanged(client: &McpClient, name: String) -> Self {
-        Self {
-            client: client.clone(),
-            name: name.into(),
-            decode: Box::new(Ok),
-            unchanged: true,
-        }
-    }
-}
-
-impl<T: DeserializeOwned + 'static> ResultReader<T> {
-    /// Creates a reader that decodes results as a [`TypedCall::new`] does.
-    pub fn typed(client: &McpClient, name: String) -> Self {
-        Self {
-            client: client.clone(),
-            name: name.into(),
-            decode: Box::new(decode_output),
-            unchanged: false,
-        }
-    }
-}
-
-impl<T> ResultReader<T> {
-    /// Returns the name of the tool.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the client of the call.
-    pub fn client(&self) -> &McpClient {
-        &self.client
-    }
-
-    /// Validates and decodes the JSON text of a result.
-    ///
-    /// # Errors
-    ///
-    /// As [`TypedCall`].
-    pub async fn read(&self, text: &str) -> Result<T, ClientError> {
-        self.decode(self.client.read_call(&self.name, text).await?)
-    }
-
-    fn decode(&self, mut result: CallToolResult) -> Result<T, ClientError> {
-        if !self.unchanged {
-            self.client.mark_wrapped(&self.name, &mut result);
-        }
-        (self.decode)(result)
     }
 }
 

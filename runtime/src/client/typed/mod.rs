@@ -10,13 +10,15 @@ mod mock;
 mod namespace;
 mod progress_items;
 mod remainder;
+mod result_reader;
 mod stream;
 
-pub use self::call::{ResultReader, Started, TypedCall, TypedCallFuture};
+pub use self::call::{TypedCall, TypedCallFuture};
 pub(in crate::client) use self::decode::decode_output;
 pub use self::mock::{
     ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, fail_without_answer,
     missing_answer, panic_without_answer,
 };
 pub use self::namespace::{NamespacedClient, describe_trait};
+pub use self::result_reader::{ResultReader, Started};
 pub use self::stream::TypedStream;

@@ -39,7 +39,9 @@ impl TaskDriver for Driver {
     }
 
     fn subscription_permits(&self, max: usize) -> Arc<Semaphore> {
-        let permits = self.permits.get_or_init(|| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))));
+        let permits = self
+            .permits
+            .get_or_init(|| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))));
         Arc::clone(permits)
     }
 }

@@ -5,22 +5,22 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use treenail_runtime::client::{
     ClientError, McpClient, McpClientBuilder, McpClientSessionBuilder, TypedCall,
 };
 use treenail_runtime::internal::{AcceptsTaskDriver as _, ResultReader, start_call};
-use treenail_schema::{CallToolResult, JsonObject};
+use treenail_schema::CallToolResult;
 
 use crate::client::driver::Driver;
 use crate::client::handle::TaskHandle;
-use crate::client::remote::RemoteTask;
-use crate::client::snapshot::TaskUpdate;
 use crate::client::ticket::TaskTicket;
 
 /// Identifier of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// Tasks for the builders of clients. It is part of the prelude.
+#[cfg(feature = "client")]
 pub trait TaskBuilderExt: Sized {
     /// Supports tasks: the server may answer a call with a task, and the call waits for its outcome.
     ///
@@ -53,22 +53,24 @@ pub trait TaskBuilderExt: Sized {
 
 impl TaskBuilderExt for McpClientBuilder {
     fn tasks(self) -> Self {
-        let builder = self.extension(EXTENSION, JsonObject::new());
+        let builder = self.extension(EXTENSION, json!({}));
         builder.with_task_driver(Arc::new(Driver::default()))
     }
 }
 
 impl TaskBuilderExt for McpClientSessionBuilder {
     fn tasks(self) -> Self {
-        let builder = self.extension(EXTENSION, JsonObject::new());
+        let builder = self.extension(EXTENSION, json!({}));
         builder.with_task_driver(Arc::new(Driver::default()))
     }
 }
 
 /// Future of [`TaskCallExt::task`].
+#[cfg(feature = "client")]
 pub type StartTask<T> = Pin<Box<dyn Future<Output = Result<TaskHandle<T>, ClientError>> + Send>>;
 
 /// Calls whose tasks are returned. It is part of the prelude.
+#[cfg(feature = "client")]
 pub trait TaskCallExt<T> {
     /// Sends the call, and returns a handle to its task instead of the outcome. If the server answers directly, the handle has
     /// the output.
@@ -95,6 +97,7 @@ impl<T: Send + 'static> TaskCallExt<T> for TypedCall<T> {
 }
 
 /// Tasks of earlier calls. It is part of the prelude.
+#[cfg(feature = "client")]
 pub trait TaskClientExt {
     /// Returns a handle to the task of an earlier call, perhaps of another process. Nothing is sent until the handle is used.
     ///

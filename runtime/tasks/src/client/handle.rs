@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::{CreatedTask, ResultReader, Started};
 
 use crate::client::driver::{read_created, report_to};
-use crate::client::observer::{Observer, Outcome, Publish};
+use crate::client::observation::{Observation, Observed};
+use crate::client::observer::{Observer, Publish};
 use crate::client::remote::RemoteTask;
 use crate::client::snapshot::TaskUpdate;
 use crate::client::ticket::TaskTicket;
@@ -44,8 +44,9 @@ use crate::client::updates::{Publisher, TaskUpdates};
 ///
 /// # Cancellation
 ///
-/// Dropping the handle does not cancel the task, which goes on without this client. [`ticket`](Self::ticket) names it for
+/// Dropping the handle does not cancel the task, which continues without this client. [`ticket`](Self::ticket) names it for
 /// later; [`cancel`](Self::cancel) ends it.
+#[cfg(feature = "client")]
 pub struct TaskHandle<T> {
     reader: ResultReader<T>,
     state: State<T>,
@@ -56,31 +57,6 @@ enum State<T> {
     /// The server has answered directly; `None` after the result was taken.
     Finished(Option<T>),
     Task(Box<Observed>),
-}
-
-/// Task with its observation.
-struct Observed {
-    task: RemoteTask,
-    /// Age of the task at `since`.
-    age: Duration,
-    since: Instant,
-    observation: Observation,
-}
-
-enum Observation {
-    /// The observer has not been started.
-    Idle(Box<Option<Observer>>),
-    Running(Running),
-    Ended(Outcome),
-}
-
-/// Observation in the background, which ends with the handle.
-struct Running(JoinHandle<Outcome>);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl<T> TaskHandle<T> {
@@ -103,7 +79,12 @@ impl<T> TaskHandle<T> {
         let publisher = Arc::new(Publisher::default());
         let publish = publish_to(&publisher, Some(created));
         let observer = Observer::created(task.clone(), &first, publish);
-        Ok(Self::observed(reader, task, publisher, (observer, Duration::ZERO)))
+        Ok(Self::observed(
+            reader,
+            task,
+            publisher,
+            (observer, Duration::ZERO),
+        ))
     }
 
     /// Creates a handle to a task of an earlier call.
@@ -210,7 +191,7 @@ impl<T> TaskHandle<T> {
     ///
     /// # Cancellation
     ///
-    /// Cancel safe: the next call goes on waiting.
+    /// Cancel safe: the next call continues to wait.
     ///
     /// # Panics
     ///
@@ -224,21 +205,8 @@ impl<T> TaskHandle<T> {
             }
             State::Task(observed) => observed,
         };
-        observed.observation.start(&self.publisher);
-        if let Observation::Running(running) = &mut observed.observation {
-            let outcome = (&mut running.0).await;
-            let outcome = outcome.unwrap_or_else(|_| {
-                Outcome::given_up(ClientError::closed("the async runtime has shut down"))
-            });
-            observed.observation = Observation::Ended(outcome);
-        }
-        match &observed.observation {
-            Observation::Ended(outcome) => {
-                let text = outcome.result.as_ref().map_err(ClientError::clone)?;
-                self.reader.read(text).await
-            }
-            _ => Err(ClientError::invalid("the task is not observed")),
-        }
+        let text = observed.observation.wait(&self.publisher).await?;
+        self.reader.read(&text).await
     }
 
     /// Cancels the task. This is a wish: the task may still end in another way, which [`wait`](Self::wait) reports. Succeeds
@@ -259,33 +227,6 @@ impl<T> TaskHandle<T> {
             State::Finished(_) => None,
             State::Task(observed) => Some(&observed.task),
         }
-    }
-}
-
-impl Observation {
-    /// Starts the observer in the background.
-    fn start(&mut self, publisher: &Arc<Publisher>) {
-        let Self::Idle(observer) = self else {
-            return;
-        };
-        let Some(observer) = observer.take() else {
-            return;
-        };
-        let closing = Closing(Arc::clone(publisher));
-        let running = tokio::spawn(async move {
-            let _closing = closing;
-            observer.run().await
-        });
-        *self = Self::Running(Running(running));
-    }
-}
-
-/// Guard that ends the streams of states with the observation.
-struct Closing(Arc<Publisher>);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        self.0.close();
     }
 }
 

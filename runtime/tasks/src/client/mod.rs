@@ -8,6 +8,7 @@ mod cancel;
 mod driver;
 mod extension;
 mod handle;
+mod observation;
 mod observer;
 mod payload;
 mod poll;

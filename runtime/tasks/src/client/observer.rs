@@ -30,6 +30,7 @@ pub(super) struct Observer {
     /// True if the current poll, or the last one, started after the subscription.
     covers_push: bool,
     payload: Payload,
+    payload_failed: bool,
     /// The last state, of which only a change is published.
     published: Option<TaskUpdate>,
 }
@@ -85,6 +86,7 @@ impl Observer {
             polling: Some(task.get()),
             covers_push: false,
             payload: Payload::new(&task),
+            payload_failed: false,
             published: None,
             task,
         }
@@ -171,8 +173,11 @@ impl Observer {
                 Step::Ended(Outcome::given_up(error))
             }
             Poll::Ready(_) => {
-                // The state decides between the error of the task and one of this request.
-                self.polling.get_or_insert_with(|| self.task.get());
+                // The state decides between the error of the task and one of this request. A server that refuses the request
+                // again and again is asked as rarely as otherwise.
+                if !std::mem::replace(&mut self.payload_failed, true) {
+                    self.polling.get_or_insert_with(|| self.task.get());
+                }
                 Step::Changed
             }
         }
@@ -230,7 +235,10 @@ impl Observer {
     /// Notes a failed poll, which is not the end of the task.
     fn note_failure(&mut self, error: ClientError) -> Step {
         if is_invalid_params(&error) {
-            return Step::Ended(Outcome::ended(Err(self.payload.take_error().unwrap_or(error))));
+            return Step::Ended(Outcome::ended(Err(self
+                .payload
+                .take_error()
+                .unwrap_or(error))));
         }
         tracing::debug!(%error, "a poll of a task failed");
         let is_reachable = self.schedule.note_failure();

@@ -69,7 +69,9 @@ impl RemoteTask {
         let task = self.clone();
         Box::pin(async move {
             let params = json!({"taskId": &*task.id}).to_string();
-            task.session.task_request("tasks/result", params, NEVER).await
+            task.session
+                .task_request("tasks/result", params, NEVER)
+                .await
         })
     }
 
@@ -86,7 +88,10 @@ impl RemoteTask {
         };
         // Revision 2025-11-25 refuses to cancel a task that has ended.
         if !self.is_modern() && is_invalid_params(&error) {
-            let ended = self.get().await.is_ok_and(|snapshot| snapshot.update.is_final());
+            let ended = self
+                .get()
+                .await
+                .is_ok_and(|snapshot| snapshot.update.is_final());
             if ended {
                 return Ok(());
             }
@@ -108,10 +113,16 @@ impl RemoteTask {
         Err(ClientError::protocol("it sent the state of another task"))
     }
 
-    async fn request(&self, method: &'static str, mut params: Value) -> Result<String, ClientError> {
+    async fn request(
+        &self,
+        method: &'static str,
+        mut params: Value,
+    ) -> Result<String, ClientError> {
         params["taskId"] = json!(&*self.id);
         let limit = self.limit();
-        self.session.task_request(method, params.to_string(), limit).await
+        self.session
+            .task_request(method, params.to_string(), limit)
+            .await
     }
 
     fn limit(&self) -> Duration {

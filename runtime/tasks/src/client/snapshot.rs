@@ -9,12 +9,13 @@ use treenail_runtime::client::ClientError;
 use treenail_schema::TaskStatus;
 
 /// State of a task, as its server reports it.
+#[cfg(feature = "client")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskUpdate {
     /// The status. The last three of them are final: `Completed`, `Failed` and `Cancelled`.
     pub status: TaskStatus,
-    /// Description of the status, such as the progress. It comes from the server and is not trusted.
+    /// Description of the status, such as the progress. It is untrusted text of the server.
     pub message: Option<String>,
     /// Time of the creation, as an ISO 8601 date and time of the server.
     pub created_at: Option<String>,
@@ -119,10 +120,17 @@ mod tests {
         let modern = Snapshot::read_created(modern, true).unwrap();
         let legacy = Snapshot::read_created(legacy, false).unwrap();
         assert_eq!(modern.update.ttl, None, "TASK-S-05");
-        assert_eq!(legacy.update.ttl, Some(Duration::from_millis(1_500)), "LTASK-B-03");
+        assert_eq!(
+            legacy.update.ttl,
+            Some(Duration::from_millis(1_500)),
+            "LTASK-B-03"
+        );
         for snapshot in [modern, legacy] {
             assert_eq!(snapshot.id, "a");
-            assert_eq!(snapshot.update.poll_interval, Some(Duration::from_millis(250)));
+            assert_eq!(
+                snapshot.update.poll_interval,
+                Some(Duration::from_millis(250))
+            );
             assert!(!snapshot.update.is_final());
         }
     }

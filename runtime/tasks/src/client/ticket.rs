@@ -24,6 +24,7 @@ use treenail_schema::Revision;
 /// # Ok(())
 /// # }
 /// ```
+#[cfg(feature = "client")]
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTicket {
     task: String,
@@ -96,7 +97,9 @@ impl TaskTicket {
 }
 
 fn unix_time() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
 }
 
 impl fmt::Debug for TaskTicket {

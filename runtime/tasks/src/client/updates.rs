@@ -15,6 +15,7 @@ const MAX_QUEUED: usize = 64;
 /// Stream of the states of one task, until its end. Returned by [`TaskHandle::updates`](crate::TaskHandle::updates).
 ///
 /// It buffers 64 states; after that, the oldest are dropped.
+#[cfg(feature = "client")]
 #[derive(Debug)]
 pub struct TaskUpdates(Arc<Mutex<Queue>>);
 

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod conversation;
+mod kill;
 mod process;
 #[cfg(feature = "redis")]
 mod redis;

@@ -41,7 +41,7 @@ struct State {
 struct Open {
     connection: MultiplexedConnection,
     _driver: Option<Driver>,
-    /// Whether the connection was lost.
+    /// Set once the connection is lost.
     lost: Arc<AtomicBool>,
 }
 

@@ -11,7 +11,7 @@ use super::redis_server::{PASSWORD, RedisServer};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Arguments for a Redis that loses nothing.
-const DURABLE: &[&str] = &["--appendonly", "yes", "--appendfsync", "always"];
+pub(super) const DURABLE: &[&str] = &["--appendonly", "yes", "--appendfsync", "always"];
 
 fn store(redis: &RedisServer) -> RedisStore {
     RedisStore::new(redis.url()).unwrap().server("hotel")

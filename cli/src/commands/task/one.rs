@@ -1,0 +1,166 @@
+//! `treenail task get`, `wait`, `answer` and `cancel`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Value, json};
+use treenail::ClientError;
+use treenail::prelude::*;
+use treenail::schema::CallToolResult;
+use treenail::tasks::{TaskHandle, TaskTicket, TaskUpdate};
+
+use crate::args::ServerArgs;
+use crate::commands::call::print_result;
+use crate::commands::print_if_json;
+use crate::exit::{Exit, Failure};
+use crate::render::sanitize_text;
+use crate::server::{Connection, status_name};
+use crate::terminal::Terminal;
+use crate::tickets::TicketFile;
+
+/// Task of a server
+#[derive(Debug, Args)]
+pub(super) struct OneTask {
+    /// Id of the task, or the start of it
+    #[arg(value_name = "ID")]
+    id: String,
+
+    /// Save images, audio and other binary content to this file, or the text if there is none
+    #[arg(
+        id = "file",
+        short,
+        long = "output",
+        value_name = "FILE",
+        help_heading = "Output"
+    )]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+}
+
+impl OneTask {
+    pub(super) async fn get(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        self.with_task(terminal, async |task| {
+            let update = task.connection.with_timeout(task.handle.status()).await;
+            let update = task.forget_if_unknown(update)?;
+            task.print_state(&self, update.as_ref())
+        })
+        .await
+    }
+
+    pub(super) async fn wait(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        self.with_task(terminal, async |task| {
+            let outcome = task.connection.wait_for_task(&mut task.handle).await;
+            let outcome = outcome.map_err(|failure| {
+                failure.note("the task continues; `treenail task cancel` cancels it")
+            })?;
+            if has_ended(&outcome) {
+                task.file.remove(task.ticket.id())?;
+            }
+            print_result(
+                task.connection,
+                &outcome?,
+                self.server.output,
+                self.file.as_deref(),
+            )
+        })
+        .await
+    }
+
+    pub(super) async fn answer(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        self.with_task(terminal, async |task| {
+            let update = task.connection.answer_task(&mut task.handle).await?;
+            task.print_state(&self, update.as_ref())
+        })
+        .await
+    }
+
+    pub(super) async fn cancel(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        self.with_task(terminal, async |task| {
+            let cancelled = task.connection.with_timeout(task.handle.cancel()).await;
+            task.forget_if_unknown(cancelled)?;
+            task.file.remove(task.ticket.id())?;
+            terminal.print_note("the task was cancelled");
+            Ok(Exit::Success)
+        })
+        .await
+    }
+
+    async fn with_task(
+        &self,
+        terminal: &Terminal,
+        work: impl AsyncFnOnce(&mut Resumed<'_>) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        let file = TicketFile::of_server(&self.server)?;
+        let ticket = file.find(&self.id)?;
+        Connection::with_connection(&self.server, terminal, async |connection| {
+            let handle = connection.client.resume_task(&ticket)?;
+            let mut task = Resumed {
+                connection,
+                file: &file,
+                ticket: &ticket,
+                handle,
+            };
+            work(&mut task).await
+        })
+        .await
+    }
+}
+
+/// Task of an earlier call, with its connection.
+struct Resumed<'a> {
+    connection: &'a Connection,
+    file: &'a TicketFile,
+    ticket: &'a TaskTicket,
+    handle: TaskHandle<CallToolResult>,
+}
+
+impl Resumed<'_> {
+    /// Removes the ticket if the server does not know the task.
+    fn forget_if_unknown<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        if let Err(failure) = &outcome {
+            if failure.exit() == Exit::Refused {
+                self.file.remove(self.ticket.id())?;
+            }
+        }
+        outcome
+    }
+
+    fn print_state(&self, one: &OneTask, update: Option<&TaskUpdate>) -> Result<Exit, Failure> {
+        let terminal = &self.connection.terminal;
+        let Some(update) = update else {
+            return Ok(Exit::Success);
+        };
+        let json = state_json(self.ticket.id(), update);
+        if !print_if_json(one.server.output, terminal, &json)? {
+            let message = update.message.as_deref();
+            let message = message.map_or_else(String::new, |message| format!(": {message}"));
+            let text = format!("{}{message}", status_name(update.status));
+            terminal.print_text(&sanitize_text(&text))?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// Returns true if a task has ended, so that its ticket is of no more use.
+pub(in crate::commands) fn has_ended(outcome: &Result<CallToolResult, ClientError>) -> bool {
+    matches!(
+        outcome,
+        Ok(_) | Err(ClientError::Refused(_) | ClientError::Cancelled(_) | ClientError::Tool(_))
+    )
+}
+
+fn state_json(id: &str, update: &TaskUpdate) -> Value {
+    let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    json!({
+        "taskId": id,
+        "status": status_name(update.status),
+        "statusMessage": update.message,
+        "createdAt": update.created_at,
+        "lastUpdatedAt": update.last_updated_at,
+        "ttlMs": update.ttl.map(milliseconds),
+        "pollIntervalMs": update.poll_interval.map(milliseconds),
+    })
+}

@@ -1,0 +1,239 @@
+//! Tickets of tasks that run on servers: a file for each server, in the state directory of the user.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use treenail::tasks::TaskTicket;
+
+use crate::args::ServerArgs;
+use crate::exit::{Exit, Failure};
+use crate::files::{FileMode, read_file, replace_file_with};
+use crate::server::target_words;
+
+/// Maximum number of tickets of one server; further ones replace the oldest.
+const MAX_TICKETS: usize = 1_000;
+
+/// Time after which the lock of another process counts as left behind.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Tickets of one server.
+#[derive(Debug)]
+pub(crate) struct TicketFile {
+    path: PathBuf,
+    server: String,
+}
+
+/// Content of the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StoredTickets {
+    /// Address of the server, without secrets.
+    pub(crate) server: String,
+    /// The tickets, oldest first.
+    pub(crate) tasks: Vec<TaskTicket>,
+}
+
+impl TicketFile {
+    /// Returns the file of the server on a command line.
+    pub(crate) fn of_server(args: &ServerArgs) -> Result<Self, Failure> {
+        let words = target_words(args)?;
+        let hash = digest(&SHA256, words.join("\0").as_bytes());
+        let name: String = hash.as_ref()[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(Self {
+            path: folder()?.join(format!("{name}.json")),
+            server: describe_target(&words),
+        })
+    }
+
+    /// Stores a ticket.
+    pub(crate) fn add(&self, ticket: &TaskTicket) -> Result<(), Failure> {
+        self.change(|tasks| {
+            tasks.retain(|stored| stored.id() != ticket.id());
+            tasks.push(ticket.clone());
+            let excess = tasks.len().saturating_sub(MAX_TICKETS);
+            tasks.drain(..excess);
+        })
+    }
+
+    /// Removes the ticket of a task that has ended.
+    pub(crate) fn remove(&self, id: &str) -> Result<(), Failure> {
+        self.change(|tasks| tasks.retain(|stored| stored.id() != id))
+    }
+
+    /// Returns the ticket of a task, by its id or the start of it.
+    pub(crate) fn find(&self, id: &str) -> Result<TaskTicket, Failure> {
+        let stored = read_tickets(&self.path)?.tasks;
+        if let Some(ticket) = stored.iter().find(|ticket| ticket.id() == id) {
+            return Ok(ticket.clone());
+        }
+        let mut matching = stored
+            .into_iter()
+            .filter(|ticket| ticket.id().starts_with(id));
+        match (matching.next(), matching.next()) {
+            (Some(ticket), None) => Ok(ticket),
+            (Some(_), Some(_)) => Err(Failure::usage(format!(
+                "several tasks start with `{id}`; write more of the id"
+            ))),
+            (None, _) => Err(Failure::usage(format!(
+                "no task `{id}` of this server is stored; run `treenail task list` to see all tasks"
+            ))),
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<TaskTicket>)) -> Result<(), Failure> {
+        let _lock = Lock::acquire(&self.path)?;
+        let mut stored = read_tickets(&self.path)?;
+        stored.server.clone_from(&self.server);
+        change(&mut stored.tasks);
+        if stored.tasks.is_empty() {
+            return match fs::remove_file(&self.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    Err(Failure::io(format!("`{}`", self.path.display()))(error))
+                }
+                _ => Ok(()),
+            };
+        }
+        let text = serde_json::to_vec_pretty(&stored).map_err(|error| {
+            Failure::new(Exit::Io, format!("a ticket cannot be stored: {error}"))
+        })?;
+        replace_file_with(&self.path, &text, FileMode::Private)
+    }
+}
+
+/// Returns the tickets of all servers.
+pub(crate) fn all_tickets() -> Result<Vec<StoredTickets>, Failure> {
+    let folder = folder()?;
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Failure::io(format!("`{}`", folder.display()))(error)),
+    };
+    let mut all = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            all.push(read_tickets(&path)?);
+        }
+    }
+    all.sort_by(|one, other| one.server.cmp(&other.server));
+    Ok(all)
+}
+
+fn read_tickets(path: &Path) -> Result<StoredTickets, Failure> {
+    if !path.exists() {
+        return Ok(StoredTickets::default());
+    }
+    serde_json::from_str(&read_file(path)?).map_err(|error| {
+        let path = path.display();
+        let message = format!("`{path}` does not contain tickets of tasks: {error}");
+        Failure::new(Exit::Io, message).note("remove the file to forget the tasks of its server")
+    })
+}
+
+/// Returns the address of a server without secrets: its URL without user and query, or its program.
+fn describe_target(words: &[String]) -> String {
+    let last = words.get(1).map_or("", String::as_str);
+    if words.first().is_some_and(|word| word == "--url") {
+        let url = last.split(['?', '#']).next().unwrap_or_default();
+        return match url.split_once("://") {
+            Some((scheme, rest)) => {
+                let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+                let host = host.rsplit('@').next().unwrap_or_default();
+                format!("{scheme}://{host}/{path}")
+            }
+            None => url.to_owned(),
+        };
+    }
+    last.to_owned()
+}
+
+/// Returns the folder of the tickets.
+fn folder() -> Result<PathBuf, Failure> {
+    let variable = |name: &str| {
+        let value: Option<OsString> = std::env::var_os(name);
+        value.map(PathBuf::from).filter(|path| path.is_absolute())
+    };
+    let base = if cfg!(windows) {
+        variable("LOCALAPPDATA")
+    } else {
+        let home = || variable("HOME").map(|home| home.join(".local/state"));
+        variable("XDG_STATE_HOME").or_else(home)
+    };
+    let base = base.ok_or_else(|| {
+        Failure::new(
+            Exit::Io,
+            "there is no directory for tasks: the variable `HOME` is not set",
+        )
+    })?;
+    Ok(base.join("treenail").join("tasks"))
+}
+
+/// Lock file of a file of tickets, removed when it is dropped.
+struct Lock(PathBuf);
+
+impl Lock {
+    fn acquire(file: &Path) -> Result<Self, Failure> {
+        let folder = file.parent().unwrap_or(file);
+        create_private(folder).map_err(Failure::io(format!("`{}`", folder.display())))?;
+        let path = file.with_extension("lock");
+        loop {
+            match fs::File::create_new(&path) {
+                Ok(_) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::io(format!("`{}`", path.display()))(error)),
+            }
+            let changed = fs::metadata(&path).and_then(|metadata| metadata.modified());
+            let age = changed.map(|changed| SystemTime::now().duration_since(changed));
+            if age.is_ok_and(|age| age.is_ok_and(|age| age > LOCK_TIMEOUT)) {
+                let _ = fs::remove_file(&path);
+            } else {
+                sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Creates a folder for the user only, on Unix.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_described_target_has_no_secrets() {
+        for (words, expected) in [
+            (
+                ["--url", "https://me:pw@host:1/mcp?key=1#a"],
+                "https://host:1/mcp",
+            ),
+            (["--url", "https://host"], "https://host/"),
+            (["--", "server"], "server"),
+        ] {
+            assert_eq!(describe_target(&words.map(str::to_owned)), expected);
+        }
+    }
+}

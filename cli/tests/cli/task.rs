@@ -1,0 +1,175 @@
+//! `treenail call --task` and `--detach`, and `treenail task`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::http::HttpServer;
+use crate::process::{Outcome, outcome_of};
+
+/// Server with tasks, and the state directory of a user.
+struct Yard {
+    server: HttpServer,
+    state: tempfile::TempDir,
+    revision: &'static str,
+}
+
+impl Yard {
+    fn start(revision: &'static str) -> Self {
+        Self {
+            server: HttpServer::start_mode("tasks"),
+            state: tempfile::tempdir().unwrap(),
+            revision,
+        }
+    }
+
+    /// Runs the program with the server.
+    fn run(&self, args: &[&str]) -> Outcome {
+        let at = [
+            "--url",
+            &self.server.url,
+            "--protocol-version",
+            self.revision,
+        ];
+        self.run_alone(&[args, &at].concat())
+    }
+
+    fn run_alone(&self, args: &[&str]) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+        command.env("XDG_DATA_HOME", env!("CARGO_TARGET_TMPDIR"));
+        command.env("XDG_STATE_HOME", self.state.path());
+        outcome_of(command.args(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Starts a task and returns its id.
+    fn detach(&self, tool: &str) -> String {
+        let started = self.run(&["call", tool, "--detach"]);
+        assert_eq!(started.code, 0, "{}", started.stderr);
+        assert!(
+            started.stderr.contains("treenail task wait"),
+            "{}",
+            started.stderr
+        );
+        started.stdout.trim().to_owned()
+    }
+
+    fn folder(&self) -> std::path::PathBuf {
+        self.state.path().join("treenail").join("tasks")
+    }
+}
+
+const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+#[test]
+fn a_detached_task_is_awaited_by_another_process() {
+    for revision in REVISIONS {
+        let yard = Yard::start(revision);
+        let id = yard.detach("report");
+        let listed = yard.run_alone(&["task", "list"]);
+        for part in [&*id, "report", &yard.server.url] {
+            assert!(
+                listed.stdout.contains(part),
+                "{revision}: {}",
+                listed.stdout
+            );
+        }
+        yard.run(&["task", "get", &id]).check(0, "working\n", "");
+        assert_eq!(yard.run(&["call", "release"]).code, 0);
+        yard.run(&["task", "wait", &id[..6]])
+            .check(0, "released\n", "");
+        yard.run_alone(&["task", "list"])
+            .check(0, "", "no task is stored\n");
+    }
+}
+
+#[test]
+fn questions_of_a_task_are_answered() {
+    for revision in REVISIONS {
+        let yard = Yard::start(revision);
+        let id = yard.detach("ask");
+        let state = yard.run(&["task", "get", &id]);
+        assert!(
+            state.stdout.starts_with("input_required"),
+            "{revision}: {}",
+            state.stdout
+        );
+        let answered = yard.run(&["task", "answer", &id, "--yes"]);
+        assert_eq!(answered.code, 0, "{revision}: {}", answered.stderr);
+        assert!(
+            !answered.stdout.contains("input_required"),
+            "{revision}: {}",
+            answered.stdout
+        );
+        yard.run(&["task", "wait", &id]).check(0, "launched\n", "");
+    }
+}
+
+#[test]
+fn a_call_waits_for_its_task() {
+    for revision in REVISIONS {
+        let yard = Yard::start(revision);
+        let called = yard.run(&["call", "ask", "--task", "--yes"]);
+        assert_eq!(
+            (called.code, &*called.stdout),
+            (0, "launched\n"),
+            "{revision}: {}",
+            called.stderr
+        );
+        yard.run(&["call", "sink", "--task"])
+            .check(1, "", "error: the tool failed: it leaks\n");
+        // A tool without tasks answers directly.
+        assert_eq!(yard.run(&["call", "release", "--detach"]).code, 0);
+        yard.run_alone(&["task", "list"])
+            .check(0, "", "no task is stored\n");
+    }
+}
+
+#[test]
+fn a_cancelled_task_is_forgotten() {
+    for revision in REVISIONS {
+        let yard = Yard::start(revision);
+        let id = yard.detach("report");
+        yard.run(&["task", "cancel", &id])
+            .check(0, "", "the task was cancelled\n");
+        let error = format!(
+            "error: no task `{id}` of this server is stored; run `treenail task list` to see all tasks\n"
+        );
+        yard.run(&["task", "get", &id]).check(2, "", &error);
+    }
+}
+
+#[test]
+fn a_task_that_was_cancelled_elsewhere_has_an_exit_code() {
+    let yard = Yard::start("2026-07-28");
+    let id = yard.detach("report");
+    // A copy of the tickets, as of another computer.
+    let (mine, copy) = (yard.folder(), tempfile::tempdir().unwrap());
+    copy_files(&mine, copy.path());
+    assert_eq!(yard.run(&["task", "cancel", &id]).code, 0);
+    copy_files(copy.path(), &mine);
+    let waited = yard.run(&["task", "wait", &id]);
+    assert_eq!(waited.code, 13, "{}", waited.stderr);
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn tickets_are_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let yard = Yard::start("2026-07-28");
+    yard.detach("report");
+    let folder = yard.folder();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
+    assert_eq!(files.len(), 1);
+    for file in files {
+        assert_eq!(mode(&file.unwrap().path()), 0o600);
+    }
+}

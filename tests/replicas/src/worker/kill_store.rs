@@ -1,0 +1,87 @@
+//! Store with points before and after each change.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use treenail::tasks::{StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+
+use crate::point;
+
+/// Longest lease. A longer wake time is that of a finished task.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// Whether this process has stored a task.
+static STORED: LazyLock<watch::Sender<bool>> = LazyLock::new(watch::Sender::default);
+
+/// Waits until this process has stored a task, which is that of the caller.
+pub(crate) async fn stored() {
+    // The sender is static.
+    let _ = STORED.subscribe().wait_for(|stored| *stored).await;
+}
+
+/// Store that passes a point before and after each change. Its leases have always ended, so that a restarted process takes over
+/// the tasks of the killed one at once.
+#[derive(Debug)]
+pub(crate) struct KillStore {
+    store: Arc<dyn TaskStore>,
+}
+
+impl KillStore {
+    pub(crate) fn new(store: Arc<dyn TaskStore>) -> Self {
+        Self { store }
+    }
+}
+
+fn without_lease(wake: Duration) -> Duration {
+    if wake <= LEASE { Duration::ZERO } else { wake }
+}
+
+fn between_points<'a, T: Send + 'a>(change: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+    Box::pin(async move {
+        point::pass();
+        let changed = change.await;
+        point::pass();
+        STORED.send_replace(true);
+        changed
+    })
+}
+
+impl TaskStore for KillStore {
+    fn insert(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, ()> {
+        between_points(Box::pin(async move {
+            self.store.insert(task, without_lease(wake)).await
+        }))
+    }
+
+    fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        self.store.get(id)
+    }
+
+    fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
+        between_points(Box::pin(async move {
+            self.store.replace(task, without_lease(wake)).await
+        }))
+    }
+
+    fn remove<'a>(&'a self, id: &'a TaskId, version: u64) -> StoreFuture<'a, bool> {
+        between_points(Box::pin(self.store.remove(id, version)))
+    }
+
+    fn due(&self, limit: usize) -> StoreFuture<'_, Vec<StoredTask>> {
+        self.store.due(limit)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<&'a TaskId>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<StoredTask>> {
+        self.store.list(owner, after, limit)
+    }
+
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+        self.store.usage(owner)
+    }
+}
