@@ -20,6 +20,7 @@ macro_rules! pages {
         #[doc = "[revisions]: crate::guide::revisions"]
         #[doc = "[state]: crate::guide::state"]
         #[doc = "[streams]: crate::guide::streams"]
+        #[cfg_attr(feature = "durable-tasks", doc = "[tasks]: crate::guide::tasks")]
         #[doc = "[tools]: crate::guide::tools"]
         #[doc = "[troubleshooting]: crate::guide::troubleshooting"]
         #[doc = "[visibility]: crate::guide::visibility"]
@@ -62,6 +63,11 @@ pages! {
     errors;
     /// Shared values, locks and databases.
     state;
+    /// Methods and settings beyond those of the protocol.
+    extensions;
+    /// Calls that take long, and survive a restart.
+    #[cfg(feature = "durable-tasks")]
+    tasks;
     /// Limits, timeouts and rate limits.
     limits;
     /// Streamable HTTP.
@@ -72,6 +78,8 @@ pages! {
     authorization;
     /// Lists and tools that differ by caller.
     visibility;
+    /// Methods and capabilities beyond the protocol.
+    extensions;
     /// Other servers, served as a part of one server.
     #[cfg(feature = "proxy")]
     proxies;

@@ -281,7 +281,7 @@ impl Progress<'_> {
             }
             return;
         }
-        let Some(token) = self.state.progress_token.clone() else {
+        let Some(token) = self.state.progress_token().cloned() else {
             return;
         };
         let done = self.done.as_f64();

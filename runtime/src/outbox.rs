@@ -13,6 +13,8 @@ use crate::limits::Limits;
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     sender: mpsc::Sender<Vec<u8>>,
+    /// Sender of the queue whose messages belong to no request, if the peer reads it.
+    session: Option<mpsc::Sender<Vec<u8>>>,
     requests: Arc<Requests>,
 }
 
@@ -41,7 +43,7 @@ impl Outbox {
     pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
         let (sender, receiver) = mpsc::channel(capacity(limits));
         let requests = Arc::new(self.requests.successor(limits.pending_client_requests));
-        (Self { sender, requests }, Outgoing { receiver })
+        (Self::of_peer(sender, requests), Outgoing { receiver })
     }
 }
 
@@ -50,8 +52,39 @@ impl Outbox {
     #[cfg(feature = "http-server")]
     pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
         let (sender, receiver) = mpsc::channel(capacity(limits));
-        let requests = Arc::clone(&self.requests);
-        (Self { sender, requests }, Outgoing { receiver })
+        let outbox = Self {
+            sender,
+            session: None,
+            requests: Arc::clone(&self.requests),
+        };
+        (outbox, Outgoing { receiver })
+    }
+
+    /// Sets the queue of the session, which its peer reads.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn join_session(&mut self, session: &Self) {
+        self.session = Some(session.sender.clone());
+    }
+}
+
+impl Outbox {
+    fn of_peer(sender: mpsc::Sender<Vec<u8>>, requests: Arc<Requests>) -> Self {
+        Self {
+            session: Some(sender.clone()),
+            sender,
+            requests,
+        }
+    }
+
+    /// Returns the queue whose messages belong to no request, if the peer reads it.
+    pub(crate) fn of_session(&self) -> Option<Self> {
+        let sender = self.session.clone()?;
+        Some(Self::of_peer(sender, Arc::clone(&self.requests)))
+    }
+
+    /// Waits for the end of the connection.
+    pub(crate) async fn closed(&self) {
+        self.sender.closed().await;
     }
 }
 
@@ -80,7 +113,7 @@ impl Outgoing {
 pub(crate) fn outbox(limits: &Limits) -> (Outbox, Outgoing) {
     let (sender, receiver) = mpsc::channel(capacity(limits));
     let requests = Arc::new(Requests::new(limits.pending_client_requests));
-    (Outbox { sender, requests }, Outgoing { receiver })
+    (Outbox::of_peer(sender, requests), Outgoing { receiver })
 }
 
 /// Returns the capacity of a queue, within the range of the channel.

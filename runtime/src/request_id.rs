@@ -48,21 +48,21 @@ impl<'a> CallId<'a> {
 
 /// An id that is read when it is asked for.
 #[derive(Debug)]
-pub(crate) struct LazyId {
-    /// Missing where the id was read at once, being a number.
-    text: Option<Arc<str>>,
-    read: OnceLock<RequestId>,
+pub(crate) enum LazyId {
+    /// Read at once, because nothing is allocated.
+    Number(RequestId),
+    Text {
+        text: Arc<str>,
+        read: OnceLock<RequestId>,
+    },
 }
 
 impl LazyId {
     pub(crate) fn new(id: CallId<'_>) -> Self {
         match id.text().parse() {
-            Ok(number) => Self {
-                text: None,
-                read: OnceLock::from(RequestId::Number(number)),
-            },
-            Err(_) => Self {
-                text: Some(id.shared()),
+            Ok(number) => Self::Number(RequestId::Number(number)),
+            Err(_) => Self::Text {
+                text: id.shared(),
                 read: OnceLock::new(),
             },
         }
@@ -70,10 +70,12 @@ impl LazyId {
 
     /// The id. Its text has been checked to be a string or an integer; an integer beyond 64 bits is given as its digits.
     pub(crate) fn get(&self) -> &RequestId {
-        self.read.get_or_init(|| {
-            let text = self.text.as_deref().unwrap_or_default();
-            serde_json::from_str(text).unwrap_or_else(|_| RequestId::String(text.to_owned()))
-        })
+        match self {
+            Self::Number(id) => id,
+            Self::Text { text, read } => read.get_or_init(|| {
+                serde_json::from_str(text).unwrap_or_else(|_| RequestId::String((**text).into()))
+            }),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 for package in bench floor-server treenail-server treenail-dynamic treenail-otel-server treenail-many rmcp-server hyper-http \
-    treenail-http rmcp-http floor-client treenail-client rmcp-client; do
+    treenail-http rmcp-http treenail-tasks-server floor-client treenail-client rmcp-client; do
     cargo build --release --quiet --package "$package"
 done
 exec "${CARGO_TARGET_DIR:-target}/release/bench" "$@"

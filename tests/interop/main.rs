@@ -58,6 +58,25 @@ fn clients_watch_the_board_example_over_http() {
     run("board", "board", Transport::Http);
 }
 
+#[test]
+fn clients_run_tasks_over_stdio() {
+    run_tasks(Transport::Stdio);
+}
+
+#[test]
+fn clients_run_tasks_over_http() {
+    run_tasks(Transport::Http);
+}
+
+/// Runs the program for tasks with the TypeScript clients; the Python SDK has no tasks.
+fn run_tasks(transport: Transport) {
+    for client in ["v1", "v2-legacy", "v2-modern"] {
+        let folder = tempfile::tempdir().expect("a temporary directory can be created");
+        let store = folder.path().join("tasks.db");
+        Client::new("tasks", client).use_example("jobs", &[store.as_os_str()], transport);
+    }
+}
+
 /// Runs the programs for `files`. They create files in the served directory, and one next to it.
 fn use_files(transport: Transport) {
     for client in CLIENTS {

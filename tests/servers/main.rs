@@ -11,4 +11,5 @@ mod http_server;
 mod installed;
 mod memory;
 mod process;
+mod report;
 mod results;

@@ -68,7 +68,9 @@ fn all_commands_work_over_http() {
 }
 
 /// Starts a server that answers every request with `status` and forwards the request heads.
-fn rejecting_server(status: &'static str) -> (String, std::sync::mpsc::Receiver<String>) {
+pub(crate) fn rejecting_server(
+    status: &'static str,
+) -> (String, std::sync::mpsc::Receiver<String>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let (sender, heads) = channel();

@@ -1,10 +1,13 @@
 //! `treenail proxy`: several servers as one.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::http::{HttpServer, rejecting_server};
 use crate::process::{Outcome, outcome_of, run_alone, test_server};
 
 /// Runs a command with `treenail proxy` and these options as its server.
@@ -99,6 +102,137 @@ fn the_servers_of_a_configuration_file_are_served() {
         "{}",
         outcome.stderr
     );
+}
+
+/// `treenail proxy --http`, which ends on drop.
+struct HttpProxy {
+    process: Child,
+    url: String,
+}
+
+impl HttpProxy {
+    fn start(options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+        command
+            .args(["proxy", "--http", "127.0.0.1:0"])
+            .args(options);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let notes = BufReader::new(process.stderr.take().unwrap());
+        let mut notes = notes.lines().map(Result::unwrap);
+        let url = notes.find_map(|note| Some(note.strip_prefix("serving ")?.to_owned()));
+        let url = url.expect("the proxy prints its URL");
+        // Otherwise it could not print any more.
+        std::thread::spawn(move || notes.for_each(drop));
+        Self { process, url }
+    }
+}
+
+impl Drop for HttpProxy {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+#[test]
+fn servers_over_http_and_stdio_are_served_over_http() {
+    let far = HttpServer::start_mode("http");
+    let (near, far) = (format!("near='{}'", server()), format!("far={}", far.url));
+    let proxy = HttpProxy::start(&["-s", &near, "-s", &far]);
+    for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
+        for namespace in ["near", "far"] {
+            let at = ["--url", &proxy.url, "--protocol-version", revision];
+            let add = format!("{namespace}.add");
+            run_alone(&[&["call", &add, "a=1", "b=2"][..], &at].concat()).check(0, "3\n", "");
+            let book = format!("{namespace}.book");
+            let answers = ["--answer", "name=Ada", "--answer", "room=Single"];
+            let expected = "Ada, 2 nights, single, note: none\n";
+            let booked = run_alone(&[&["call", &book][..], &answers, &at].concat());
+            booked.check(0, expected, "");
+        }
+    }
+}
+
+#[test]
+fn an_address_in_use_is_reported() {
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let outcome = run_alone(&["proxy", "--http", &address, "--", &server()]);
+    assert_eq!(outcome.code, 8, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&address), "{}", outcome.stderr);
+}
+
+#[test]
+fn messages_of_all_servers_are_shown_on_standard_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    let (one, two) = (format!("one='{}'", server()), format!("two='{}'", server()));
+    command.args(["proxy", "--log", "-", "-s", &one, "-s", &two]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut proxy = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = proxy.stdin.take().unwrap();
+    let call = |id: u8, name: &str| {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({"name": name, "arguments": {"a": 20, "b": 22}, "_meta": meta});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    };
+    for message in [call(1, "one.add"), call(2, "two.add")] {
+        writeln!(input, "{message}").unwrap();
+    }
+    let mut output = BufReader::new(proxy.stdout.take().unwrap()).lines();
+    for _ in 0..2 {
+        let response = output.next().unwrap().unwrap();
+        assert!(response.contains("42"), "{response}");
+    }
+    drop(input);
+    let log = outcome_of(proxy.wait_with_output().unwrap()).stderr;
+    for name in ["one", "two"] {
+        let shown = |line: &str| line.contains(name) && line.contains("tools/call");
+        assert!(log.lines().filter(|line| shown(line)).count() >= 2, "{log}");
+    }
+}
+
+#[test]
+fn headers_of_a_configuration_file_are_sent_and_not_shown() {
+    let (url, heads) = rejecting_server("403 Forbidden");
+    let folder = tempfile::tempdir().unwrap();
+    let (file, log) = (folder.path().join("mcp.json"), folder.path().join("log"));
+    let remote = json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer s3cret"}});
+    // The form of VS Code.
+    let config = json!({"servers": {"far": remote, "near": {"command": server()}}});
+    fs::write(&file, config.to_string()).unwrap();
+    let (file, log_file) = (file.to_str().unwrap(), log.to_str().unwrap());
+    let options = ["--config", file, "--log", log_file];
+    let outcome = through_proxy(&["call", "near.add", "a=1", "b=2"], &options);
+    assert_eq!(
+        (outcome.code, outcome.stdout.trim()),
+        (0, "3"),
+        "{outcome:?}"
+    );
+    let head = heads.recv().unwrap().to_lowercase();
+    assert!(head.contains("authorization: bearer s3cret"), "{head}");
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.contains("near") && log.contains("far"), "{log}");
+    assert!(!(outcome.stderr + &log).contains("s3cret"), "{log}");
+}
+
+#[test]
+fn a_wrong_configuration_file_is_reported_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    let missing = file.to_str().unwrap();
+    let outcome = run_alone(&["proxy", "--config", missing]);
+    assert_ne!(outcome.code, 0);
+    assert!(outcome.stderr.contains("mcp.json"), "{}", outcome.stderr);
+    fs::write(&file, r#"{"mcpServers": {"a": {"args": []}}}"#).unwrap();
+    let outcome = run_alone(&["proxy", "--config", missing]);
+    assert_ne!(outcome.code, 0);
+    let named = outcome.stderr.contains("mcp.json") && outcome.stderr.contains("`a`");
+    assert!(named, "{}", outcome.stderr);
 }
 
 #[test]

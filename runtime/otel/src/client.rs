@@ -1,18 +1,16 @@
 //! Spans and measurements of clients: a session around another one.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use opentelemetry::trace::{FutureExt as _, SpanBuilder, SpanKind};
 use opentelemetry::{Context, KeyValue};
 use treenail_runtime::client::{
-    ClientError, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
-    TransportKind,
+    ClientError, Session, SessionFuture, SessionRequest, SessionWrapper, TransportKind,
 };
 use treenail_runtime::internal::{string_member, with_meta};
 use treenail_runtime::observe::{ObservedTransport, Outcome};
-use treenail_schema::{JsonObject, Method, Revision};
+use treenail_schema::{Method, Revision};
 
 use crate::attributes::{self, REQUEST_ID, RESOURCE_URI, bounded, method_name};
 use crate::operation::{Operation, SessionTimer};
@@ -116,9 +114,9 @@ impl ObservedClient {
     }
 }
 
-impl Session for ObservedClient {
-    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        self.session.listen(incoming);
+impl SessionWrapper for ObservedClient {
+    fn inner(&self) -> &dyn Session {
+        &*self.session
     }
 
     fn request(&self, mut request: SessionRequest) -> SessionFuture<'_, String> {
@@ -137,26 +135,6 @@ impl Session for ObservedClient {
             }
             response
         })
-    }
-
-    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
-        self.session.notify(notification)
-    }
-
-    fn transport(&self) -> TransportKind {
-        self.session.transport()
-    }
-
-    fn stray_line(&self) -> Option<String> {
-        self.session.stray_line()
-    }
-
-    fn credentials_version(&self) -> u64 {
-        self.session.credentials_version()
-    }
-
-    fn extensions(&self) -> BTreeMap<String, JsonObject> {
-        self.session.extensions()
     }
 
     fn close(&self) -> SessionFuture<'_, ()> {

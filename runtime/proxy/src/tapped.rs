@@ -1,13 +1,8 @@
 //! Session that passes messages of its server to a [`Tap`], and everything else to the client.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use treenail_runtime::client::{
-    IncomingHandler, IncomingRequest, Session, SessionFuture, SessionNotification, SessionRequest,
-    TransportKind,
-};
-use treenail_schema::JsonObject;
+use treenail_runtime::client::{IncomingHandler, IncomingRequest, Session, SessionWrapper};
 
 use crate::tap::Tap;
 
@@ -24,39 +19,15 @@ struct TappedSession {
     tap: Arc<Tap>,
 }
 
-impl Session for TappedSession {
+impl SessionWrapper for TappedSession {
+    fn inner(&self) -> &dyn Session {
+        &*self.session
+    }
+
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         let tap = Arc::clone(&self.tap);
         self.session
             .listen(Arc::new(TappedHandler { tap, incoming }));
-    }
-
-    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
-        self.session.request(request)
-    }
-
-    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
-        self.session.notify(notification)
-    }
-
-    fn transport(&self) -> TransportKind {
-        self.session.transport()
-    }
-
-    fn stray_line(&self) -> Option<String> {
-        self.session.stray_line()
-    }
-
-    fn credentials_version(&self) -> u64 {
-        self.session.credentials_version()
-    }
-
-    fn extensions(&self) -> BTreeMap<String, JsonObject> {
-        self.session.extensions()
-    }
-
-    fn close(&self) -> SessionFuture<'_, ()> {
-        self.session.close()
     }
 }
 

@@ -9,6 +9,7 @@ mod requests;
 mod round;
 mod sampling;
 mod seal;
+mod session;
 
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
@@ -36,6 +37,8 @@ pub(crate) use self::round::{ElicitConfig, ResumedState};
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};
+#[doc(hidden)]
+pub use self::session::{SessionPeer, session_number};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;

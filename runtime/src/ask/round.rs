@@ -137,7 +137,8 @@ pub(crate) struct ResumedState {
 pub struct Round {
     config: Arc<ElicitConfig>,
     target: OwnedTarget,
-    run: Mutex<Run>,
+    /// `None` until something is stored, because most calls ask nothing.
+    run: Mutex<Option<Box<Run>>>,
 }
 
 #[derive(Debug, Default)]
@@ -162,10 +163,12 @@ impl Round {
         Self {
             config: Arc::clone(config),
             target: target.into(),
-            run: Mutex::new(Run {
-                resumed: resumed.cloned().unwrap_or_default(),
-                ..Run::default()
-            }),
+            run: Mutex::new(resumed.map(|resumed| {
+                Box::new(Run {
+                    resumed: resumed.clone(),
+                    ..Run::default()
+                })
+            })),
         }
     }
 
@@ -174,6 +177,10 @@ impl Round {
     #[cfg(feature = "tower")]
     pub(crate) fn begin(&self, caller: Option<&str>) -> Result<(), RpcError> {
         let mut run = self.run();
+        if run.is_none() && caller.is_none() {
+            return Ok(());
+        }
+        let run = run.get_or_insert_default();
         run.keys.clear();
         let state = &mut run.resumed.state;
         if state.rounds > 0 && state.caller.as_deref() != caller {
@@ -186,6 +193,7 @@ impl Round {
     /// Returns the key of a question: the given one, or its number in this run.
     pub(crate) fn key(&self, key: Option<String>) -> Result<String, AskError> {
         let mut run = self.run();
+        let run = run.get_or_insert_default();
         let key = key.unwrap_or_else(|| format!("question-{}", run.keys.len() + 1));
         if run.keys.contains(&key) {
             return Err(AskError::NotAllowed(format!(
@@ -203,7 +211,7 @@ impl Round {
         request: &InputRequest,
     ) -> Result<Option<Box<RawValue>>, AskError> {
         let mut run = self.run();
-        let run = &mut *run;
+        let run = &mut **run.get_or_insert_default();
         let id = QuestionId::of(request)?;
         let ResumedState { state, responses } = &mut run.resumed;
         if let Some(value) = responses.remove(key) {
@@ -223,34 +231,41 @@ impl Round {
 
     /// Returns the number of questions of this run, including answered ones.
     pub fn asked(&self) -> usize {
-        self.run().keys.len()
+        self.run().as_ref().map_or(0, |run| run.keys.len())
     }
 
     /// Returns the result of the work `key` in an earlier round.
     pub fn done(&self, key: &str) -> Option<Box<RawValue>> {
-        self.run().resumed.state.once.get(key).cloned()
+        self.run().as_ref()?.resumed.state.once.get(key).cloned()
     }
 
     /// Stores the result of the work `key` for the following rounds.
     pub fn keep(&self, key: &str, value: Box<RawValue>) {
         let mut run = self.run();
+        let run = run.get_or_insert_default();
         run.begun.remove(key);
         run.resumed.state.once.insert(key.to_owned(), value);
     }
 
     /// Records that the work `key` runs now.
     pub(crate) fn begin_work(&self, key: &str) {
-        self.run().begun.insert(key.to_owned());
+        let mut run = self.run();
+        run.get_or_insert_default().begun.insert(key.to_owned());
     }
 
     /// Records that the work `key` has failed.
     pub(crate) fn release_work(&self, key: &str) {
-        self.run().begun.remove(key);
+        if let Some(run) = &mut *self.run() {
+            run.begun.remove(key);
+        }
     }
 
     /// Returns the values that the call has obtained so far.
     pub(crate) fn journal(&self) -> Journal {
         let run = self.run();
+        let Some(run) = &*run else {
+            return Journal::default();
+        };
         let state = &run.resumed.state;
         let answers = state.answers.iter().map(|(key, answer)| {
             let answer = RecordedAnswer {
@@ -271,14 +286,15 @@ impl Round {
         &self,
         waker: &Waker,
     ) -> Option<Result<InputRequiredResult, RpcError>> {
-        let mut run = self.run();
+        let mut guard = self.run();
+        let run = guard.get_or_insert_default();
         if run.questions.is_empty() {
             run.waker = Some(waker.clone());
             return None;
         }
         let questions = std::mem::take(&mut run.questions);
         let state = std::mem::take(&mut run.resumed.state);
-        drop(run);
+        drop(guard);
         Some(self.seal(state).map(|state| {
             InputRequiredResult::new()
                 .with_input_requests(questions)
@@ -311,7 +327,7 @@ impl Round {
         RpcError::internal(format!("`{target}` could not ask: {problem}"))
     }
 
-    fn run(&self) -> std::sync::MutexGuard<'_, Run> {
+    fn run(&self) -> std::sync::MutexGuard<'_, Option<Box<Run>>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

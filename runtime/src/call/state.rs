@@ -70,8 +70,8 @@ pub(crate) struct CallState {
     pub(crate) server: Server,
     pub(crate) id: LazyId,
     pub(crate) meta: Option<Box<str>>,
-    /// Sent by a caller that wants progress.
-    pub(crate) progress_token: Option<ProgressToken>,
+    /// Parsed from `meta` when it is first needed, because most functions report no progress.
+    progress_token: OnceLock<Option<ProgressToken>>,
     round: Option<Arc<Round>>,
     /// The record of the task that the call has become. Set under the lock of `live`.
     task: OnceLock<Arc<dyn TaskLink>>,
@@ -86,6 +86,8 @@ pub(crate) struct CallState {
 #[derive(Debug, Default)]
 struct Live {
     finished: bool,
+    /// Set if a task waits for the end.
+    awaited: bool,
     /// The last progress that was sent.
     progress: Option<f64>,
     /// The response to the request if its function fails.
@@ -99,7 +101,7 @@ impl CallState {
             server: call.server.clone(),
             id: LazyId::new(call.id),
             meta: call.meta.map(Into::into),
-            progress_token: call.meta.and_then(progress_token),
+            progress_token: OnceLock::new(),
             round: call.round(),
             task: OnceLock::new(),
             has_layers: false,
@@ -118,6 +120,12 @@ impl CallState {
         let round = outer.or(state.round.take());
         state.round = Some(round.unwrap_or_else(|| call.new_round()));
         state
+    }
+
+    /// Returns the token that a caller sends if it requests progress.
+    pub(crate) fn progress_token(&self) -> Option<&ProgressToken> {
+        let parse = || self.meta.as_deref().and_then(progress_token);
+        self.progress_token.get_or_init(parse).as_ref()
     }
 
     /// Sends a notification, unless the call has ended. Waits for room in the queue.
@@ -256,9 +264,11 @@ impl CallState {
     fn finish(&self) -> Option<RpcError> {
         let mut live = self.live();
         live.finished = true;
-        let fault = live.fault.take();
+        let (fault, awaited) = (live.fault.take(), live.awaited);
         drop(live);
-        self.finished.notify_waiters();
+        if awaited {
+            self.finished.notify_waiters();
+        }
         fault
     }
 
@@ -274,7 +284,7 @@ impl CallState {
     pub(crate) async fn finished(&self) {
         loop {
             let changed = self.finished.notified();
-            if self.is_finished() {
+            if self.note_wait() {
                 return;
             }
             changed.await;
@@ -284,9 +294,16 @@ impl CallState {
     /// Waits until the call has ended, or has become a task.
     pub(crate) async fn finished_or_task(&self) {
         let changed = self.finished.notified();
-        if !self.is_finished() && !self.is_task() {
+        if !self.note_wait() && !self.is_task() {
             changed.await;
         }
+    }
+
+    /// Makes the end of the call wake its waiters. Returns `true` if the call has ended already.
+    fn note_wait(&self) -> bool {
+        let mut live = self.live();
+        live.awaited = true;
+        live.finished
     }
 }
 

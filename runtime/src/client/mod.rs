@@ -38,7 +38,7 @@ pub use self::protocol::{
 };
 pub use self::session::{
     IncomingHandler, IncomingRequest, Responder, Session, SessionFuture, SessionNotification,
-    SessionRequest, TransportKind,
+    SessionRequest, SessionWrapper, TransportKind,
 };
 pub use self::typed::{MockCall, TypedCall, TypedCallFuture, TypedStream};
 pub use treenail_contract::{

@@ -35,8 +35,8 @@ pub use crate::wire::{
 pub mod task {
     use std::sync::Arc;
 
-    pub use crate::ask::ask_client;
     use crate::ask::{NO_RANDOM_BYTES, RequestStateKey};
+    pub use crate::ask::{SessionPeer, ask_client, session_number};
     pub use crate::call::Call;
     use crate::context::Context;
     pub use crate::handler::{Handler, PendingResult, ResultFuture};

@@ -61,7 +61,7 @@ impl CallValue for Streaming<Context> {
     fn from_call(call: &Call<'_>) -> Self {
         let context = Context::from_call(call);
         let state = context.state();
-        let token = state.progress_token.is_some();
+        let token = state.progress_token().is_some();
         let reporter = token.then(|| ItemReporter::new(call, Arc::clone(state)));
         let bounds = bounds(call);
         Self {
@@ -134,7 +134,7 @@ fn progress_notification(
     let mut message =
         br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#
             .to_vec();
-    push_json(&mut message, &state.progress_token);
+    push_json(&mut message, &state.progress_token());
     message.extend_from_slice(br#","progress":"#);
     push_json(&mut message, progress);
     if let Some(text) = collected.latest_text() {

@@ -41,7 +41,7 @@ impl ToolTask {
         Self::default()
     }
 
-    /// Makes each call a task that is not ready at once, as `task(always)` does.
+    /// Makes each call a task from its start, as `task(always)` does. All its questions are those of the task.
     pub fn always(self) -> Self {
         self.after(Duration::ZERO)
     }
@@ -83,6 +83,11 @@ impl ToolTask {
     pub fn max(mut self, max: Duration) -> Self {
         self.max = Some(max);
         self
+    }
+
+    /// Returns `true` if each call is a task from its start.
+    pub(crate) fn is_always(&self) -> bool {
+        self.after == Some(Duration::ZERO)
     }
 
     /// Returns the settings for a record of the tool.

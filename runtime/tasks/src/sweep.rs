@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
+use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::task::resume;
 use treenail_runtime::{Server, WeakServer};
 
@@ -26,7 +27,7 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
         limits.watch_interval.max(LEAST),
     );
     // At once: the process may have been restarted.
-    let (mut next_sweep, mut next_watch) = (Instant::now(), Instant::now() + watch);
+    let (mut next_sweep, mut next_watch) = (Instant::now(), deadline::after(watch));
     while !engine.is_halted() {
         let now = Instant::now();
         if now >= next_sweep {
@@ -34,11 +35,11 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
                 return;
             };
             engine.sweep_once(&server).await;
-            next_sweep = Instant::now() + sweep;
+            next_sweep = deadline::after(sweep);
         }
         if now >= next_watch {
             engine.read_watched().await;
-            next_watch = Instant::now() + watch;
+            next_watch = deadline::after(watch);
         }
         let rest = next_sweep
             .min(next_watch)

@@ -10,6 +10,7 @@ mod list_changes;
 mod progress;
 mod prompts;
 mod resources;
+mod tasks;
 
 use std::env;
 use std::error::Error;
@@ -26,6 +27,7 @@ use self::list_changes::ListChanges;
 use self::progress::Progress;
 use self::prompts::Prompts;
 use self::resources::Resources;
+use self::tasks::Tasks;
 
 fn server() -> treenail::Result<Server> {
     treenail::server!()
@@ -38,6 +40,7 @@ fn server() -> treenail::Result<Server> {
         .mount(ListChanges)
         .mount(Prompts)
         .mount(Resources)
+        .mount(Tasks)
         .build()
 }
 

@@ -1,14 +1,12 @@
 //! Session that passes its messages to a sink.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use treenail::ClientError;
 use treenail::client::{
-    IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest, TransportKind,
+    IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest, SessionWrapper,
 };
-use treenail::schema::JsonObject;
 
 use super::incoming::TracedIncoming;
 use super::{Direction, MessageKind, Redactor, TraceSink, TracedMessage};
@@ -53,7 +51,11 @@ impl Tracer {
     }
 }
 
-impl Session for TracedSession {
+impl SessionWrapper for TracedSession {
+    fn inner(&self) -> &dyn Session {
+        &*self.session
+    }
+
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         let tracer = self.tracer.clone();
         self.session
@@ -79,26 +81,6 @@ impl Session for TracedSession {
             elapsed: None,
         });
         self.session.notify(notification)
-    }
-
-    fn transport(&self) -> TransportKind {
-        self.session.transport()
-    }
-
-    fn stray_line(&self) -> Option<String> {
-        self.session.stray_line()
-    }
-
-    fn credentials_version(&self) -> u64 {
-        self.session.credentials_version()
-    }
-
-    fn extensions(&self) -> BTreeMap<String, JsonObject> {
-        self.session.extensions()
-    }
-
-    fn close(&self) -> SessionFuture<'_, ()> {
-        self.session.close()
     }
 }
 

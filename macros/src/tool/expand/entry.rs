@@ -16,7 +16,6 @@ use crate::tool::model::{Argument, CallInput, Feature, Input, Kind, Output, Reso
 use super::complete::complete;
 use super::policy::policy;
 use super::stream::{collect_items, items};
-use super::task::task;
 
 /// Item that contains the function.
 #[derive(Clone, Copy)]
@@ -90,8 +89,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
         let value = hint.given.value;
         quote!(.#method(#value))
     });
-    let policy = feature.tool().map(policy);
-    let task = feature.tool().and_then(|tool| task(krate, tool));
+    let policy = feature.tool().map(|it| policy(krate, it));
     let resource = feature.resource().map(|it| resource(krate, it));
     let scope = feature.scope.iter();
     let scope = scope.map(|it| value(it, "scope", &quote!(#krate::args::IntoScopes::into_scopes)));
@@ -130,7 +128,6 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
             #(.description(#description))*
             #(#hints)*
             #policy
-            #task
             #resource
             #(#scope)*
             #(#icons)*

@@ -1,10 +1,12 @@
-//! The timeout and the concurrency limit of a tool.
+//! The timeout, the concurrency limit and the task support of a tool.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::task::task;
 use crate::args::Attr;
+use crate::krate::Krate;
 use crate::tool::model::Tool;
 
 /// Expands to
@@ -12,8 +14,8 @@ use crate::tool::model::Tool;
 /// .timeout({ let value: ::core::time::Duration = …; value })
 /// .max_concurrency({ let value: ::core::primitive::usize = …; value })
 /// ```
-/// The annotated locals make a value of another type an error at the value.
-pub(super) fn policy(tool: &Tool) -> TokenStream {
+/// followed by the [task support](task). The annotated locals make a value of another type an error at the value.
+pub(super) fn policy(krate: &Krate, tool: &Tool) -> TokenStream {
     let timeout = tool.timeout.iter().map(|Attr { value, .. }| {
         let value =
             quote_spanned!(value.span()=> { let value: ::core::time::Duration = #value; value });
@@ -24,5 +26,6 @@ pub(super) fn policy(tool: &Tool) -> TokenStream {
             quote_spanned!(value.span()=> { let value: ::core::primitive::usize = #value; value });
         quote!(.max_concurrency(#value))
     });
-    quote!(#(#timeout)* #(#max_concurrency)*)
+    let task = task(krate, tool);
+    quote!(#(#timeout)* #(#max_concurrency)* #task)
 }

@@ -1,6 +1,6 @@
 //! The key `task` of a tool.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::Ident;
 use syn::LitStr;
 
 use crate::args::{Attr, Keys};
@@ -41,7 +41,7 @@ pub(crate) struct Length {
 impl Task {
     pub(super) fn read(keys: &mut Keys, sink: &mut Sink) -> Option<Self> {
         let Attr { key, value } = keys.list("task", "`task` or `task(always)`", sink)?;
-        let mut keys = Keys::parse(value.unwrap_or_else(TokenStream::new), &TASK_KEYS, sink);
+        let mut keys = Keys::parse(value.unwrap_or_default(), &TASK_KEYS, sink);
         let mut flag = |name| {
             let given = keys.flag(name, sink);
             given.filter(|given| given.value).map(|given| given.key)

@@ -153,7 +153,14 @@ impl Session {
 
     /// Opens a stream for a request, and creates a branch of the connection for it.
     pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
-        let mut connection = self.with_connection(|connection| connection.branch());
+        let is_read = self.events.is_read(self.shared_stream);
+        let mut connection = self.with_connection(|connection| {
+            let mut branch = connection.branch();
+            if is_read {
+                branch.join_session(connection);
+            }
+            branch
+        });
         if self.kind == SessionKind::HttpSse {
             let (stream, reader) = (self.shared_stream, None);
             return (connection, StreamHandle { stream, reader });

@@ -1,6 +1,7 @@
 //! Connection to a server, independent of the transport.
 
 mod incoming;
+mod wrapper;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use treenail_schema::{JsonObject, Revision};
 
 pub use self::incoming::{IncomingHandler, IncomingRequest, Responder};
+pub use self::wrapper::SessionWrapper;
 use crate::client::ClientError;
 
 /// A future of a [`Session`].

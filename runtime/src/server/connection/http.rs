@@ -52,6 +52,11 @@ impl Connection {
         }
     }
 
+    /// Lets functions send requests on the stream of the session, whose connection is `session` and which the peer reads.
+    pub fn join_session(&mut self, session: &Self) {
+        self.outbox.join_session(&session.outbox);
+    }
+
     /// Exchanges the subscriptions of two connections to one peer.
     pub fn swap_subscriptions(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.subscriber, &mut other.subscriber);

@@ -4,7 +4,7 @@ mod access;
 mod edit;
 mod stores;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use treenail_runtime::{RequestStateKey, Server};
 
 use crate::limits::TaskLimits;
+use crate::methods::Carried;
 use crate::push::Watch;
 use crate::record::{Record, TaskKey};
 use crate::run::Run;
@@ -34,8 +35,8 @@ pub(crate) struct Engine {
     /// Permits of tasks that wait for an answer.
     pub(crate) waiting: Arc<Semaphore>,
     pub(crate) watch: Watch,
-    /// Questions that requests of this process carry to clients of 2025-11-25.
-    pub(crate) carried: Mutex<HashSet<(TaskId, String)>>,
+    /// Questions that sessions of this process have been sent, in revision 2025-11-25.
+    pub(crate) carried: Carried,
     /// Set once the sweeper has been started.
     swept: AtomicBool,
     /// Set once the process leaves its tasks to others.
@@ -55,7 +56,7 @@ impl Engine {
             limits,
             key,
             running: Mutex::default(),
-            carried: Mutex::default(),
+            carried: Carried::default(),
             swept: AtomicBool::new(false),
             halted: AtomicBool::new(false),
         }

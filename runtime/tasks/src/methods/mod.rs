@@ -1,5 +1,6 @@
 //! Methods of tasks: those of the extension (2026-07-28), and those of the core of 2025-11-25.
 
+mod claim;
 mod modern;
 mod older;
 mod questions;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use treenail_runtime::Extension;
 
+pub(crate) use self::claim::Carried;
 use crate::engine::Engine;
 
 /// Adds the methods of all revisions.

@@ -8,6 +8,7 @@ use treenail_runtime::{Context, RpcError};
 use treenail_runtime::{Extension, ExtensionMethod};
 use treenail_schema::Revision;
 
+use super::questions::offer;
 use crate::engine::{Engine, Loaded, owner, store_failed};
 use crate::record::{Form, Outcome, View};
 use crate::store::StoreError;
@@ -69,6 +70,7 @@ async fn get(
 ) -> Result<Box<RawValue>, RpcError> {
     engine.start(context.server());
     let task = engine.load(&params.task_id, owner(&context)).await?;
+    offer(&engine, &context, &task);
     write(&View::new(&task.key, &task.record, Form::Older))
 }
 

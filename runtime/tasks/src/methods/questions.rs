@@ -1,21 +1,23 @@
-//! Questions of tasks as requests to clients of revision 2025-11-25, on the stream of `tasks/result`.
+//! Questions of tasks as requests to clients of revision 2025-11-25: on the stream of `tasks/result`, or on one that outlives
+//! calls, for clients that only poll.
 
 use std::collections::HashSet;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
-use std::task;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{self, Poll};
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use treenail_runtime::internal::task::ask_client;
+use tokio::time::sleep;
+use treenail_runtime::internal::task::{SessionPeer, ask_client, session_number};
 use treenail_runtime::{AskError, Context, RpcError};
-use treenail_schema::InputRequest;
+use treenail_schema::{InputRequest, error_code};
 
+use super::claim::Claim;
 use super::result::{RELATED_TASK, related};
 use crate::engine::{Engine, Loaded, owner};
-use crate::record::Answer;
-use crate::store::TaskId;
+use crate::record::{Answer, Question};
 
 /// Questions that one `tasks/result` has sent to its client.
 pub(super) struct Questions {
@@ -36,25 +38,24 @@ impl Questions {
         }
     }
 
-    /// Prepares the open questions of a task, unless another request carries them already.
+    /// Prepares the open questions of a task, unless the session has them already.
     pub(super) fn ask(&mut self, task: &Loaded) {
-        for (key, question) in &task.record.questions {
-            let Some(request) = question.request.as_ref().filter(|_| question.is_open()) else {
-                continue;
-            };
+        let session = session_number(&self.context);
+        for (key, request) in open_questions(task) {
             if self.sent.contains(key) {
                 continue;
             }
-            let Some(claim) = Claim::new(&self.engine, &task.key.id, key) else {
+            let Some(claim) = Claim::take(&self.engine, &task.key.id, key, session) else {
                 continue;
             };
-            self.sent.insert(key.clone());
-            let Some(request) = with_related_task(request, task) else {
-                tracing::error!(id = ?task.key.id, "a question of a task could not be sent");
-                continue;
-            };
-            let asked = carry(self.context.clone(), request, claim);
-            self.open.push(Box::pin(asked));
+            self.sent.insert(key.to_owned());
+            let context = self.context.clone();
+            self.open.push(Box::pin(async move {
+                let answer = until(ask_client(&context, &request), claim.lost()).await;
+                if let Some(answer) = answer {
+                    store(&claim, owner(&context), answer).await;
+                }
+            }));
         }
     }
 
@@ -65,39 +66,70 @@ impl Questions {
     }
 }
 
-/// Right to send a question, which one request of this process has.
-struct Claim {
-    engine: Arc<Engine>,
-    question: (TaskId, String),
-}
-
-impl Claim {
-    fn new(engine: &Arc<Engine>, id: &TaskId, key: &str) -> Option<Self> {
-        let question = (id.clone(), key.to_owned());
-        let mut carried = engine
-            .carried
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        carried.insert(question.clone()).then(|| Self {
-            engine: Arc::clone(engine),
-            question,
-        })
+/// Sends the open questions of a task to a client that polls it, if its session has a stream for them, and no session has them.
+pub(super) fn offer(engine: &Arc<Engine>, context: &Context, task: &Loaded) {
+    let session = session_number(context);
+    for (key, request) in open_questions(task) {
+        let peer = SessionPeer::of(context).filter(|peer| peer.can_answer(&request));
+        let Some(peer) = peer else { continue };
+        let Some(claim) = Claim::of_free(engine, &task.key.id, key, session) else {
+            continue;
+        };
+        let context = context.clone();
+        tokio::spawn(async move {
+            let over = async {
+                until(closed(&claim, owner(&context)), claim.lost()).await;
+            };
+            if let Some(answer) = until(peer.ask(&request), over).await {
+                store(&claim, owner(&context), answer).await;
+            }
+        });
     }
 }
 
-impl Drop for Claim {
-    fn drop(&mut self) {
-        let carried = self.engine.carried.lock();
-        carried
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&self.question);
+/// Returns the open questions with their keys, as requests with the id of the task.
+fn open_questions(task: &Loaded) -> impl Iterator<Item = (&str, InputRequest)> {
+    let open = task.record.questions.iter();
+    let open = open.filter(|(_, question)| question.is_open());
+    open.filter_map(|(key, question)| {
+        let request = with_related_task(question.request.as_deref()?, task);
+        if request.is_none() {
+            tracing::error!(id = ?task.key.id, "a question of a task could not be sent");
+        }
+        Some((key.as_str(), request?))
+    })
+}
+
+/// Waits for the first future, unless the second one ends before.
+async fn until<T>(first: impl Future<Output = T>, end: impl Future<Output = ()>) -> Option<T> {
+    let (mut first, mut end) = (pin!(first), pin!(end));
+    poll_fn(|context| match first.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => end.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+/// Waits until a question is no longer open, for example because its task was cancelled.
+async fn closed(claim: &Claim, owner: &str) {
+    let engine = &claim.engine;
+    loop {
+        sleep(engine.limits.watch_interval).await;
+        let task = match engine.load(claim.task().as_str(), owner).await {
+            Ok(task) => task,
+            Err(error) if error.code == error_code::INVALID_PARAMS => return, // deleted
+            Err(_) => continue,
+        };
+        let question = task.record.questions.get(claim.key());
+        if !question.is_some_and(Question::is_open) {
+            return;
+        }
     }
 }
 
-/// Sends a question, and stores its answer.
-async fn carry(context: Context, request: InputRequest, claim: Claim) {
-    let (id, key) = (claim.question.0.as_str(), &claim.question.1);
-    let answer = match ask_client(&context, &request).await {
+/// Stores the answer to a question.
+async fn store(claim: &Claim, owner: &str, answer: Result<Box<str>, AskError>) {
+    let answer = match answer {
         Ok(text) => match RawValue::from_string(text.into()) {
             Ok(value) => Answer::Value(value),
             Err(_) => return,
@@ -109,11 +141,11 @@ async fn carry(context: Context, request: InputRequest, claim: Claim) {
         }
     };
     let most = claim.engine.limits.journal_bytes;
-    let edited = claim.engine.edit(id, owner(&context), |task| {
-        let answered = task.record.answer(key, answer.clone());
+    let edited = claim.engine.edit(claim.task().as_str(), owner, |task| {
+        let answered = task.record.answer(claim.key(), answer.clone());
         if answered && task.record.journal_bytes() > most {
             let error = RpcError::internal("the journal of the task is full");
-            task.record.refuse_answer(key, error.into());
+            task.record.refuse_answer(claim.key(), error.into());
         }
         Ok(answered)
     });

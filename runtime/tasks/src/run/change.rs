@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use treenail_runtime::RpcError;
+use treenail_runtime::internal::deadline;
 
 use super::{Birth, Run, Stop};
 use crate::record::Record;
@@ -126,7 +127,7 @@ impl Run {
         if held.version < version {
             held.version = version;
             held.record = Arc::clone(&record);
-            held.lease_end = since + limits.lease;
+            held.lease_end = deadline::from(since, limits.lease);
         }
         drop(held);
         self.version.send_replace(version);

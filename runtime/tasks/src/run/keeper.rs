@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 use treenail_runtime::RpcError;
+use treenail_runtime::internal::deadline;
 
 use super::change::NotStored;
 use super::{Pending, Run, Stop};
@@ -17,10 +18,10 @@ impl Run {
     pub(super) async fn watch_over(&self) -> Stop {
         let limits = &self.engine.limits;
         let record = self.record();
-        let deadline = Instant::now() + record.time_left(self.key.created_ms);
+        let deadline = deadline::after(record.time_left(self.key.created_ms));
         let renewal = (limits.lease / 3).max(LEAST);
         let interval = limits.watch_interval.max(LEAST);
-        let (mut renew, mut look) = (Instant::now() + renewal, Instant::now() + interval);
+        let (mut renew, mut look) = (deadline::after(renewal), deadline::after(interval));
         let mut next_message = Instant::now();
         loop {
             if let Some(stop) = self.stopped() {
@@ -36,9 +37,9 @@ impl Run {
             }
             if let Some(pending) = self.take_pending(now >= next_message) {
                 let stored = self.keep(|record| pending.apply(record)).await;
-                next_message = Instant::now() + limits.message_interval.max(LEAST);
+                next_message = deadline::after(limits.message_interval.max(LEAST));
                 if stored {
-                    renew = Instant::now() + renewal;
+                    renew = deadline::after(renewal);
                 } else {
                     self.put_back(pending);
                 }
@@ -47,12 +48,12 @@ impl Run {
             if now >= renew {
                 // Any change renews the lease.
                 let stored = self.keep(|_| true).await;
-                renew = Instant::now() + if stored { renewal } else { LEAST };
+                renew = deadline::after(if stored { renewal } else { LEAST });
                 continue;
             }
             if now >= look {
                 self.look().await;
-                look = Instant::now() + interval;
+                look = deadline::after(interval);
                 continue;
             }
             let message = self.pending().message.is_some();

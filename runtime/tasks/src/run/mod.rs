@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
+use treenail_runtime::internal::deadline;
 
 use crate::engine::Engine;
 use crate::record::{Record, TaskKey};
@@ -124,7 +125,7 @@ impl Run {
             held: Mutex::new(Held {
                 version,
                 record: Arc::new(record),
-                lease_end: since + engine.limits.lease,
+                lease_end: deadline::from(since, engine.limits.lease),
             }),
             engine: Arc::clone(engine),
             key,
@@ -142,7 +143,7 @@ impl Run {
     pub(crate) fn born(&self, record: Record, since: Instant) {
         let mut held = self.held();
         held.record = Arc::new(record);
-        held.lease_end = since + self.engine.limits.lease;
+        held.lease_end = deadline::from(since, self.engine.limits.lease);
         drop(held);
         self.birth.send_replace(Birth::Born);
     }

@@ -14,7 +14,7 @@ use treenail_runtime::internal::task::{
 use treenail_schema::{Revision, error_code};
 
 use self::creation::NewTask;
-use self::waiting::{Detached, Waiting};
+use self::waiting::{Detached, TaskForm, Waiting};
 use crate::engine::Engine;
 use crate::options::ToolTask;
 use crate::tasks::ID;
@@ -60,7 +60,13 @@ impl Wrapped {
         };
         if let Mode::Task(ttl) = mode {
             task.wish(ttl);
-            let form = facts.revision.is_modern();
+            let form = if !facts.revision.is_modern() {
+                TaskForm::Older
+            } else if self.options.external {
+                TaskForm::External
+            } else {
+                TaskForm::Modern
+            };
             let handler = Arc::clone(&self.handler);
             let started = Detached::start(task, detachable, handler, form);
             return Ok(Some(Box::pin(started)));
@@ -80,7 +86,7 @@ impl Wrapped {
         let required = self.options.required || self.options.external;
         if facts.revision.is_modern() {
             return match require_declared(facts.capabilities, ID) {
-                Ok(()) if self.options.external => Ok(Mode::Task(None)),
+                Ok(()) if self.options.external || self.options.is_always() => Ok(Mode::Task(None)),
                 Ok(()) => Ok(Mode::After),
                 Err(error) if required => Err(error),
                 Err(_) => Ok(Mode::Plain),

@@ -134,7 +134,20 @@ pub(super) struct Detached {
     creating: Creating,
     /// Set until the call starts.
     start: Option<(DetachableCall, Arc<Handler>)>,
-    modern: bool,
+    form: TaskForm,
+    /// The plain call, if the task could not be created.
+    plain: Option<PendingResult>,
+}
+
+/// Kind of a task that is one from its start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskForm {
+    /// Of revision 2025-11-25: the client has asked for it.
+    Older,
+    /// The server has decided for it. If it cannot be created, the call is a plain one.
+    Modern,
+    /// A token completes it.
+    External,
 }
 
 impl Detached {
@@ -142,7 +155,7 @@ impl Detached {
         task: NewTask,
         call: DetachableCall,
         handler: Arc<Handler>,
-        modern: bool,
+        form: TaskForm,
     ) -> Self {
         let stored = call.stored();
         // The function starts after this.
@@ -154,7 +167,29 @@ impl Detached {
         Self {
             creating: Creating(Some(Box::pin(creating))),
             start: Some((call, handler)),
-            modern,
+            form,
+            plain: None,
+        }
+    }
+}
+
+impl Detached {
+    /// Runs the call as a plain one.
+    fn start_plain(
+        &mut self,
+        context: &mut Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        let Some((call, handler)) = self.start.take() else {
+            return Poll::Pending;
+        };
+        match handler(&call.call(), result) {
+            Ok(None) => Poll::Ready(Ok(())),
+            Ok(Some(pending)) => {
+                let plain = self.plain.insert(pending);
+                plain.as_mut().poll_result(context, result)
+            }
+            Err(error) => Poll::Ready(Err(error)),
         }
     }
 }
@@ -165,8 +200,15 @@ impl ResultFuture for Detached {
         context: &mut Context<'_>,
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
+        if let Some(plain) = &mut self.plain {
+            return plain.as_mut().poll_result(context, result);
+        }
         let run = match self.creating.poll(context) {
             Poll::Ready(Ok(run)) => run,
+            Poll::Ready(Err(error)) if self.form == TaskForm::Modern => {
+                tracing::warn!(%error, "a call did not become a task, and runs as a plain one");
+                return self.start_plain(context, result);
+            }
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => return Poll::Pending,
         };
@@ -174,7 +216,7 @@ impl ResultFuture for Detached {
             return Poll::Pending;
         };
         call.detach(Arc::clone(&run) as _);
-        let answered = write_task(&run, self.modern, result);
+        let answered = write_task(&run, self.form != TaskForm::Older, result);
         hand_over(run, call.start(handler));
         Poll::Ready(answered)
     }

@@ -20,3 +20,9 @@ pub enum StoreError {
     #[error("the task store failed: {0}")]
     Other(String),
 }
+
+impl From<StoreError> for treenail_runtime::Error {
+    fn from(error: StoreError) -> Self {
+        Self::Other(Box::new(error))
+    }
+}

@@ -5,6 +5,7 @@ mod id;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
+mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod stored_task;

@@ -68,9 +68,14 @@ pub(crate) struct Calls {
 
 impl Calls {
     pub(crate) fn new(era: Era, count: usize) -> Self {
+        Self::of(count, |id| era.call(id))
+    }
+
+    /// Requests of another kind.
+    pub(crate) fn of(count: usize, request: impl Fn(usize) -> String) -> Self {
         let (mut lines, mut bounds) = (Vec::new(), vec![0]);
         for id in 0..count {
-            lines.extend_from_slice(era.call(id).as_bytes());
+            lines.extend_from_slice(request(id).as_bytes());
             lines.push(b'\n');
             bounds.push(lines.len());
         }

@@ -8,6 +8,7 @@ mod list;
 mod load;
 mod program;
 mod table;
+mod task;
 
 use std::env;
 use std::error::Error;
@@ -24,6 +25,7 @@ usage: bench <command> [--option value]…
                                                          --streams pipes|sockets
   instructions  instructions per call, with callgrind    --keep <directory for its files>
   syscalls      system calls per call, with strace
+  tasks         `tasks/get` beside a plain call          --keep <directory for the files of callgrind>
   lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5
   clients       calls per second and CPU time, client    --calls 50000 --rounds 5
   http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
@@ -51,6 +53,7 @@ fn run() -> Result<()> {
         ),
         "instructions" => count::instructions(options.keep.as_deref()),
         "syscalls" => count::system_calls(),
+        "tasks" => task::compare(options.keep.as_deref()),
         "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
         "clients" => client::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),

@@ -69,6 +69,15 @@ const MANY: [Program; 3] = [
     program("rmcp", "rmcp-many"),
 ];
 
+/// Servers with a tool that runs as a task, by the place of their tasks.
+const TASKS: [Program; 2] = [
+    program("memory", "treenail-tasks"),
+    Program {
+        argument: Some("sqlite"),
+        ..program("SQLite", "treenail-tasks")
+    },
+];
+
 /// The servers with one tool that are built.
 pub(crate) fn with_add(streams: Streams) -> Vec<Program> {
     let programs = are_built(&ADD).into_iter();
@@ -83,6 +92,11 @@ pub(crate) fn with_add_variants() -> Vec<Program> {
 /// The servers with 1,000 tools that are built.
 pub(crate) fn with_many() -> Vec<Program> {
     are_built(&MANY)
+}
+
+/// The servers with tasks that are built.
+pub(crate) fn with_tasks() -> Vec<Program> {
+    are_built(&TASKS)
 }
 
 fn are_built(programs: &[Program]) -> Vec<Program> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use treenail_schema::Method;
+use crate::Method;
 
 use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
@@ -89,17 +89,13 @@ pub fn parse(bytes: &[u8], limits: impl Into<ParseLimits>) -> Body<'_> {
 }
 
 /// Parses one line or body of a peer whose last `_meta` was `meta`. Most requests repeat it, and it is then not checked again.
-pub(crate) fn parse_with_known_meta<'a>(
-    bytes: &'a [u8],
-    limits: ParseLimits,
-    meta: &'a str,
-) -> Body<'a> {
+pub fn parse_with_known_meta<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a str) -> Body<'a> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
             id: None,
             error: RpcError::new(
-                treenail_schema::error_code::PARSE_ERROR,
+                crate::error_code::PARSE_ERROR,
                 format!("not UTF-8 at byte {}", error.valid_up_to()),
             ),
         })),

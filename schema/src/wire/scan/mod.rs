@@ -11,7 +11,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
-pub(crate) use self::canonical::canonical;
+pub use self::canonical::canonical;
 use self::skip::Key;
 
 /// Maximum nesting that a `Scanner` can accept. Its stack holds one bit per level.
@@ -32,7 +32,7 @@ impl fmt::Display for SyntaxError {
 
 /// Cursor in a JSON text.
 #[derive(Debug)]
-pub(crate) struct Scanner<'a> {
+pub struct Scanner<'a> {
     text: &'a str,
     at: usize,
     depth: u32,
@@ -42,7 +42,8 @@ pub(crate) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// Creates a scanner at the start of `text`. Values nested deeper than `depth` (at most [`DEEPEST`]) are errors.
-    pub(crate) fn new(text: &'a str, depth: u32) -> Self {
+    #[inline]
+    pub fn new(text: &'a str, depth: u32) -> Self {
         Self {
             text,
             at: 0,
@@ -52,13 +53,14 @@ impl<'a> Scanner<'a> {
     }
 
     /// Sets the object for [`Scanner::known_value`], which was checked at the same place of an earlier text.
-    pub(crate) fn with_known(self, known: &'a str) -> Self {
+    #[inline]
+    pub fn with_known(self, known: &'a str) -> Self {
         Self { known, ..self }
     }
 
     /// Skips white space and returns the next byte without consuming it.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub fn peek(&mut self) -> Option<u8> {
         match self.byte() {
             Some(b'\0'..=b' ') => self.skip_space(),
             byte => byte,
@@ -74,7 +76,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Checks one value of any kind and returns its text.
-    pub(crate) fn value(&mut self) -> Result<&'a str, SyntaxError> {
+    #[inline]
+    pub fn value(&mut self) -> Result<&'a str, SyntaxError> {
         let first = self.peek();
         let start = self.at;
         match first {
@@ -86,7 +89,8 @@ impl<'a> Scanner<'a> {
 
     /// As [`Scanner::value`], but the known object is not checked again. An object shows its own end, so a text that starts
     /// with the known one continues with exactly that value.
-    pub(crate) fn known_value(&mut self) -> Result<&'a str, SyntaxError> {
+    #[inline]
+    pub fn known_value(&mut self) -> Result<&'a str, SyntaxError> {
         self.peek();
         let (start, known) = (self.at, self.known);
         if known.is_empty() || !self.text.as_bytes()[start..].starts_with(known.as_bytes()) {
@@ -97,7 +101,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Consumes an opening brace and returns its position. Call [`Scanner::next_member`] for the members.
-    pub(crate) fn open_object(&mut self) -> Result<usize, SyntaxError> {
+    #[inline]
+    pub fn open_object(&mut self) -> Result<usize, SyntaxError> {
         if self.peek() != Some(b'{') {
             return self.fail("expected an object");
         }
@@ -111,14 +116,15 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the text from `start` up to the current position.
-    pub(crate) fn since(&self, start: usize) -> &'a str {
+    #[inline]
+    pub fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.at]
     }
 
     /// Returns the key of the next member, or `None` after the closing brace. `first` is true right after the opening brace.
     #[expect(clippy::inline_always, reason = "see the module `skip`")]
     #[inline(always)]
-    pub(crate) fn next_member(&mut self, first: bool) -> Result<Option<Cow<'a, str>>, SyntaxError> {
+    pub fn next_member(&mut self, first: bool) -> Result<Option<Cow<'a, str>>, SyntaxError> {
         match (self.peek(), first) {
             (Some(b'}'), _) => {
                 self.advance();
@@ -149,7 +155,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Consumes an opening bracket. Call [`Scanner::next_element`] for the elements.
-    pub(crate) fn open_array(&mut self) -> Result<(), SyntaxError> {
+    #[inline]
+    pub fn open_array(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             Some(b'[') => self.advance(),
             _ => return self.fail("expected an array"),
@@ -162,7 +169,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the text of the next element, or `None` after the closing bracket.
-    pub(crate) fn next_element(&mut self, first: bool) -> Result<Option<&'a str>, SyntaxError> {
+    #[inline]
+    pub fn next_element(&mut self, first: bool) -> Result<Option<&'a str>, SyntaxError> {
         match (self.peek(), first) {
             (Some(b']'), _) => {
                 self.advance();
@@ -177,7 +185,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Fails unless only white space is left.
-    pub(crate) fn end(&mut self) -> Result<(), SyntaxError> {
+    #[inline]
+    pub fn end(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             None => Ok(()),
             Some(_) => self.fail("unexpected text after the value"),
@@ -226,6 +235,7 @@ impl<'a> Scanner<'a> {
 }
 
 /// Returns the unescaped string if the checked JSON value `text` is a string.
+#[inline]
 pub fn as_string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if inner.bytes().any(|byte| byte == b'\\') {

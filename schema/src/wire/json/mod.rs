@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use self::strict::Strict;
 
 /// Writes a value as JSON without line ends. Fails if it contains a number that is not finite.
-pub(crate) fn write_json<W: io::Write, T: Serialize + ?Sized>(
+pub fn write_json<W: io::Write, T: Serialize + ?Sized>(
     out: W,
     value: &T,
 ) -> serde_json::Result<()> {
@@ -23,7 +23,7 @@ pub(crate) fn write_json<W: io::Write, T: Serialize + ?Sized>(
 }
 
 /// Returns the JSON of a value, as [`write_json`] writes it.
-pub(crate) fn raw_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Box<RawValue>> {
+pub fn raw_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Box<RawValue>> {
     let mut out = Vec::with_capacity(64);
     write_json(&mut out, value)?;
     let text = String::from_utf8(out).map_err(serde::ser::Error::custom)?;
@@ -51,7 +51,7 @@ impl Formatter for OneLine {
 }
 
 /// Returns true if a message has no line ends, as all framings require.
-pub(crate) fn is_one_line(message: &[u8]) -> bool {
+pub fn is_one_line(message: &[u8]) -> bool {
     memchr2(b'\n', b'\r', message).is_none()
 }
 

@@ -13,6 +13,7 @@ pub struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// Opens the object in `text`.
+    #[inline]
     pub fn new(text: &'a str) -> Result<Self, SyntaxError> {
         let mut scanner = Scanner::new(text, DEEPEST);
         scanner.open_object()?;
@@ -24,6 +25,7 @@ impl<'a> Members<'a> {
 
     /// Returns the next member, or `None` at the end of the object and of the text.
     #[expect(clippy::should_implement_trait, reason = "each step may fail")]
+    #[inline]
     pub fn next(&mut self) -> Result<Option<(Cow<'a, str>, &'a str)>, SyntaxError> {
         let Some(key) = self.scanner.next_member(self.first)? else {
             self.scanner.end()?;

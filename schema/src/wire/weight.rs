@@ -18,12 +18,12 @@ const STRING_BYTES: usize = 16;
 const MAX_BYTES_PER_TEXT_BYTE: usize = VALUE_BYTES;
 
 /// Returns true if the values of a JSON text would take more than `max_bytes`. Short texts are not scanned.
-pub(crate) fn is_heavier(text: &str, max_bytes: usize) -> bool {
+pub fn is_heavier(text: &str, max_bytes: usize) -> bool {
     text.len() > max_bytes / MAX_BYTES_PER_TEXT_BYTE && weight(text) > max_bytes
 }
 
 /// Estimates the bytes of memory for the values of a JSON text, in one pass and without parsing them.
-pub(crate) fn weight(text: &str) -> usize {
+pub fn weight(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut values, mut members, mut strings) = (1_usize, 0_usize, 0_usize);
     let mut at = 0;

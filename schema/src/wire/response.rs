@@ -3,7 +3,7 @@
 use crate::wire::RpcError;
 
 /// Writes the response to one request: its envelope, and the result that `write` writes.
-pub(crate) fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut Vec<u8>)) {
+pub fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(id.as_bytes());
     out.extend_from_slice(br#","result":"#);
@@ -30,14 +30,12 @@ pub fn write_error(out: &mut Vec<u8>, id: Option<&str>, error: &RpcError) {
 }
 
 /// Returns the error code of a response to the request with this `id`, if it is an error.
-#[cfg(feature = "http-server")]
 pub fn error_code(answer: &[u8], id: &str) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     code_of(rest.strip_prefix(id.as_bytes())?)
 }
 
 /// Returns the error code of a response to any request, if it is an error.
-#[cfg(feature = "http-server")]
 pub fn any_error_code(answer: &[u8]) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let mut is_escaped = false;
@@ -55,7 +53,6 @@ pub fn any_error_code(answer: &[u8]) -> Option<i64> {
 }
 
 /// Returns the error code of a response, given the part after its id.
-#[cfg(feature = "http-server")]
 fn code_of(rest: &[u8]) -> Option<i64> {
     let code = rest.strip_prefix(br#","error":{"code":"#)?;
     let length = code.iter().position(|byte| matches!(byte, b',' | b'}'))?;

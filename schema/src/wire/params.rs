@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "tower")]
-use treenail_schema::Method;
+use crate::Method;
 
-#[cfg(feature = "tower")]
 use crate::wire::DEEPEST;
 use crate::wire::{Members, RpcError, Scanner, SyntaxError, as_string};
 
@@ -34,7 +32,7 @@ pub struct Params<'a> {
 
 impl<'a> Params<'a> {
     /// Scans the object at the position of `scanner`.
-    pub(crate) fn scan(scanner: &mut Scanner<'a>) -> Result<Self, SyntaxError> {
+    pub fn scan(scanner: &mut Scanner<'a>) -> Result<Self, SyntaxError> {
         let mut params = Self::default();
         let mut first = true;
         let start = scanner.open_object()?;
@@ -65,14 +63,12 @@ impl<'a> Params<'a> {
     }
 
     /// Scans the text of an object that was checked when its message was parsed.
-    #[cfg(feature = "tower")]
-    pub(crate) fn of_checked(text: &'a str) -> Result<Self, RpcError> {
+    pub fn of_checked(text: &'a str) -> Result<Self, RpcError> {
         Self::scan(&mut Scanner::new(text, DEEPEST)).map_err(RpcError::parse)
     }
 
     /// Returns the name or URI that the parameters of `method` have, for a target that may not exist.
-    #[cfg(feature = "tower")]
-    pub(crate) fn target(&self, method: Method) -> Cow<'a, str> {
+    pub fn target(&self, method: Method) -> Cow<'a, str> {
         let text = match method {
             Method::CallTool | Method::GetPrompt => self.name,
             Method::ReadResource => self.member("uri").ok().flatten(),
@@ -82,7 +78,7 @@ impl<'a> Params<'a> {
     }
 
     /// Returns parameters whose members are found by [`Params::member`] only.
-    pub(crate) fn of_text(text: Option<&'a str>) -> Self {
+    pub fn of_text(text: Option<&'a str>) -> Self {
         Self {
             text,
             ..Self::default()
@@ -117,7 +113,7 @@ fn repeated_member(name: &str) -> RpcError {
 }
 
 /// Returns the value of the required string member `name`.
-pub(crate) fn string<'a>(name: &str, text: Option<&'a str>) -> Result<Cow<'a, str>, RpcError> {
+pub fn string<'a>(name: &str, text: Option<&'a str>) -> Result<Cow<'a, str>, RpcError> {
     let text =
         text.ok_or_else(|| RpcError::invalid_params(format!("`params.{name}` is missing")))?;
     as_string(text)

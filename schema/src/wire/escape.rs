@@ -8,7 +8,7 @@ use memchr::memchr2;
 ///
 /// Only quotes and backslashes need escapes, because the output of `write_json` contains no control characters.
 #[derive(Debug)]
-pub(crate) struct Escaped<'a>(pub(crate) &'a mut Vec<u8>);
+pub struct Escaped<'a>(pub &'a mut Vec<u8>);
 
 impl io::Write for Escaped<'_> {
     fn write(&mut self, json: &[u8]) -> io::Result<usize> {
@@ -28,7 +28,7 @@ impl io::Write for Escaped<'_> {
 }
 
 /// Appends the JSON text `out[start..end]` to `out`, escaped for use inside a JSON string.
-pub(crate) fn escape_from_within(out: &mut Vec<u8>, start: usize, end: usize) {
+pub fn escape_from_within(out: &mut Vec<u8>, start: usize, end: usize) {
     let mut from = start;
     while let Some(at) = memchr2(b'"', b'\\', &out[from..end]) {
         let special = out[from + at];

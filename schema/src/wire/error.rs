@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::error_code;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use treenail_schema::error_code;
 
 use crate::wire::{SyntaxError, quoted};
 
 /// JSON-RPC error object: the `error` member of a response.
 ///
 /// A failed tool does not return one. Its failure is a *result* that the model can read, see
-/// [`ToolError`](crate::ToolError).
+/// `ToolError`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RpcError {
-    /// Error code. The constants are in [`treenail_schema::error_code`].
+    /// Error code. The constants are in [`crate::error_code`].
     pub code: i64,
     /// Short description of the error, one sentence.
     pub message: Cow<'static, str>,
@@ -42,7 +42,8 @@ impl RpcError {
         self
     }
 
-    pub(crate) fn parse(error: SyntaxError) -> Self {
+    #[doc(hidden)]
+    pub fn parse(error: SyntaxError) -> Self {
         Self::new(error_code::PARSE_ERROR, format!("not valid JSON: {error}"))
     }
 

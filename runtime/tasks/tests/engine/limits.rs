@@ -1,0 +1,70 @@
+//! Limits of tasks.
+
+use serde_json::json;
+use treenail::tasks::{ServerTasks, Tasks};
+
+use crate::peer::Peer;
+use crate::works::{Works, limits};
+
+#[tokio::test(start_paused = true)]
+async fn a_task_beyond_those_of_its_owner_is_a_plain_call() {
+    let works = Works::default();
+    let server = works.with(Tasks::new().limits(limits().tasks_per_owner(1)));
+    let mut alice = Peer::of(&server, "alice");
+    alice.task("gated", json!({})).await;
+    let id = alice
+        .send("tools/call", json!({"name": "gated", "arguments": {}}))
+        .await;
+    Peer::of(&server, "bob").task("gated", json!({})).await;
+    works.gate.add_permits(3);
+    let response = alice.response(id).await;
+    assert_eq!(response["result"]["resultType"], "complete", "{response}");
+    let (mut older, _) = Peer::older(&server, "2025-11-25", Some("alice")).await;
+    let params = json!({"name": "gated", "arguments": {}, "task": {}});
+    assert_eq!(
+        older.code("tools/call", params).await,
+        -32_603,
+        "LTASK-B-16"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_beyond_those_of_the_process_is_a_plain_call() {
+    let works = Works::default();
+    let server = works.with(Tasks::new().limits(limits().running(1)));
+    let mut peer = Peer::modern(&server);
+    let task = peer.task("gated", json!({})).await;
+    let result = peer.call("slow", json!({"seconds": 5})).await;
+    assert_eq!(result["resultType"], "complete");
+    works.gate.add_permits(1);
+    peer.end(&task).await;
+    peer.task("slow", json!({"seconds": 5})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_is_too_large_fails_the_task() {
+    let server = Works::default().with(Tasks::new().limits(limits().result_bytes(10_000)));
+    let mut peer = Peer::modern(&server);
+    let task = peer.task("large", json!({"bytes": 20_000})).await;
+    let failed = peer.end(&task).await;
+    assert_eq!(failed["status"], "failed");
+    let message = failed["statusMessage"].as_str().unwrap();
+    assert!(message.contains("10000"), "{message}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_and_waiting_tasks_are_bounded() {
+    for (limits, tool) in [
+        (limits().questions(1), "two"),
+        (limits().questions_in_all(1), "two"),
+        (limits().waiting(0), "confirm"),
+        (limits().journal_bytes(10), "confirm"),
+    ] {
+        let server = Works::default().with(Tasks::new().limits(limits));
+        let mut peer = Peer::modern(&server);
+        let task = peer.task(tool, json!({})).await;
+        let done = peer.end(&task).await;
+        assert_eq!(done["result"]["isError"], true, "{done}");
+        assert_eq!(ServerTasks::of(&server).unwrap().running(), 0);
+    }
+}

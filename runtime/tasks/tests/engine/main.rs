@@ -1,0 +1,20 @@
+//! Tests of the tasks of a server, over connections in memory. The clock is paused, so no test waits. The ids in the tests are
+//! those of the requirements.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+mod cancellation;
+mod creation;
+mod external;
+mod failing_store;
+mod limits;
+mod older;
+mod owners;
+mod peer;
+mod push;
+mod questions;
+mod replicas;
+mod restart;
+mod results;
+mod store_failures;
+mod works;

@@ -1,0 +1,101 @@
+//! Notifications of tasks (2026-07-28).
+
+use serde_json::{Value, json};
+use treenail::tasks::{MemoryStore, Tasks};
+
+use crate::peer::Peer;
+use crate::works::{Works, limits, shared};
+
+async fn listen(peer: &mut Peer, tasks: &[&str]) -> Value {
+    peer.send(
+        "subscriptions/listen",
+        json!({"notifications": {"taskIds": tasks}}),
+    )
+    .await;
+    let acknowledged = peer.next().await;
+    assert_eq!(
+        acknowledged["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    acknowledged["params"]["notifications"]["taskIds"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_acknowledgement_has_the_callers_tasks_only() {
+    let server = Works::default().server(MemoryStore::new());
+    let mut alice = Peer::of(&server, "alice");
+    let task = alice.task("gated", json!({})).await;
+    let foreign = Peer::of(&server, "bob").task("gated", json!({})).await;
+    let ids = [&*task, &*foreign, "AAAAAAAAAAAAAAAAAAAAAA", "x"];
+    assert_eq!(
+        listen(&mut alice, &ids).await,
+        json!([task]),
+        "TASK-S-24, XAMB-08"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_change_is_pushed_whole() {
+    let works = Works::default();
+    let server = works.server(MemoryStore::new());
+    let (mut peer, mut subscriber) = (Peer::modern(&server), Peer::modern(&server));
+    let task = peer.task("confirm", json!({})).await;
+    listen(&mut subscriber, &[&task]).await;
+    let mut statuses = Vec::new();
+    loop {
+        let message = subscriber.next().await;
+        assert_eq!(message["method"], "notifications/tasks", "TASK-S-25");
+        let params = &message["params"];
+        assert_eq!(params["taskId"], *task, "TASK-S-25");
+        let subscription = &params["_meta"]["io.modelcontextprotocol/subscriptionId"];
+        assert_eq!(*subscription, 1, "TASK-S-25");
+        let mut read = peer.get(&task).await;
+        let status = params["status"].clone();
+        if read["status"] == status {
+            for member in ["_meta", "resultType"] {
+                read.as_object_mut().unwrap().remove(member);
+            }
+            let mut params = params.clone();
+            params.as_object_mut().unwrap().remove("_meta");
+            assert_eq!(params, read, "TASK-S-25: as `tasks/get` shows it");
+        }
+        if let Some(requests) = params["inputRequests"].as_object() {
+            let key = requests.keys().next().unwrap();
+            peer.update(&task, key, json!({"name": "Bo"})).await;
+        }
+        statuses.push(status);
+        if statuses.last().unwrap() == "completed" {
+            break;
+        }
+    }
+    // A newer message replaces one that was not sent yet.
+    statuses.dedup();
+    for status in ["working", "input_required", "completed"] {
+        assert!(statuses.contains(&json!(status)), "TASK-S-25: {statuses:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_of_another_process_is_pushed_too() {
+    let (works, store) = (Works::default(), shared());
+    let tasks = || Tasks::new().store(store.clone()).limits(limits());
+    let (here, there) = (works.with(tasks()), works.with(tasks()));
+    let task = Peer::modern(&here).task("gated", json!({})).await;
+    let mut subscriber = Peer::modern(&there);
+    assert_eq!(
+        listen(&mut subscriber, &[&task]).await,
+        json!([task]),
+        "TASK-S-24"
+    );
+    assert_eq!(subscriber.next().await["params"]["status"], "working");
+    works.gate.add_permits(1);
+    let message = subscriber.next().await;
+    assert_eq!(message["params"]["status"], "completed", "TASK-S-25");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_extension_the_member_is_ignored() {
+    let server = treenail::Server::builder("none", "1.0.0").build().unwrap();
+    let mut peer = Peer::modern(&server);
+    assert_eq!(listen(&mut peer, &["x"]).await, json!(null), "Annex C");
+}

@@ -1,0 +1,233 @@
+//! Server of the tests.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+use treenail::RpcError;
+use treenail::elicit::AskError;
+use treenail::prelude::*;
+use treenail::tasks::{MemoryStore, ServerTasks, TaskLimits, TaskStore, Tasks, task_token};
+
+/// Tools with task support, and a log of their work.
+#[derive(Clone)]
+pub(crate) struct Works {
+    pub(crate) log: Arc<Mutex<Vec<String>>>,
+    /// Permits of work that waits for the test.
+    pub(crate) gate: Arc<Semaphore>,
+}
+
+impl Default for Works {
+    fn default() -> Self {
+        Self {
+            log: Arc::default(),
+            gate: Arc::new(Semaphore::new(0)),
+        }
+    }
+}
+
+#[mcp_form]
+struct Name {
+    name: String,
+}
+
+impl Works {
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        self.log.lock().unwrap().push(text.into());
+    }
+
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.log.lock().unwrap().clone()
+    }
+
+    async fn pass(&self) {
+        self.gate.acquire().await.unwrap().forget();
+    }
+
+    /// Builds a server with these tools.
+    pub(crate) fn server(&self, store: impl TaskStore) -> Server {
+        self.with(Tasks::new().store(store))
+    }
+
+    pub(crate) fn with(&self, tasks: Tasks) -> Server {
+        let builder = Server::builder("works", "1.0.0").extension(tasks);
+        builder.mount(self.clone()).build().unwrap()
+    }
+}
+
+/// Limits with short leases.
+pub(crate) fn limits() -> TaskLimits {
+    let second = Duration::from_secs(1);
+    TaskLimits::default()
+        .lease(3 * second)
+        .watch_interval(second)
+        .sweep_interval(second)
+}
+
+/// Stops the tasks of a server as a crash does.
+pub(crate) async fn crash(server: Server) {
+    ServerTasks::of(&server).unwrap().crash().await;
+}
+
+#[mcp_tool]
+impl Works {
+    /// Never a task.
+    #[tool]
+    async fn greet(&self, name: String) -> String {
+        format!("Hello, {name}!")
+    }
+
+    /// A task if it takes long.
+    #[tool(task)]
+    async fn slow(&self, seconds: f64) -> String {
+        self.note("slow");
+        sleep(Duration::from_secs_f64(seconds)).await;
+        format!("slept {seconds} s")
+    }
+
+    /// Waits for the gate.
+    #[tool(task(always))]
+    async fn gated(&self) -> String {
+        self.note("begin");
+        self.pass().await;
+        self.note("end");
+        "through".to_owned()
+    }
+
+    /// The same, and safe to repeat.
+    #[tool(idempotent, task(always))]
+    async fn gated_again(&self) -> String {
+        self.note("begin");
+        self.pass().await;
+        self.note("end");
+        "through".to_owned()
+    }
+
+    #[tool(task(always))]
+    async fn failing(&self) -> Result<String, ToolError> {
+        sleep(Duration::from_secs(1)).await;
+        Err(ToolError::new("no disk"))
+    }
+
+    #[tool(task(always))]
+    async fn broken(&self, cx: &Context) -> Result<String, RpcError> {
+        sleep(Duration::from_secs(1)).await;
+        cx.require_client_extension("com.example/none")?;
+        Ok(String::new())
+    }
+
+    #[tool(task(required))]
+    async fn only_task(&self) -> String {
+        sleep(Duration::from_secs(1)).await;
+        "done".to_owned()
+    }
+
+    #[tool(task(always, keep = "10s", max = "5s"))]
+    async fn short(&self, seconds: u64) -> String {
+        sleep(Duration::from_secs(seconds)).await;
+        "done".to_owned()
+    }
+
+    /// Asks after it has become a task.
+    #[tool(task(always))]
+    async fn confirm(&self, cx: &Context) -> Result<String, AskError> {
+        sleep(Duration::from_secs(1)).await;
+        let Name { name } = cx.elicit("Name?").await?;
+        Ok(format!("Hello, {name}!"))
+    }
+
+    /// The same, and safe to repeat.
+    #[tool(read_only, task(always))]
+    async fn ask_safely(&self, cx: &Context) -> Result<String, AskError> {
+        self.confirm(cx).await
+    }
+
+    /// Asks two questions at once.
+    #[tool(task(always))]
+    async fn two(&self, cx: &Context) -> Result<String, AskError> {
+        sleep(Duration::from_secs(1)).await;
+        let first = async { cx.elicit::<Name>("First?").key("first").await };
+        let second = async { cx.elicit::<Name>("Second?").key("second").await };
+        let (first, second) = tokio::try_join!(first, second)?;
+        Ok(format!("{} {}", first.name, second.name))
+    }
+
+    /// Asks before it becomes a task, works once, and asks again.
+    #[tool(task(resume, after = "500ms"))]
+    async fn book(&self, cx: &Context) -> Result<String, AskError> {
+        let Name { name } = cx.elicit("Name?").await?;
+        let number: u64 = cx
+            .once("reserve", async {
+                self.note("reserve");
+                Ok::<_, AskError>(7)
+            })
+            .await?;
+        sleep(Duration::from_secs(1)).await;
+        let paid: u64 = cx
+            .once("pay", async {
+                self.note("pay");
+                Ok::<_, AskError>(9)
+            })
+            .await?;
+        let room: Name = cx.elicit(format!("Room for {name}?")).await?;
+        Ok(format!("{name} {number} {paid} {}", room.name))
+    }
+
+    /// Is interrupted while work runs that must not run twice.
+    #[tool(task(always, resume))]
+    async fn charge(&self, cx: &Context) -> Result<String, AskError> {
+        self.charge_once(cx).await
+    }
+
+    /// The same, and safe to repeat.
+    #[tool(idempotent, task(always))]
+    async fn charge_again(&self, cx: &Context) -> Result<String, AskError> {
+        self.charge_once(cx).await
+    }
+
+    #[tool(task(always))]
+    async fn report(&self, cx: &Context) -> String {
+        for done in 1..=3 {
+            sleep(Duration::from_secs(2)).await;
+            cx.progress(done)
+                .total(3)
+                .message(format!("page {done}"))
+                .await;
+        }
+        sleep(Duration::from_secs(5)).await;
+        "done".to_owned()
+    }
+
+    /// Leaves the task to its token.
+    #[tool(task(external))]
+    async fn outside(&self, cx: &Context) -> Result<String, RpcError> {
+        let token = task_token(cx)?;
+        self.note(token.as_str());
+        Ok("queued".to_owned())
+    }
+
+    #[tool(task(always))]
+    async fn large(&self, bytes: usize) -> String {
+        sleep(Duration::from_secs(1)).await;
+        "x".repeat(bytes)
+    }
+}
+
+impl Works {
+    async fn charge_once(&self, cx: &Context) -> Result<String, AskError> {
+        let paid: u64 = cx
+            .once("pay", async {
+                self.note("pay");
+                self.pass().await;
+                Ok::<_, AskError>(9)
+            })
+            .await?;
+        Ok(format!("paid {paid}"))
+    }
+}
+
+/// Makes a store that several servers can share.
+pub(crate) fn shared() -> Arc<MemoryStore> {
+    Arc::new(MemoryStore::new())
+}

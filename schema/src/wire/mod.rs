@@ -1,0 +1,26 @@
+//! JSON-RPC messages as bytes: framing, checking and parsing of input, and serialization of output.
+
+mod error;
+mod escape;
+mod frame;
+mod json;
+mod members;
+mod message;
+mod params;
+mod response;
+mod scan;
+mod weight;
+
+pub use self::error::RpcError;
+pub use self::escape::{Escaped, escape_from_within};
+pub use self::frame::{Frame, LineBuffer};
+pub use self::json::{is_one_line, keep_one_line, raw_json, write_json};
+pub use self::members::Members;
+pub use self::message::{
+    Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element, parse_with_known_meta,
+};
+pub use self::params::{Params, object, string};
+pub use self::response::{any_error_code, error_code, write_error, write_result};
+pub use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical};
+pub use self::weight::{is_heavier, weight};
+pub(crate) use crate::text::quoted;
