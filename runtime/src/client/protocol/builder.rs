@@ -27,7 +27,7 @@ use crate::client::protocol::server_info::PeerInfo;
 #[cfg(feature = "http-client")]
 use crate::client::protocol::target::HttpTarget;
 use crate::client::protocol::target::Target;
-use crate::client::protocol::task::TaskDriver;
+use crate::client::protocol::task_driver::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;

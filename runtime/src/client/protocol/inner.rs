@@ -11,7 +11,7 @@ use crate::client::protocol::handshake::Handshake;
 use crate::client::protocol::params::{Meta, Params, RoundParams};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
-use crate::client::protocol::task::TaskDriver;
+use crate::client::protocol::task_driver::TaskDriver;
 use crate::client::{ClientError, ClientLimits, Session, SessionRequest};
 
 /// Session with a server, and the means to send requests over it.

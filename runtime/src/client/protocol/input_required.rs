@@ -13,7 +13,7 @@ use crate::client::ClientError;
 use crate::client::answers::check_decoded_size;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{RoundParams, serialize};
-use crate::client::protocol::task::{NewTask, creates_legacy_task};
+use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
 use crate::wire::{Members, as_string, quoted};
 
 /// Delay before the next round if the server requests a retry without input.

@@ -23,6 +23,8 @@ mod server_info;
 mod subscription;
 mod target;
 mod task;
+mod task_driver;
+mod task_status;
 
 use std::sync::Arc;
 
@@ -53,7 +55,7 @@ pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
 #[cfg(feature = "http-client")]
 pub use self::target::HttpTarget;
-pub use self::task::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
+pub use self::task_driver::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
 /// A session with one server, with a method for each request of the protocol. It caches nothing; for cached lists that

@@ -10,7 +10,8 @@ use crate::client::ClientError;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::input_required::CompleteResult;
 use crate::client::protocol::router::ProgressSink;
-use crate::client::protocol::task::{NewTask, relay_status};
+use crate::client::protocol::task_driver::NewTask;
+use crate::client::protocol::task_status::relay_status;
 use crate::client::timeout::{Deadline, run_until};
 use crate::deadline;
 

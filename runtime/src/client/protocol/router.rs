@@ -15,7 +15,7 @@ use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotific
 use crate::client::protocol::changes::Changes;
 use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
-use crate::client::protocol::task::relate_answer;
+use crate::client::protocol::task_driver::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
 use crate::wire::{RpcError, is_heavier};

@@ -1,71 +1,24 @@
 //! Calls that become tasks on the server. `treenail-tasks` has the driver that waits for their outcome.
 
+use std::any::Any;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Number, Value, json};
-use tokio::sync::Semaphore;
-use treenail_schema::{InputRequest, ProgressNotificationParams, ProgressToken, Revision};
+use treenail_schema::{InputRequest, Revision};
 
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::input_required::{CompleteResult, parse_input_requests};
 use crate::client::protocol::params::Params;
-use crate::client::protocol::router::{ProgressSink, Router};
+use crate::client::protocol::task_driver::{CreatedTask, NewTask, TaskDriver, TaskFuture};
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, McpClientSession, Subscription};
-use crate::wire::{Members, RpcError};
-
-/// Future of the result of a task, as JSON text.
-pub type TaskFuture = Pin<Box<dyn Future<Output = Result<String, ClientError>> + Send>>;
-
-/// Callback for the status messages of a task.
-pub type StatusSink = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// Driver of calls that become tasks.
-pub trait TaskDriver: fmt::Debug + Send + Sync + 'static {
-    /// Returns the future of the call's result. Dropping it before its end cancels the task, polled or not.
-    fn outcome(&self, task: CreatedTask) -> TaskFuture;
-
-    /// Returns the permits for subscriptions to tasks, `max` of them at the first call.
-    fn subscription_permits(&self, max: usize) -> Arc<Semaphore>;
-}
-
-/// Call that has become a task.
-pub struct CreatedTask {
-    /// The session that made the call.
-    pub session: McpClientSession,
-    /// The result that created the task, as JSON text.
-    pub text: String,
-    /// Callback of the caller for status messages, if it asked for progress.
-    pub on_status: Option<StatusSink>,
-}
-
-impl fmt::Debug for CreatedTask {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("CreatedTask")
-            .finish_non_exhaustive()
-    }
-}
-
-/// Part of a result that created a task.
-#[derive(Default)]
-pub(in crate::client) struct NewTask {
-    pub(in crate::client) on_status: Option<StatusSink>,
-}
-
-impl fmt::Debug for NewTask {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("NewTask").finish_non_exhaustive()
-    }
-}
+use crate::wire::RpcError;
 
 impl CompleteResult {
     /// Creates the result of a call that has become a task.
@@ -128,9 +81,23 @@ impl CompleteResult {
     /// Returns the task that the result created.
     pub(in crate::client) fn into_task(self, session: &McpClientSession) -> CreatedTask {
         CreatedTask {
-            session: session.share(),
+            inner: Arc::clone(&session.inner) as Arc<dyn Any + Send + Sync>,
             text: self.text,
             on_status: self.task.and_then(|task| task.on_status),
+        }
+    }
+}
+
+impl CreatedTask {
+    /// Returns the session that made the call.
+    ///
+    /// # Panics
+    ///
+    /// Never: `into_task` alone creates the value.
+    pub fn session(&self) -> McpClientSession {
+        let inner = Arc::clone(&self.inner).downcast();
+        McpClientSession {
+            inner: inner.expect("the core of a session"),
         }
     }
 }
@@ -170,44 +137,6 @@ impl Drop for Creation {
             }
         });
     }
-}
-
-/// Returns true if the result of a call with the parameter `task` has created one, in revision 2025-11-25.
-pub(super) fn creates_legacy_task(text: &str) -> bool {
-    let Ok(mut members) = Members::new(text) else {
-        return false;
-    };
-    while let Ok(Some((key, value))) = members.next() {
-        if key == "task" {
-            return value.starts_with('{');
-        }
-    }
-    false
-}
-
-/// Registers a sink for progress. Returns a callback for the status messages of a task, which become progress too. The sink is
-/// registered until the callback is dropped.
-pub(super) fn relay_status(router: &Arc<Router>, token: i64, sink: ProgressSink) -> StatusSink {
-    let latest = Arc::new(Mutex::new(None::<ProgressNotificationParams>));
-    let (recorded, progress_sink) = (Arc::clone(&latest), Arc::clone(&sink));
-    let record = move |progress: ProgressNotificationParams| {
-        *recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
-        progress_sink(progress);
-    };
-    let registration = router.on_progress(token, Arc::new(record));
-    Arc::new(move |message| {
-        let _registered = &registration;
-        // A task reports no numbers, so those of the last progress are repeated.
-        let latest = latest
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let mut progress = latest.unwrap_or_else(|| {
-            ProgressNotificationParams::new(ProgressToken::Number(token), Number::from(0))
-        });
-        progress.message = Some(message.to_owned());
-        sink(progress);
-    })
 }
 
 impl McpClientSession {
@@ -264,35 +193,4 @@ impl McpClientSession {
             inner: Arc::clone(&self.inner),
         }
     }
-}
-
-const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-
-/// Returns the answer to a request of a task with the key of the task, as revision 2025-11-25 requires.
-pub(super) fn relate_answer(request_params: &str, answer: String) -> String {
-    #[derive(Deserialize)]
-    struct Related<'a> {
-        #[serde(borrow, rename = "_meta")]
-        meta: Meta<'a>,
-    }
-    #[derive(Deserialize)]
-    struct Meta<'a> {
-        #[serde(borrow, rename = "io.modelcontextprotocol/related-task")]
-        task: &'a RawValue,
-    }
-
-    if !request_params.contains(RELATED_TASK) {
-        return answer;
-    }
-    let (Ok(related), Ok(Value::Object(mut answered))) = (
-        serde_json::from_str::<Related<'_>>(request_params),
-        serde_json::from_str::<Value>(&answer),
-    ) else {
-        return answer;
-    };
-    let meta = answered.entry("_meta").or_insert_with(|| json!({}));
-    if let (Value::Object(meta), Ok(task)) = (meta, serde_json::from_str(related.meta.task.get())) {
-        meta.insert(RELATED_TASK.to_owned(), task);
-    }
-    Value::Object(answered).to_string()
 }

@@ -48,9 +48,9 @@ impl TaskDriver for Driver {
 
 /// Returns the task of a result that created it, and its first state.
 pub(super) fn read_created(created: &CreatedTask) -> Result<(RemoteTask, Snapshot), ClientError> {
-    let is_modern = created.session.protocol_version().is_modern();
+    let is_modern = created.session().protocol_version().is_modern();
     let first = Snapshot::read_created(&created.text, is_modern)?;
-    Ok((RemoteTask::new(&created.session, &first.id)?, first))
+    Ok((RemoteTask::new(&created.session(), &first.id)?, first))
 }
 
 /// Returns the permits for subscriptions of a session.
