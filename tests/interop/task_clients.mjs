@@ -81,6 +81,7 @@ async function drain(stream) {
 
 function createV2(name, onInput) {
   const { client, era, connect, call } = createClient(name, CAPABILITIES);
+  const executions = [];
   let session;
   return {
     era,
@@ -97,14 +98,21 @@ function createV2(name, onInput) {
     call,
     async start(name, args, asTask) {
       const preference = asTask ? 'prefer' : 'allow';
-      return wrap(await session.callTool(name, args, { task: { preference } }));
+      return own(await session.callTool(name, args, { task: { preference } }));
     },
-    resume: async (reference) => wrap(await session.resumeTask(reference)),
+    resume: async (reference) => own(await session.resumeTask(reference)),
     async close() {
+      // A session that is closed with its executions cancels their tasks.
+      await Promise.all(executions.map((execution) => execution.detach()));
       await session.close();
       await client.close();
     },
   };
+
+  function own(execution) {
+    executions.push(execution);
+    return wrap(execution);
+  }
 }
 
 function wrap(execution) {
