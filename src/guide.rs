@@ -78,6 +78,8 @@ pages! {
     authorization;
     /// Lists and tools that differ by caller.
     visibility;
+    /// Methods and capabilities beyond the protocol.
+    extensions;
     /// Other servers, served as a part of one server.
     #[cfg(feature = "proxy")]
     proxies;

@@ -44,30 +44,27 @@ impl Connection {
         outcome
     }
 
-    /// Waits until a task asks nothing any more, and returns its state. The handler of the connection answers.
+    /// Waits until a task asks nothing any more. The handler of the connection answers.
     pub(crate) async fn answer_task(
         &self,
         task: &mut TaskHandle<CallToolResult>,
-    ) -> Result<Option<TaskUpdate>, Failure> {
+    ) -> Result<(), Failure> {
         let mut updates = task.updates();
         let answering = async {
-            let mut latest = None;
             let mut ended = std::pin::pin!(task.wait());
             loop {
                 tokio::select! {
                     biased;
                     Some(update) = updates.next() => {
-                        let asks = update.status == TaskStatus::InputRequired;
-                        latest = Some(update);
-                        if !asks {
-                            return Ok(latest);
+                        if update.status != TaskStatus::InputRequired {
+                            return Ok(());
                         }
                     }
                     outcome = &mut ended => {
                         if let Err(error @ (ClientError::Unanswered(_) | ClientError::Closed(_))) = outcome {
                             return Err(error.into());
                         }
-                        return Ok(latest);
+                        return Ok(());
                     }
                 }
             }

@@ -86,12 +86,13 @@ fn questions_of_a_task_are_answered() {
     for revision in REVISIONS {
         let yard = Yard::start(revision);
         let id = yard.detach("ask");
-        let state = yard.run(&["task", "get", &id]);
-        assert!(
-            state.stdout.starts_with("input_required"),
-            "{revision}: {}",
-            state.stdout
-        );
+        while yard
+            .run(&["task", "get", &id])
+            .stdout
+            .starts_with("working")
+        {}
+        let state = yard.run(&["task", "get", &id]).stdout;
+        assert!(state.starts_with("input_required"), "{revision}: {state}");
         let answered = yard.run(&["task", "answer", &id, "--yes"]);
         assert_eq!(answered.code, 0, "{revision}: {}", answered.stderr);
         assert!(

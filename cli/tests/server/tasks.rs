@@ -29,6 +29,8 @@ impl Yard {
     /// Asks before it ends.
     #[tool(task(always))]
     async fn ask(&self, cx: &Context) -> Result<&'static str, AskError> {
+        // A function that asks at once asks within the call.
+        tokio::task::yield_now().await;
         cx.confirm("Launch?").await?;
         Ok("launched")
     }

@@ -23,6 +23,8 @@ use crate::waiting::WaitingCalls;
 /// changes, and stay listed while it is away; calls then fail at once. Calls pass progress, log messages, cancellation and
 /// requests for the client on, between all revisions of the protocol.
 ///
+/// Requests of extensions of the protocol are not passed on, because the proxy does not know the effect of their methods.
+///
 /// A tool of the server itself with the same name has precedence, so that a server can be replaced tool by tool.
 ///
 /// ```

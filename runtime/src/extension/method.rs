@@ -25,9 +25,10 @@ use crate::wire::{Members, RpcError, raw_json, shortened};
 ///
 /// ```
 /// use treenail::extension::{Extension, ExtensionMethod};
-/// use treenail::{Context, RpcError};
+/// use treenail::RpcError;
+/// use treenail::prelude::*;
 ///
-/// #[derive(serde::Deserialize)]
+/// #[mcp_type]
 /// struct Get {
 ///     #[serde(rename = "jobId")]
 ///     job_id: String,

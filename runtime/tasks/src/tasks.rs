@@ -167,7 +167,9 @@ impl ServerTasks {
     async fn stop_all(&self, reason: Stop) {
         self.engine.halt();
         let runs = self.engine.all_local();
-        runs.iter().for_each(|run| run.stop(reason));
+        for run in &runs {
+            run.stop(reason);
+        }
         for run in runs {
             run.dismissed().await;
         }

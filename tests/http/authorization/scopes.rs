@@ -1,7 +1,7 @@
 //! Scopes that functions declare.
 
-use serde_json::{Value, json};
-use treenail::Server;
+use treenail::extension::Extension;
+use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::scope::{Access, Authority, RequiredScopes};
 
@@ -254,4 +254,20 @@ async fn tools_that_are_added_later_need_their_scopes() {
     expect_forbidden(&response, "files:write", "AUTH-R-53");
     let post = with_token(tool("write"), &guarded.token("files:write"));
     assert_eq!(post.send(&guarded.service).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_method_of_an_extension_requires_scopes() {
+    const ID: &str = "com.example/files";
+    let check = |cx: Context, _: Value| async move { cx.require_scope("files:admin") };
+    let extension = Extension::new(ID).method("files/check", check);
+    let guarded = Guarded::of(builder().extension(extension), |resource| resource);
+    let declared = json!({"extensions": {ID: {}}});
+    let post = || Post::modern_as("files/check", json!({}), &declared);
+    let refused = guarded.send_with(post(), "files:read").await;
+    expect_forbidden(&refused, "files:admin", "AUTH-R-15");
+    let served = guarded.send_with(post(), "files:admin").await;
+    assert_eq!(served.status, 200, "{served:?}");
+    let anonymous = post().send(&guarded.service).await;
+    assert_eq!(anonymous.status, 401, "{anonymous:?}");
 }

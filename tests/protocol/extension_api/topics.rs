@@ -243,3 +243,23 @@ async fn a_closed_server_ends_subscriptions_that_wait() {
     let result = peer.receive("subscriptions/listen").await;
     assert_eq!(result["id"], id);
 }
+
+#[tokio::test]
+async fn a_late_failure_is_the_response_to_its_own_request() {
+    let gate = Arc::new(Semaphore::new(0));
+    let server = server(&gate);
+    let mut peer = connect(&server, "ada").await;
+    let failing = peer.listen_to(json!(["fail"])).await;
+    peer.request("server/discover", json!({})).await;
+    gate.add_permits(1);
+    let accepted = peer.listen_to(json!(["ada-1"])).await;
+    for _ in 0..2 {
+        let message = peer.receive_any().await.unwrap();
+        if message.get("error").is_some() {
+            assert_eq!(message["id"], failing, "{message}");
+        } else {
+            let tag = &message["params"]["_meta"][SUBSCRIPTION];
+            assert_eq!(*tag, accepted, "{message}");
+        }
+    }
+}

@@ -41,7 +41,14 @@ impl Task {
         }
     }
 
-    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(super) async fn run(mut self, terminal: &Terminal) -> Result<Exit, Failure> {
+        if let TaskCommand::Get(task)
+        | TaskCommand::Wait(task)
+        | TaskCommand::Answer(task)
+        | TaskCommand::Cancel(task) = &mut self.command
+        {
+            task.server.tasks = true;
+        }
         match self.command {
             TaskCommand::List(list) => list.run(terminal),
             TaskCommand::Get(task) => task.get(terminal).await,

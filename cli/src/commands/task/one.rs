@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use treenail::ClientError;
 use treenail::prelude::*;
-use treenail::schema::CallToolResult;
+use treenail::schema::{CallToolResult, error_code};
 use treenail::tasks::{TaskHandle, TaskTicket, TaskUpdate};
 
 use crate::args::ServerArgs;
@@ -42,12 +42,8 @@ pub(super) struct OneTask {
 
 impl OneTask {
     pub(super) async fn get(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        self.with_task(terminal, async |task| {
-            let update = task.connection.with_timeout(task.handle.status()).await;
-            let update = task.forget_if_unknown(update)?;
-            task.print_state(&self, update.as_ref())
-        })
-        .await
+        self.with_task(terminal, async |task| task.print_state(&self).await)
+            .await
     }
 
     pub(super) async fn wait(self, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -71,15 +67,16 @@ impl OneTask {
 
     pub(super) async fn answer(self, terminal: &Terminal) -> Result<Exit, Failure> {
         self.with_task(terminal, async |task| {
-            let update = task.connection.answer_task(&mut task.handle).await?;
-            task.print_state(&self, update.as_ref())
+            task.connection.answer_task(&mut task.handle).await?;
+            task.print_state(&self).await
         })
         .await
     }
 
     pub(super) async fn cancel(self, terminal: &Terminal) -> Result<Exit, Failure> {
         self.with_task(terminal, async |task| {
-            let cancelled = task.connection.with_timeout(task.handle.cancel()).await;
+            let cancelling = async { Ok(task.handle.cancel().await) };
+            let cancelled = task.connection.with_timeout(cancelling).await?;
             task.forget_if_unknown(cancelled)?;
             task.file.remove(task.ticket.id())?;
             terminal.print_note("the task was cancelled");
@@ -119,21 +116,24 @@ struct Resumed<'a> {
 
 impl Resumed<'_> {
     /// Removes the ticket if the server does not know the task.
-    fn forget_if_unknown<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        if let Err(failure) = &outcome {
-            if failure.exit() == Exit::Refused {
+    fn forget_if_unknown<T>(&self, outcome: Result<T, ClientError>) -> Result<T, Failure> {
+        if let Err(ClientError::Refused(error)) = &outcome {
+            if error.code == error_code::INVALID_PARAMS {
                 self.file.remove(self.ticket.id())?;
             }
         }
-        outcome
+        Ok(outcome?)
     }
 
-    fn print_state(&self, one: &OneTask, update: Option<&TaskUpdate>) -> Result<Exit, Failure> {
+    /// Requests and prints the state of the task.
+    async fn print_state(&self, one: &OneTask) -> Result<Exit, Failure> {
         let terminal = &self.connection.terminal;
-        let Some(update) = update else {
+        let requesting = async { Ok(self.handle.status().await) };
+        let update = self.connection.with_timeout(requesting).await?;
+        let Some(update) = self.forget_if_unknown(update)? else {
             return Ok(Exit::Success);
         };
-        let json = state_json(self.ticket.id(), update);
+        let json = state_json(self.ticket.id(), &update);
         if !print_if_json(one.server.output, terminal, &json)? {
             let message = update.message.as_deref();
             let message = message.map_or_else(String::new, |message| format!(": {message}"));

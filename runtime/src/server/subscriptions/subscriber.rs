@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker, ready};
 use serde_json::json;
 use treenail_schema::{Revision, SubscriptionFilter};
 
-use crate::extension::{Accepting, Topics};
+use crate::extension::{Accepted, Accepting, Topics};
 #[cfg(feature = "http-server")]
 use crate::extensions::Extensions;
 use crate::limits::Limits;
@@ -95,42 +95,56 @@ impl Subscriber {
             });
             Ok(())
         })?;
-        let mut context = Context::from_waker(Waker::noop());
-        self.accepting
-            .extend(accepting.map(|accepting| (ListenId::new(id), accepting)));
-        // A failure at once is the response to the request. A pending one is polled again with its waker.
-        self.poll_accepting(&mut context)
-            .map_or(Ok(()), |(_, error)| Err(error))
+        let (id, mut context) = (ListenId::new(id), Context::from_waker(Waker::noop()));
+        match accepting {
+            None => Ok(()),
+            Some(mut accepting) => match accepting.poll(&mut context) {
+                Poll::Ready(accepted) => self.start(&id, accepted),
+                // It is polled again with the waker of the connection.
+                Poll::Pending => {
+                    self.accepting.push((id, accepting));
+                    Ok(())
+                }
+            },
+        }
     }
 
     /// Starts subscriptions whose topics have been accepted. Returns the id and the error of one that has failed.
     fn poll_accepting(&mut self, context: &mut Context<'_>) -> Option<(ListenId, RpcError)> {
-        let listener = &self.registration.as_ref()?.listener;
-        let mut failed = None;
-        self.accepting.retain_mut(|(id, accepting)| {
-            if failed.is_some() {
-                return true;
-            }
+        let mut index = 0;
+        while let Some((_, accepting)) = self.accepting.get_mut(index) {
             let Poll::Ready(accepted) = accepting.poll(context) else {
-                return true;
+                index += 1;
+                continue;
             };
-            let subscriptions = &mut listener.lock().subscriptions;
-            match accepted {
-                Ok(accepted) => {
-                    if let Some(one) = subscriptions.iter_mut().find(|one| one.is(&id.text)) {
-                        one.accept(accepted);
-                    }
-                }
-                Err(error) => {
-                    subscriptions.retain(|one| !one.is(&id.text));
-                    failed = Some((id.clone(), error));
-                }
+            let (id, _) = self.accepting.remove(index);
+            if let Err(error) = self.start(&id, accepted) {
+                return Some((id, error));
             }
-            false
-        });
-        if failed.is_some() {
-            self.drop_idle();
         }
+        None
+    }
+
+    /// Starts a subscription with its topics, or removes it. One that the server has ended meanwhile stays as it is.
+    fn start(
+        &mut self,
+        id: &ListenId,
+        accepted: Result<Accepted, RpcError>,
+    ) -> Result<(), RpcError> {
+        let Some(registration) = &self.registration else {
+            return Ok(());
+        };
+        let mut state = registration.listener.lock();
+        let waiting = |one: &Subscription| one.is(&id.text) && one.is_accepting();
+        let Some(index) = state.subscriptions.iter().position(waiting) else {
+            return Ok(());
+        };
+        let failed = accepted.map(|accepted| state.subscriptions[index].accept(accepted));
+        if failed.is_err() {
+            state.subscriptions.remove(index);
+        }
+        drop(state);
+        self.drop_idle();
         failed
     }
 

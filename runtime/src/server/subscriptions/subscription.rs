@@ -98,6 +98,11 @@ impl Subscription {
         self
     }
 
+    /// Returns `true` while its topics have not been accepted.
+    pub(crate) fn is_accepting(&self) -> bool {
+        matches!(self.stage, Stage::Accepting(_))
+    }
+
     /// Starts the subscription with the accepted topics, and drops all others.
     pub(crate) fn accept(&mut self, members: Accepted) {
         let Stage::Accepting(accepted) = &self.stage else {
@@ -131,7 +136,7 @@ impl Subscription {
         if is_new {
             self.pending_topics.push_back(topic);
         }
-        is_new && !matches!(self.stage, Stage::Accepting(_))
+        is_new && !self.is_accepting()
     }
 
     /// Makes the subscription of a peer of the legacy era.

@@ -10,7 +10,8 @@ use serde_json::value::to_raw_value;
 use tokio::time::{Sleep, sleep};
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::task::{
-    DetachableCall, DetachedRun, Handler, PendingResult, ResultFuture, ResultWriter, write_created,
+    DetachableCall, DetachedRun, Handler, Journal, PendingResult, ResultFuture, ResultWriter,
+    write_created,
 };
 
 use super::creation::{NewTask, insert, remove};
@@ -162,7 +163,7 @@ impl Detached {
         let creating = async move {
             task.check().await?;
             let run = task.prepare(stored)?;
-            insert(run, Default::default()).await
+            insert(run, Journal::default()).await
         };
         Self {
             creating: Creating(Some(Box::pin(creating))),

@@ -85,7 +85,7 @@ mod tests {
             &format!("{}=", id.as_str()),
             &"/".repeat(22),
             // Bits after the last byte are set.
-            &"AAAAAAAAAAAAAAAAAAAAAB"[..],
+            "AAAAAAAAAAAAAAAAAAAAAB",
             &"é".repeat(11),
         ] {
             assert!(text.parse::<TaskId>().is_err(), "{text}");

@@ -90,7 +90,7 @@ async fn check_replace(store: &Arc<dyn TaskStore>) {
     );
 
     let mut third = next(&second, *b"3");
-    third.owner = "another".to_owned();
+    "another".clone_into(&mut third.owner);
     third.created_ms = 2_000;
     assert_eq!(
         store.replace(third, HOUR).await,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{next, task};
-use crate::store::{TaskStore, Usage};
+use crate::store::{StoredTask, TaskStore, Usage};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Largest number that all stores represent exactly.
@@ -44,36 +44,38 @@ pub(super) async fn check_bodies(store: &Arc<dyn TaskStore>) {
     }
 }
 
+/// Owners with special characters and common starts.
+const OWNERS: &[&str] = &[
+    "",
+    " ",
+    "a",
+    "ab",
+    "a:",
+    "A",
+    "1:a",
+    "a\0b",
+    "a\0",
+    "\0",
+    "\u{10ffff}",
+    "ä",
+    "a\u{308}",
+    "'; DROP TABLE task; --",
+    "\"",
+    "%",
+    "_",
+    "*",
+    "?",
+    "[a]",
+    "{a}",
+    "}",
+    "\r\n",
+    "\\",
+    "://",
+];
+
 pub(super) async fn check_owners(store: &Arc<dyn TaskStore>) {
     let long = "o".repeat(4 << 10);
-    let owners = [
-        "",
-        " ",
-        "a",
-        "ab",
-        "a:",
-        "A",
-        "1:a",
-        "a\0b",
-        "a\0",
-        "\0",
-        "\u{10ffff}",
-        "ä",
-        "a\u{308}",
-        "'; DROP TABLE task; --",
-        "\"",
-        "%",
-        "_",
-        "*",
-        "?",
-        "[a]",
-        "{a}",
-        "}",
-        "\r\n",
-        "\\",
-        "://",
-        &long,
-    ];
+    let owners = OWNERS.iter().copied().chain([&*long]);
     let mut tasks = Vec::new();
     for owner in owners {
         let task = task(owner, 1, owner.as_bytes());
@@ -84,36 +86,40 @@ pub(super) async fn check_owners(store: &Arc<dyn TaskStore>) {
         tasks.push(task);
     }
     for task in tasks {
-        let owner = &task.owner;
-        let stored = store.get(&task.id).await;
-        assert_eq!(
-            stored,
-            Ok(Some(task.clone())),
-            "the owner {owner:?} is stored as it is"
-        );
-        let listed = store.list(owner, None, 10).await;
-        assert_eq!(
-            listed,
-            Ok(vec![task.clone()]),
-            "the owner {owner:?} has a list of its own"
-        );
-        let expected = Usage::new(1, owner.len() as u64);
-        assert_eq!(
-            store.usage(owner).await,
-            Ok(expected),
-            "the owner {owner:?} has a usage of its own"
-        );
-        assert_eq!(
-            store.remove(&task.id, 1).await,
-            Ok(true),
-            "a task of the owner {owner:?} is removed"
-        );
-        assert_eq!(
-            store.usage(owner).await,
-            Ok(Usage::default()),
-            "the owner {owner:?} has no tasks"
-        );
+        check_owner(store, &task).await;
     }
+}
+
+async fn check_owner(store: &Arc<dyn TaskStore>, task: &StoredTask) {
+    let owner = &*task.owner;
+    let stored = store.get(&task.id).await;
+    assert_eq!(
+        stored,
+        Ok(Some(task.clone())),
+        "the owner {owner:?} is stored as it is"
+    );
+    let listed = store.list(owner, None, 10).await;
+    assert_eq!(
+        listed,
+        Ok(vec![task.clone()]),
+        "the owner {owner:?} has a list of its own"
+    );
+    let expected = Usage::new(1, owner.len() as u64);
+    assert_eq!(
+        store.usage(owner).await,
+        Ok(expected),
+        "the owner {owner:?} has a usage of its own"
+    );
+    assert_eq!(
+        store.remove(&task.id, 1).await,
+        Ok(true),
+        "a task of the owner {owner:?} is removed"
+    );
+    assert_eq!(
+        store.usage(owner).await,
+        Ok(Usage::default()),
+        "the owner {owner:?} has no tasks"
+    );
 }
 
 pub(super) async fn check_extremes(store: &Arc<dyn TaskStore>) {

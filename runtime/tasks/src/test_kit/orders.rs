@@ -36,7 +36,12 @@ pub(super) async fn check_list(store: &Arc<dyn TaskStore>) {
         Ok(Vec::new()),
         "a page of no tasks is empty"
     );
+    check_pages(store, &tasks).await;
+    check_positions(store, &tasks, &other).await;
+}
 
+/// Checks that the pages of a list are the list.
+async fn check_pages(store: &Arc<dyn TaskStore>, tasks: &[StoredTask]) {
     let mut after = None;
     let mut pages = Vec::new();
     loop {
@@ -53,7 +58,10 @@ pub(super) async fn check_list(store: &Arc<dyn TaskStore>) {
         pages.extend(page);
     }
     assert_eq!(pages, tasks, "the pages together are the list");
+}
 
+/// Checks where lists start, after a removal and a replacement as well.
+async fn check_positions(store: &Arc<dyn TaskStore>, tasks: &[StoredTask], other: &StoredTask) {
     let unknown = Err(StoreError::UnknownTask);
     let page = store.list("owner", Some(&other.id), 3).await;
     assert_eq!(
@@ -120,7 +128,17 @@ pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
         Ok(Usage::new(2, 12)),
         "failed changes are not counted"
     );
-    for (task, body, bytes) in [(&first, "12345678", 15), (&second, "", 8)] {
+    check_changed_usage(store, &first, &second).await;
+    assert_eq!(
+        store.usage("other").await,
+        Ok(Usage::new(1, 1)),
+        "usage is counted per owner"
+    );
+}
+
+/// Checks the usage after replacements and removals.
+async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, second: &StoredTask) {
+    for (task, body, bytes) in [(first, "12345678", 15), (second, "", 8)] {
         assert_eq!(
             store.replace(next(task, body), HOUR).await,
             Ok(true),
@@ -152,10 +170,5 @@ pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
         store.usage("owner").await,
         Ok(Usage::default()),
         "an owner without tasks uses nothing"
-    );
-    assert_eq!(
-        store.usage("other").await,
-        Ok(Usage::new(1, 1)),
-        "usage is counted per owner"
     );
 }

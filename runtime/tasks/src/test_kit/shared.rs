@@ -64,14 +64,14 @@ pub(super) async fn check_visibility([one, other]: &[Arc<dyn TaskStore>; 2]) {
 }
 
 /// Both processes increment a counter in one task, as often as they can.
-pub(super) async fn check_replacements(stores: &[Arc<dyn TaskStore>; 2]) {
+pub(super) async fn check_replacements(handles: &[Arc<dyn TaskStore>; 2]) {
     let first = task("owner", 1, 0_u64.to_be_bytes());
-    stores[0]
+    handles[0]
         .insert(first.clone(), HOUR)
         .await
         .expect("a task is inserted");
     let mut racing = JoinSet::new();
-    for store in stores.iter().chain(stores) {
+    for store in handles.iter().chain(handles) {
         let (store, id) = (Arc::clone(store), first.id.clone());
         racing.spawn(async move {
             let mut made = 0;
@@ -86,7 +86,7 @@ pub(super) async fn check_replacements(stores: &[Arc<dyn TaskStore>; 2]) {
         });
     }
     racing.join_all().await;
-    let stored = stores[1].get(&first.id).await.expect("a task is returned");
+    let stored = handles[1].get(&first.id).await.expect("a task is returned");
     let stored = stored.expect("the task is stored");
     let total = 4 * ROUNDS;
     assert_eq!(

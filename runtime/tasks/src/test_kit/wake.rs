@@ -41,7 +41,7 @@ pub(super) async fn check_due(store: &Arc<dyn TaskStore>) {
         .expect("a task is inserted");
     assert_eq!(
         due(store, 1, limit).await,
-        [now.clone()],
+        std::slice::from_ref(&now),
         "a task is due after its wake time"
     );
     assert_eq!(
@@ -70,12 +70,17 @@ pub(super) async fn check_due(store: &Arc<dyn TaskStore>) {
     assert_eq!(replaced, Ok(true), "a task is replaced");
     assert_eq!(
         due(store, 1, limit).await,
-        [later.clone()],
+        std::slice::from_ref(&later),
         "a replacement makes a task due earlier"
     );
+    check_both_due(store, &now, &later).await;
+}
 
-    let lost = store.replace(next(&now, *b"2"), Duration::ZERO).await;
-    assert_eq!(lost, Ok(true), "a task is replaced");
+/// Checks two tasks that are due, and their removal.
+async fn check_both_due(store: &Arc<dyn TaskStore>, now: &StoredTask, later: &StoredTask) {
+    let limit = Duration::from_secs(30);
+    let replaced = store.replace(next(now, *b"2"), Duration::ZERO).await;
+    assert_eq!(replaced, Ok(true), "a task is replaced");
     due(store, 2, limit).await;
     assert_eq!(
         store.due(1).await.map(|due| due.len()),

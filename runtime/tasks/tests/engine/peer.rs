@@ -48,7 +48,8 @@ impl Peer {
         Self::with(server, Some(principal), capabilities)
     }
 
-    fn with(server: &Server, principal: Option<&str>, capabilities: Value) -> Self {
+    fn with(server: &Server, principal: Option<&str>, capabilities: impl Into<Value>) -> Self {
+        let capabilities = capabilities.into();
         let mut peer = Self::connect(server, principal);
         peer.meta = Some(json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

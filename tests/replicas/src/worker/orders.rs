@@ -20,7 +20,7 @@ fn append(step: &str) -> io::Result<u32> {
 }
 
 /// Makes an effect. It can be interrupted before and after.
-async fn effect(step: &str) -> Result<u32, ToolError> {
+fn effect(step: &str) -> Result<u32, ToolError> {
     point::pass();
     let id = append(step)?;
     point::pass();
@@ -31,10 +31,10 @@ async fn effect(step: &str) -> Result<u32, ToolError> {
 async fn run(cx: &Context) -> Result<String, ToolError> {
     // The call becomes a task before its first effect.
     stored().await;
-    let first = cx.once("first", effect("first")).await?;
+    let first = cx.once("first", async { effect("first") }).await?;
     cx.confirm("Continue?").await?;
-    let second = cx.once("second", effect("second")).await?;
-    let third = cx.once("third", effect("third")).await?;
+    let second = cx.once("second", async { effect("second") }).await?;
+    let third = cx.once("third", async { effect("third") }).await?;
     Ok(format!("first {first} second {second} third {third}"))
 }
 

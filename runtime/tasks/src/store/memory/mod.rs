@@ -82,7 +82,7 @@ impl fmt::Debug for MemoryStore {
             .field("tasks", &self.table().len())
             .field("max_tasks", &self.max_tasks)
             .field("max_bytes", &self.max_bytes)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

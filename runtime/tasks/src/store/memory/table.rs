@@ -116,18 +116,18 @@ impl Table {
                 Bound::Excluded((after.created_ms, after.id.clone()))
             }
         };
-        let Some(owned) = self.owners.get(owner) else {
+        let Some(its) = self.owners.get(owner) else {
             return Some(Vec::new());
         };
-        let order = owned.order.range((start, Bound::Unbounded));
+        let order = its.order.range((start, Bound::Unbounded));
         let page = order.take(limit).filter_map(|(_, id)| self.get(id));
         Some(page.collect())
     }
 
     pub(super) fn usage(&self, owner: &str) -> Usage {
-        let owned = self.owners.get(owner);
-        owned.map_or_else(Usage::default, |owned| {
-            Usage::new(owned.order.len() as u64, owned.bytes)
+        let its = self.owners.get(owner);
+        its.map_or_else(Usage::default, |its| {
+            Usage::new(its.order.len() as u64, its.bytes)
         })
     }
 }

@@ -128,10 +128,10 @@ impl Link {
             .set_connection_timeout(Some(RESPONSE_TIMEOUT))
             .set_response_timeout(Some(RESPONSE_TIMEOUT))
             .set_push_sender(on_push);
-        let (connection, _driver) = open_connection(&self.client, config, self.max_string).await?;
+        let (connection, driver) = open_connection(&self.client, config, self.max_string).await?;
         Ok(Open {
             connection,
-            _driver,
+            _driver: driver,
             lost,
         })
     }

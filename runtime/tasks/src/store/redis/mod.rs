@@ -179,9 +179,10 @@ impl TaskStore for RedisStore {
         Box::pin(async move {
             self.check_body(&task)?;
             let script = scripts::insert(&self.keys, &task, milliseconds(wake));
-            match self.change(&script).await? {
-                true => Ok(()),
-                false => Err(StoreError::Duplicate),
+            if self.change(&script).await? {
+                Ok(())
+            } else {
+                Err(StoreError::Duplicate)
             }
         })
     }

@@ -2,6 +2,11 @@
 //!
 //! `TASK_KILLS` is the number of further lives with two kills at random points, by default 0.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures are for the reader of the test"
+)]
+
 mod run;
 mod worker;
 

@@ -39,7 +39,7 @@ pub(crate) struct Place {
 struct Run<'a> {
     place: &'a Place,
     effects: PathBuf,
-    kills: std::vec::IntoIter<u64>,
+    kills: std::slice::Iter<'a, u64>,
     worker: Option<Worker>,
     killed: usize,
     _directory: TempDir,
@@ -52,23 +52,19 @@ pub(crate) fn live(place: &Place, tool: &str, kills: &[u64]) -> Life {
     let mut run = Run {
         place,
         effects: directory.path().join("effects"),
-        kills: kills.to_vec().into_iter(),
+        kills: kills.iter(),
         worker: None,
         killed: 0,
         _directory: directory,
     };
     let end = run.follow(tool);
-    let end = match run.stop() {
+    if run.stop() {
         // A process that is killed after the end changes nothing, which another one confirms.
-        true => {
-            let id = run.find();
-            let again = id.map_or(End::Unborn, |id| run.poll_to_end(&id));
-            assert_eq!(again, end, "an end is final");
-            run.stop();
-            end
-        }
-        false => end,
-    };
+        let id = run.find();
+        let again = id.map_or(End::Unborn, |id| run.poll_to_end(&id));
+        assert_eq!(again, end, "an end is final");
+        run.stop();
+    }
     let effects = fs::read_to_string(&run.effects).unwrap_or_default();
     let effects = effects.lines().map(|line| {
         let (step, id) = line.split_once(' ').unwrap();
@@ -85,7 +81,7 @@ impl Run<'_> {
     /// Sends a request to the current process. `None` means that it was killed.
     fn request(&mut self, method: &str, params: Value) -> Option<Value> {
         let worker = self.worker.get_or_insert_with(|| {
-            let kill_at = self.kills.next().unwrap_or(0);
+            let kill_at = self.kills.next().copied().unwrap_or(0);
             Worker::start(&self.place.name, &self.effects, kill_at)
         });
         let answer = worker.request(method, params);
@@ -148,9 +144,10 @@ impl Run<'_> {
                 Some("completed") => {
                     let result = &task["result"];
                     let text = result["content"][0]["text"].as_str().unwrap().to_owned();
-                    return match result["isError"] == true {
-                        true => End::Failed(text),
-                        false => End::Completed(text),
+                    return if result["isError"] == true {
+                        End::Failed(text)
+                    } else {
+                        End::Completed(text)
                     };
                 }
                 Some("failed") => {
