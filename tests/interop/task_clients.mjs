@@ -81,7 +81,6 @@ async function drain(stream) {
 
 function createV2(name, onInput) {
   const { client, era, connect, call } = createClient(name, CAPABILITIES);
-  const executions = [];
   let session;
   return {
     era,
@@ -98,21 +97,15 @@ function createV2(name, onInput) {
     call,
     async start(name, args, asTask) {
       const preference = asTask ? 'prefer' : 'allow';
-      return own(await session.callTool(name, args, { task: { preference } }));
+      return wrap(await session.callTool(name, args, { task: { preference } }));
     },
-    resume: async (reference) => own(await session.resumeTask(reference)),
+    resume: async (reference) => wrap(await session.resumeTask(reference)),
     async close() {
-      // A session that is closed with its executions cancels their tasks.
-      await Promise.all(executions.map((execution) => execution.detach()));
-      await session.close();
+      // As at the end of the process: a session that is closed first cancels its tasks.
       await client.close();
+      await session.close();
     },
   };
-
-  function own(execution) {
-    executions.push(execution);
-    return wrap(execution);
-  }
 }
 
 function wrap(execution) {
