@@ -101,8 +101,9 @@ function createV2(name, onInput) {
     },
     resume: async (reference) => wrap(await session.resumeTask(reference)),
     async close() {
-      await session.close();
+      // As at the end of the process: a session that is closed first cancels its tasks.
       await client.close();
+      await session.close();
     },
   };
 }

@@ -3,14 +3,16 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use treenail::tasks::TaskStore;
 
 use super::worker::Worker;
-use crate::request::TEST_TIMEOUT;
+
+/// Maximum wait for the end of a task. A busy disk may take seconds for each change.
+const END_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Final state of a task.
 #[derive(Debug, PartialEq)]
@@ -124,7 +126,7 @@ impl Run<'_> {
     }
 
     fn poll_to_end(&mut self, id: &str) -> End {
-        let deadline = Instant::now() + TEST_TIMEOUT;
+        let deadline = Instant::now() + END_TIMEOUT;
         loop {
             assert!(Instant::now() < deadline, "the task does not end");
             let Some(answer) = self.request("tasks/get", json!({"taskId": id})) else {
