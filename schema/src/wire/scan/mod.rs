@@ -54,6 +54,7 @@ impl<'a> Scanner<'a> {
 
     /// Sets the object for [`Scanner::known_value`], which was checked at the same place of an earlier text.
     #[inline]
+    #[must_use]
     pub fn with_known(self, known: &'a str) -> Self {
         Self { known, ..self }
     }
