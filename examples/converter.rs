@@ -88,7 +88,7 @@ async fn conversions_change_with_the_file() -> Result<(), Box<dyn std::error::Er
 
     let inches = json!({"name": "inches_to_cm", "unit": "cm", "factor": 2.54});
     std::fs::write(&file, json!([inches]).to_string())?;
-    client.call_tool("reload", &json!({})).await?;
+    client.call_tool("reload", json!({})).await?;
     let result = client.call_tool("convert.inches_to_cm", &ten).await?;
     assert_eq!(result.texts().collect::<String>(), "25.400 cm");
     let gone = client.call_tool("convert.miles_to_km", &ten).await;

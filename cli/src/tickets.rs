@@ -43,10 +43,9 @@ impl TicketFile {
     pub(crate) fn of_server(args: &ServerArgs) -> Result<Self, Failure> {
         let words = target_words(args)?;
         let hash = digest(&SHA256, words.join("\0").as_bytes());
-        let name: String = hash.as_ref()[..16]
+        let name = hash.as_ref()[..16]
             .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+            .fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
         Ok(Self {
             path: folder()?.join(format!("{name}.json")),
             server: describe_target(&words),

@@ -14,6 +14,10 @@
     clippy::unwrap_used,
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
+#![allow(
+    clippy::excessive_nesting,
+    reason = "functions of tools inside of tables"
+)]
 
 mod arguments;
 // Cargo does not run tests inside examples, so the tests of these examples run here.

@@ -232,15 +232,13 @@ impl CallState {
     pub(crate) fn record(&self, record: impl FnOnce(&Round)) -> Result<(), &Arc<dyn TaskLink>> {
         // A call becomes a task under this lock.
         let _live = self.live();
-        match self.link() {
-            Some(link) => Err(link),
-            None => {
-                if let Some(round) = self.round() {
-                    record(round);
-                }
-                Ok(())
-            }
+        if let Some(link) = self.link() {
+            return Err(link);
         }
+        if let Some(round) = self.round() {
+            record(round);
+        }
+        Ok(())
     }
 
     /// Sets the error that the request is answered with if its function fails.

@@ -213,6 +213,10 @@ fn without_meta(text: &str) -> String {
 }
 
 /// Writes the result of a handler.
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is that of every kind of function"
+)]
 fn write<R, E>(
     returned: Result<R, E>,
     info: &MethodInfo,

@@ -23,9 +23,9 @@ pub(crate) struct Topics {
 }
 
 /// Future of the accepted topics. (The lock makes it `Sync`; it is never taken.)
-pub(crate) struct Accepting(
-    Mutex<Pin<Box<dyn Future<Output = Result<Accepted, RpcError>> + Send>>>,
-);
+pub(crate) struct Accepting(Mutex<AcceptedFuture>);
+
+type AcceptedFuture = Pin<Box<dyn Future<Output = Result<Accepted, RpcError>> + Send>>;
 
 impl fmt::Debug for Accepting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

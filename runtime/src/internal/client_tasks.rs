@@ -21,6 +21,10 @@ use crate::client::{
 use crate::internal::string_member;
 
 /// Call of a tool that the server has answered.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all calls have a result, which needs no further allocation"
+)]
 pub enum AnsweredCall {
     /// The result.
     Finished(CallToolResult),

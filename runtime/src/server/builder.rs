@@ -364,7 +364,9 @@ impl ServerBuilder {
                 layers: self.layers.build(),
             }),
         };
-        on_build.into_iter().for_each(|started| started(&server));
+        for started in on_build {
+            started(&server);
+        }
         Ok(server)
     }
 }

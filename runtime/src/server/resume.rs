@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use treenail_schema::Method;
 
 use crate::call::{Call, CallTarget};
@@ -47,9 +48,9 @@ impl Server {
                 principal: stored.principal.as_deref(),
                 method: Some(Method::CallTool),
                 name: &entry.descriptor.name,
-                arguments: stored.arguments.as_deref().map(|text| text.get()),
+                arguments: stored.arguments.as_deref().map(RawValue::get),
             },
-            meta: stored.meta.as_deref().map(|text| text.get()),
+            meta: stored.meta.as_deref().map(RawValue::get),
             params: None,
             server: self,
             outbox: &outbox,

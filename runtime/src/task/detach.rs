@@ -145,8 +145,10 @@ pub struct DetachedRun {
     call: DetachableCall,
 }
 
+type Start = Box<dyn FnOnce(&Call<'_>, &mut ResultWriter<'_>) -> Started + Send>;
+
 enum Stage {
-    New(Box<dyn FnOnce(&Call<'_>, &mut ResultWriter<'_>) -> Started + Send>),
+    New(Start),
     Pending(PendingResult),
     Finished,
 }

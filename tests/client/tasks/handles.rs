@@ -18,8 +18,8 @@ fn working() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn a_handle_is_a_task_of_its_caller() {
-    let mut states = States::new([working(), working(), completed("done")]);
-    let (builder, received) = modern(move |message| result(message, "complete", &states.next()));
+    let mut script = States::new([working(), working(), completed("done")]);
+    let (builder, received) = modern(move |message| result(message, "complete", &script.next()));
     let client = builder.build().await.unwrap();
     let mut handle = client.call_tool("report", ()).task().await.unwrap();
     assert_eq!(handle.id(), Some(ID));

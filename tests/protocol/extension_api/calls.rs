@@ -180,8 +180,11 @@ async fn a_request_has_the_principal_of_its_connection() {
     assert_eq!(answer["result"]["principal"], "ada");
 }
 
+/// The method of a request, and `true` if it has succeeded.
+type SeenRequest = (String, Option<bool>);
+
 #[derive(Clone, Default, Debug)]
-struct Seen(Arc<Mutex<Vec<(String, Option<bool>)>>>);
+struct Seen(Arc<Mutex<Vec<SeenRequest>>>);
 
 struct Request(Seen, String);
 
@@ -204,7 +207,7 @@ impl ServerObserver for Seen {
     ) -> Option<Box<dyn Observation>> {
         let method = request
             .extension_method
-            .or(request.method.map(|it| it.as_str()));
+            .or(request.method.map(treenail::schema::Method::as_str));
         Some(Box::new(Request(
             self.clone(),
             method.unwrap_or("?").to_owned(),

@@ -54,7 +54,7 @@ async fn add(_: Context, add: Add) -> Result<Sum, RpcError> {
 }
 
 async fn caller(cx: Context, _: Nothing) -> Result<Value, ToolError> {
-    let principal = cx.principal().map(|principal| principal.as_str());
+    let principal = cx.principal().map(treenail::context::Principal::as_str);
     Ok(json!({"settings": cx.client_extension(ID), "principal": principal}))
 }
 

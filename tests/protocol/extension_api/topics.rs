@@ -49,7 +49,7 @@ fn open() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(1000))
 }
 
-async fn connect(server: &Server, name: &str) -> Peer {
+fn connect(server: &Server, name: &str) -> Peer {
     let mut connection = server.connect();
     connection.extensions_mut().insert(Principal::new(name));
     let mut peer = Peer::over(connection, MODERN);
@@ -92,7 +92,7 @@ impl Peer {
 #[tokio::test]
 async fn accepted_topics_are_acknowledged_and_published() {
     let server = server(&open());
-    let mut peer = connect(&server, "ada").await;
+    let mut peer = connect(&server, "ada");
     let id = peer
         .listen_to(json!(["ada-1", "bob-1", "ada-2", "ada-1"]))
         .await;
@@ -120,7 +120,7 @@ async fn accepted_topics_are_acknowledged_and_published() {
 async fn messages_while_topics_are_accepted_are_not_lost_and_the_newest_wins() {
     let gate = Arc::new(Semaphore::new(0));
     let server = server(&gate);
-    let mut peer = connect(&server, "ada").await;
+    let mut peer = connect(&server, "ada");
     let id = peer.listen_to(json!(["ada-1", "bob-1"])).await;
     // Other requests are served meanwhile, and the subscription has begun when this is answered.
     peer.request("server/discover", json!({})).await;
@@ -142,7 +142,7 @@ async fn messages_while_topics_are_accepted_are_not_lost_and_the_newest_wins() {
 async fn a_subscription_may_be_cancelled_before_its_topics_are_accepted() {
     let gate = Arc::new(Semaphore::new(0));
     let server = server(&gate);
-    let mut peer = connect(&server, "ada").await;
+    let mut peer = connect(&server, "ada");
     let id = peer.listen_to(json!(["ada-1"])).await;
     peer.request("server/discover", json!({})).await;
     peer.cancel(id).await;
@@ -161,7 +161,7 @@ async fn a_failure_to_accept_is_the_response() {
     ] {
         for gate in [open(), Arc::new(Semaphore::new(0))] {
             let server = server(&gate);
-            let mut peer = connect(&server, "ada").await;
+            let mut peer = connect(&server, "ada");
             let id = peer.listen_to(json!([topic])).await;
             gate.add_permits(1);
             let answer = peer.receive("subscriptions/listen").await;
@@ -197,7 +197,7 @@ async fn topics_need_the_declaration_of_the_client() {
 #[tokio::test]
 async fn a_server_without_the_extension_ignores_its_topics() {
     let plain = treenail::server!().build().unwrap();
-    let mut peer = connect(&plain, "ada").await;
+    let mut peer = connect(&plain, "ada");
     peer.listen_to(json!(["ada-1"])).await;
     assert_eq!(peer.acknowledged().await, json!({}));
 }
@@ -205,7 +205,7 @@ async fn a_server_without_the_extension_ignores_its_topics() {
 #[tokio::test]
 async fn topics_are_bounded() {
     let server = server(&open());
-    let mut peer = connect(&server, "ada").await;
+    let mut peer = connect(&server, "ada");
     for (topics, expected) in [
         (
             json!("ada-1"),
@@ -236,7 +236,7 @@ async fn topics_are_bounded() {
 #[tokio::test]
 async fn a_closed_server_ends_subscriptions_that_wait() {
     let server = server(&Arc::new(Semaphore::new(0)));
-    let mut peer = connect(&server, "ada").await;
+    let mut peer = connect(&server, "ada");
     let id = peer.listen_to(json!(["ada-1"])).await;
     peer.request("server/discover", json!({})).await;
     server.close();
@@ -248,7 +248,7 @@ async fn a_closed_server_ends_subscriptions_that_wait() {
 async fn a_late_failure_is_the_response_to_its_own_request() {
     let gate = Arc::new(Semaphore::new(0));
     let server = server(&gate);
-    let mut peer = connect(&server, "ada").await;
+    let mut peer = connect(&server, "ada");
     let failing = peer.listen_to(json!(["fail"])).await;
     peer.request("server/discover", json!({})).await;
     gate.add_permits(1);

@@ -93,9 +93,8 @@ fn result_of(method: &str) -> &'static str {
 /// Panics for reserved codes that `revision` does not define: ALL-ERR-03, ALL-ERR-04, ALL-ERR-05, ALL-ERR-07.
 fn check_code(revision: Revision, code: &Value) {
     let allowed = match code.as_i64() {
-        None | Some(-32700 | -32603..=-32600) => true,
-        // Older revisions do not define it. Extensions use it in all of them.
-        Some(-32021) => true,
+        // Older revisions do not define -32021. Extensions use it in all of them.
+        None | Some(-32700 | -32603..=-32600 | -32021) => true,
         Some(-32022 | -32020) => revision.is_modern(),
         Some(-32002) => !revision.is_modern(),
         Some(-32042) => revision == Revision::V2025_11_25,

@@ -190,5 +190,5 @@ fn to_block(content: &ContentBlock) -> Option<Block> {
 }
 
 fn quoted(text: &str) -> String {
-    treenail_schema::internal::quoted(text).to_string()
+    treenail_schema::internal::quoted(text)
 }

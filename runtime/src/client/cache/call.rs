@@ -16,6 +16,10 @@ use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
 
 /// Call that the server has answered.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly all calls have a result, which needs no further allocation"
+)]
 pub(crate) enum StartedCall {
     Finished(CallToolResult),
     Task(CreatedTask),

@@ -27,6 +27,7 @@ impl Connection {
 
     /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the
     /// peer; subscriptions stay on this connection.
+    #[must_use]
     pub fn branch(&self) -> Self {
         let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
         Self {

@@ -123,6 +123,7 @@ impl Connection {
 
     /// Makes the connection reject a second `initialize`, for transports with a connection for each session.
     #[doc(hidden)]
+    #[must_use]
     pub fn for_one_session(mut self) -> Self {
         self.restarts = false;
         self

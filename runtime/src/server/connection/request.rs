@@ -85,10 +85,8 @@ impl Connection {
             None => self.legacy_caller(envelope.known)?,
         };
         let revision = peer.revision();
-        let method = envelope
-            .known
-            .filter(|method| method.exists(Direction::ClientToServer, revision));
-        let Some(method) = method else {
+        let exists = |method: &Method| method.exists(Direction::ClientToServer, revision);
+        let Some(method) = envelope.known.filter(exists) else {
             self.check_extension_scopes(envelope)?;
             return self.dispatch_extension(id, envelope, &peer, out);
         };

@@ -56,7 +56,9 @@ impl SubscriptionMessage {
         };
         if let Some(id) = tag {
             let separator = if meta.is_empty() { "" } else { "," };
-            meta.push_str(&format!(r#"{separator}"{SUBSCRIPTION_ID}":{id}"#));
+            for part in [separator, "\"", SUBSCRIPTION_ID, "\":", id] {
+                meta.push_str(part);
+            }
         }
         let meta = (!meta.is_empty()).then(|| format!(r#""_meta":{{{meta}}}"#));
         let params: Vec<String> = own.into_iter().chain(meta).collect();

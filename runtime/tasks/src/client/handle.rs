@@ -107,7 +107,7 @@ impl<T> TaskHandle<T> {
         publisher: Arc<Publisher>,
         (observer, age): (Observer, Duration),
     ) -> Self {
-        let observed = Observed {
+        let task = Observed {
             task,
             age,
             since: Instant::now(),
@@ -115,7 +115,7 @@ impl<T> TaskHandle<T> {
         };
         Self {
             reader,
-            state: State::Task(Box::new(observed)),
+            state: State::Task(Box::new(task)),
             publisher,
         }
     }

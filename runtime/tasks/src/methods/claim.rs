@@ -62,16 +62,16 @@ impl Claim {
         session: usize,
     ) -> Option<Self> {
         let question = (id.clone(), key.to_owned());
-        let mut carried = engine.carried.lock();
-        if let Some(carrier) = carried.get(&question) {
+        let mut claims = engine.carried.lock();
+        if let Some(carrier) = claims.get(&question) {
             if carrier.session == session {
                 return None;
             }
             carrier.lost.notify_one();
         }
         let carrier = Carrier::new(session);
-        carried.insert(question.clone(), Arc::clone(&carrier));
-        drop(carried);
+        claims.insert(question.clone(), Arc::clone(&carrier));
+        drop(claims);
         Some(Self::new(engine, question, carrier))
     }
 
