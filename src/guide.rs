@@ -63,8 +63,6 @@ pages! {
     errors;
     /// Shared values, locks and databases.
     state;
-    /// Methods and settings beyond those of the protocol.
-    extensions;
     /// Calls that take long, and survive a restart.
     #[cfg(feature = "durable-tasks")]
     tasks;

@@ -93,6 +93,10 @@ impl McpClient {
     }
 
     /// Reads the result of a task as that of a call of the named tool, and validates it.
+    #[cfg_attr(
+        not(feature = "validation"),
+        allow(clippy::unused_async, reason = "the validation is asynchronous")
+    )]
     pub(crate) async fn read_call(
         &self,
         name: &str,
