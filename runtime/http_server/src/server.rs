@@ -108,9 +108,9 @@ impl HttpServer {
         self.map_service(|service| service.legacy_sse(paths))
     }
 
-    /// Serves until the server [closes](Server::close).
+    /// Serves until the server [closes](treenail_runtime::Server::close).
     ///
-    /// It then finishes the requests in flight, within [`Limits::shutdown_timeout`], and [publishes](Server::flush_events)
+    /// It then finishes the requests in flight, within [`Limits::shutdown_timeout`], and [publishes](treenail_runtime::Server::flush_events)
     /// the last events to other replicas, within [`EventLimits::flush_timeout`](treenail_runtime::EventLimits::flush_timeout).
     ///
     /// # Errors

@@ -40,7 +40,7 @@ pub struct ToolTask {
     pub outcome: Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>,
 }
 
-/// As [`call_tool`], but returns a task instead of waiting for its outcome.
+/// As [`McpClient::call_tool`], but returns a task instead of waiting for its outcome.
 pub async fn start_tool_call(
     client: &McpClient,
     tool: &str,

@@ -54,7 +54,7 @@ pub struct TaskQuestion {
     /// The key that the function has set, or one with the number of the question in this run. Unique in this run, and the same
     /// in each run of a deterministic function. The protocol needs another one that is never used again.
     pub key: String,
-    /// Digest of the question. An answer counts only for the question with the same digest, see [`Journal::answers`].
+    /// Digest of the question. An answer counts only for the question with the same digest, see [`Journal::answers`](super::Journal::answers).
     pub id: String,
     /// The request for the client.
     pub request: InputRequest,
