@@ -123,6 +123,7 @@ impl OAuth {
     ///
     /// ```no_run
     /// use treenail::auth::OAuth;
+    /// use treenail::client::HttpClientBuilderExt;
     /// use treenail::{ClientError, McpClient};
     ///
     /// # async fn report() -> Result<(), Box<dyn std::error::Error>> {
