@@ -26,9 +26,9 @@ pub(crate) fn compare(keep: Option<&Path>) -> Result<()> {
         "store",
         "request",
         "instructions",
-        "× call",
+        "instructions × call",
         "CPU µs",
-        "× call",
+        "CPU × call",
     ];
     let mut table = Table::new(&head);
     for program in with_tasks() {
