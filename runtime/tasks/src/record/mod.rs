@@ -18,8 +18,9 @@ use treenail_runtime::internal::task::{Journal, StoredCall};
 pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
 pub(crate) use self::questions::{Answer, Question};
 pub(crate) use self::status::Status;
-use self::time::{now_ms, to_ms};
+use self::time::to_ms;
 pub(crate) use self::view::{Form, View};
+use crate::clock::now_ms;
 use crate::store::{StoredTask, TaskId};
 
 /// Version of the format of a body. A body of another version is damaged for this program.
