@@ -54,7 +54,7 @@ impl NewTask {
     }
 
     /// Makes the run of the task, whose record is not stored yet.
-    pub(super) fn prepare(&self, call: StoredCall) -> Result<Arc<Run>, RpcError> {
+    pub(super) fn prepare(&self, call: &StoredCall) -> Result<Arc<Run>, RpcError> {
         let no_random = || RpcError::internal("no random bytes for the id of a task");
         let key = TaskKey {
             id: TaskId::random().map_err(|_| no_random())?,
@@ -87,8 +87,8 @@ pub(super) async fn insert(run: Arc<Run>, journal: Journal) -> Result<Arc<Run>, 
     };
     match inserted.await {
         Ok(()) => {
-            let tool = record.call.as_ref().map(|call| call.tool.clone());
-            tracing::debug!(id = ?run.key.id, tool, "a call became a task");
+            let tool = || Some(record.call.as_ref()?.read()?.tool);
+            tracing::debug!(id = ?run.key.id, tool = tool(), "a call became a task");
             run.born(record, since);
             Ok(run)
         }

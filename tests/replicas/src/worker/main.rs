@@ -55,7 +55,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if let Some(lease) = lease {
         let short = Duration::from_millis(100);
         limits = limits.lease(Duration::from_millis(lease));
-        limits = limits.watch_interval(short).sweep_interval(short);
+        limits = limits
+            .watch_interval(short)
+            .sweep_interval(short)
+            .attempts(20);
     }
     let store = KillStore::new(store()?, lease.is_some());
     let tasks = Tasks::new().store(store).limits(limits);

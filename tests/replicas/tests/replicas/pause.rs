@@ -18,11 +18,13 @@ use crate::kill::worker::Worker;
 
 const STEPS: [&str; 3] = ["first", "second", "third"];
 /// Lease of a task, in milliseconds.
-const LEASE_MS: i64 = 1_000;
+const LEASE_MS: i64 = 2_000;
 /// Differences between the clocks of the processes, in milliseconds: less than a lease, and more.
-const AHEAD_MS: [i64; 4] = [0, 300, -300, 3_600_000];
+const AHEAD_MS: [i64; 4] = [0, 500, -500, 3_600_000];
+/// Maximum number of runs of a task with short leases.
+const MOST_RUNS: usize = 20;
 /// Number of lives at the same time. They wait for leases most of the time.
-const THREADS: usize = 6;
+const THREADS: usize = 8;
 
 /// Final state of a task: the text of its result, or the reason of its failure.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +162,19 @@ impl Pair {
     }
 }
 
+impl Pair {
+    /// Ends both processes. Returns the effects.
+    fn stop(self) -> Vec<(String, String)> {
+        assert!(!self.here.stop() && !self.there.stop());
+        let effects = fs::read_to_string(self.effects).unwrap_or_default();
+        let effects = effects.lines().map(|line| {
+            let (step, id) = line.split_once(' ').unwrap();
+            (step.to_owned(), id.to_owned())
+        });
+        effects.collect()
+    }
+}
+
 /// Calls a tool in a process that stops at a point. It continues once another process has taken its task to the end.
 fn live(tool: &str, stop_at: u64, ahead_ms: i64) -> Life {
     let mut pair = Pair::start(stop_at, ahead_ms);
@@ -171,8 +186,7 @@ fn live(tool: &str, stop_at: u64, ahead_ms: i64) -> Life {
     if has_stopped && end.is_none() {
         end = pair.follow_to_end();
     }
-    let effects = pair.effects.clone();
-    let (has_stopped, last) = thread::scope(|scope| {
+    let (has_stopped, last, effects) = thread::scope(|scope| {
         // From now on, the process continues wherever it stops.
         let continued = scope.spawn(|| {
             let mut has_stopped = has_stopped;
@@ -186,19 +200,14 @@ fn live(tool: &str, stop_at: u64, ahead_ms: i64) -> Life {
             has_stopped
         });
         let last = pair.follow_here(call);
-        assert!(!pair.here.stop() && !pair.there.stop());
+        let effects = pair.stop();
         done.store(true, Ordering::SeqCst);
-        (continued.join().unwrap(), last)
+        (continued.join().unwrap(), last, effects)
     });
     assert!(end.is_none_or(|end| end == last), "an end is final");
-    let effects = fs::read_to_string(effects).unwrap_or_default();
-    let effects = effects.lines().map(|line| {
-        let (step, id) = line.split_once(' ').unwrap();
-        (step.to_owned(), id.to_owned())
-    });
     Life {
         end: last,
-        effects: effects.collect(),
+        effects,
         has_stopped,
     }
 }
@@ -210,7 +219,8 @@ fn check(tool: &str, life: &Life, context: &str) {
         of_step.map(|(_, id)| id.as_str()).collect::<Vec<_>>()
     };
     let is_repeatable = tool == "idempotent_order";
-    let most = if is_repeatable { 3 } else { 1 };
+    // A busy machine may end leases of processes that run.
+    let most = if is_repeatable { MOST_RUNS } else { 1 };
     for step in STEPS {
         assert!(made(step).len() <= most, "`{step}` was doubled: {context}");
     }
