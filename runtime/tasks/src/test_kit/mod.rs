@@ -62,7 +62,7 @@ pub async fn check_shared_store(create: impl AsyncFn() -> [Arc<dyn TaskStore>; 2
 }
 
 /// Makes the clock of this process differ from that of the computer, by milliseconds that it is ahead. All tasks and stores of the
-/// process have this clock, so a test of several processes sees what clocks that differ cause.
+/// process have this clock, so a test of several processes sees the effect of clocks that differ.
 #[doc(hidden)]
 pub fn shift_clock(ahead_ms: i64) {
     crate::clock::shift(ahead_ms);
