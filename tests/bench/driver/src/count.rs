@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dialect::{Calls, Era};
 use crate::load::drive;
-use crate::program::{Program, Streams, with_add, with_add_variants};
+use crate::program::{Program, Streams, with_add};
 use crate::table::{Table, ratio};
 use crate::{Options, Result};
 
@@ -13,7 +13,7 @@ pub(crate) const SHORT: usize = 2_000;
 pub(crate) const LONG: usize = 12_000;
 
 /// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted.
-pub(crate) fn instructions(options: Options) -> Result<()> {
+pub(crate) fn instructions(mut programs: Vec<Program>, options: Options) -> Result<()> {
     let Options {
         keep, only, calls, ..
     } = options;
@@ -23,7 +23,6 @@ pub(crate) fn instructions(options: Options) -> Result<()> {
     }
     let directory = keep.clone().unwrap_or_else(scratch);
     fs::create_dir_all(&directory)?;
-    let mut programs = with_add_variants();
     if let Some(only) = only {
         programs.retain(|it| only.split(',').any(|name| name == it.file));
     }
@@ -100,7 +99,7 @@ fn compare(
     digits: usize,
     mut count: impl FnMut(Program, Era, &Calls) -> Result<u64>,
 ) -> Result<()> {
-    let mut table = Table::new(&["era", "server", what, "× floor", "last row ÷ this"]);
+    let mut table = Table::new(&["era", "server", what, "× first row", "last row ÷ this"]);
     for era in Era::ALL {
         let (short, long) = (Calls::new(era, SHORT), Calls::new(era, calls));
         let mut counts = Vec::new();
