@@ -51,7 +51,8 @@ pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
     if let Some(seed) = number(SEED) {
         let report = simulation(seed).run();
         let is_ok = report.violations().is_empty();
-        assert!(is_ok, "{}\n{report}", report.transcript());
+        let violations = report.violations().join("\n- ");
+        assert!(is_ok, "seed {seed}\n{}- {violations}", report.transcript());
         return Summary { seeds: 1 };
     }
     let seeds = number(SEEDS).unwrap_or(seeds);

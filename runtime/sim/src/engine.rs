@@ -10,7 +10,7 @@ use treenail_runtime::Server;
 
 use crate::client::Client;
 use crate::host::Host;
-use crate::network::Partition;
+use crate::network::{Partition, Side};
 use crate::random::Random;
 use crate::report::Report;
 use crate::schedule::{Action, plan};
@@ -287,6 +287,7 @@ impl<'a> Engine<'a> {
             self.world.log(format!("replica-{replica} is killed"));
             self.world.network.unlisten(replica, self.now);
             let server = running.server.take();
+            self.world.network.close_all(&self.world, Side::Replica(replica));
             host.enter(|| drop(server));
             host.end();
         }
@@ -319,7 +320,8 @@ impl<'a> Engine<'a> {
 
     /// Ends the clients, checks what remains of them on the replicas, and ends everything.
     fn finish(mut self) -> Report {
-        for client in &mut self.clients {
+        for (index, client) in self.clients.iter_mut().enumerate() {
+            self.world.network.close_all(&self.world, Side::Client(index));
             client.end();
         }
         self.clients.clear();

@@ -7,7 +7,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -34,6 +34,7 @@ pub(crate) struct HostClock {
     random: Mutex<Random>,
     /// Difference of its time of day in milliseconds.
     skew: AtomicI64,
+    ended: AtomicBool,
 }
 
 impl HostClock {
@@ -48,6 +49,11 @@ impl HostClock {
         tokio::runtime::Handle::try_current().ok()?;
         let elapsed = Instant::now().saturating_duration_since(*origin);
         Some(self.base + u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// Returns `true` once its tasks are being dropped.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     pub(crate) fn shift(&self, milliseconds: i64) {
@@ -103,6 +109,7 @@ impl Host {
             origin: OnceLock::new(),
             random: Mutex::new(random),
             skew: AtomicI64::new(skew),
+            ended: AtomicBool::new(false),
         });
         {
             let _context = runtime.enter();
@@ -171,6 +178,7 @@ impl Host {
             return;
         };
         let main = self.main.take();
+        self.clock.ended.store(true, Ordering::Relaxed);
         within(&self.clock, || {
             {
                 let _context = runtime.enter();

@@ -5,11 +5,13 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use tokio::time::timeout;
 use tower_service::Service as _;
 use treenail_http_server::{HttpBody, HttpService, http_service, serve_stream};
 use treenail_runtime::Server;
@@ -44,6 +46,9 @@ impl Replica {
         self.world.log(text);
     }
 }
+
+/// Maximum time for which a proxy waits for the response to its first attempt, in milliseconds.
+const MAX_FIRST_ATTEMPT: u64 = 3_000;
 
 /// Accepts connections until the process ends.
 pub(crate) async fn serve(world: Arc<World>, server: Server, listener: Arc<Listener>) {
@@ -110,10 +115,11 @@ impl Door {
             let copy = Request::from_parts(parts.clone(), Whole(Some(body.clone())));
             let exchange = self.exchange(&copy, &body);
             let service = self.service.clone();
-            tokio::spawn(async move {
+            let patience = self.world.draw(|_, random| random.below(MAX_FIRST_ATTEMPT));
+            tokio::spawn(timeout(Duration::from_millis(patience), async move {
                 let response = exchange.watch(call(service, copy).await);
                 read_to_end(response.into_body()).await;
-            });
+            }));
         }
         let request = Request::from_parts(parts, Whole(Some(body.clone())));
         let exchange = self.exchange(&request, &body);

@@ -111,6 +111,10 @@ impl World {
     /// Adds a line to the transcript.
     pub(crate) fn log(&self, text: impl AsRef<str>) {
         let (now, host) = (self.now(), CURRENT.with_borrow(Clone::clone));
+        // The tasks of a process that ends have no order.
+        if host.as_ref().is_some_and(|host| host.has_ended()) {
+            return;
+        }
         let name = host.as_ref().map_or("world", |host| host.name());
         self.lock().transcript.push(now, name, text.as_ref());
     }

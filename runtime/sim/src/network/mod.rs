@@ -55,6 +55,13 @@ pub(crate) struct Partition {
     pub(crate) until: u64,
 }
 
+/// Process with connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Side {
+    Client(usize),
+    Replica(usize),
+}
+
 /// Client side and server side of a new connection.
 pub(crate) struct Dialed {
     pub(crate) stream: SimStream,
@@ -87,6 +94,30 @@ impl Network {
         let place = &mut lock(&self.state).listeners[replica];
         place.listener = None;
         place.down_since = now;
+    }
+
+    /// Closes the connections of a process that ends, in their order. The tasks of a runtime have none.
+    pub(crate) fn close_all(&self, world: &World, of: Side) {
+        let links: Vec<_> = {
+            let state = lock(&self.state);
+            let links = state.links.iter().filter(|link| match of {
+                Side::Client(client) => link.client == client,
+                Side::Replica(replica) => link.replica == replica,
+            });
+            links.map(|link| link.pipes.clone()).collect()
+        };
+        for [up, down] in links {
+            let (output, input) = match of {
+                Side::Client(_) => (up, down),
+                Side::Replica(_) => (down, up),
+            };
+            if let Some(output) = output.upgrade() {
+                output.finish(world);
+            }
+            if let Some(input) = input.upgrade() {
+                input.abandon(world);
+            }
+        }
     }
 
     /// Delays the messages between two processes.

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::ReadBuf;
 
 use super::{BUFFER_BYTES, SLOW_BUFFER_BYTES};
+use crate::random::Random;
 use crate::world::{World, lock};
 
 /// Faults of one connection.
@@ -37,7 +38,8 @@ impl Plan {
                 }
             }
             let is_slow = random.chance(faults.slow_readers);
-            let pace = (20 + random.below(300), 50 + random.below(400) as usize);
+            let bytes = usize::try_from(50 + random.below(400)).unwrap_or(usize::MAX);
+            let pace = (20 + random.below(300), bytes);
             Self {
                 client_end,
                 server_end,
@@ -53,11 +55,14 @@ impl Plan {
 
     /// Creates the pipes from the client and to the client.
     pub(super) fn pipes(&self, world: &World, held: u64) -> [Arc<Pipe>; 2] {
+        let seeds = world.draw(|_, random| [random.next(), random.next()]);
         for end in [self.client_end, self.server_end].into_iter().flatten() {
             world.arrives(end);
         }
-        let mut up = State::new(held, self.server_end, self.client_end);
-        let mut down = State::new(held, self.client_end, self.server_end);
+        let mut up = State::new(seeds[0], (self.server_end, self.client_end));
+        up.held = held;
+        let mut down = State::new(seeds[1], (self.client_end, self.server_end));
+        down.held = held;
         // From the first end on, bytes are lost on the way.
         let ends = self.client_end.into_iter().chain(self.server_end);
         up.lost_from = ends.min();
@@ -74,6 +79,8 @@ impl Plan {
 pub(crate) struct Pipe(Mutex<State>);
 
 struct State {
+    /// Its own, so that the connections of an ended process need no order.
+    random: Random,
     chunks: VecDeque<Chunk>,
     buffered: usize,
     capacity: usize,
@@ -83,6 +90,8 @@ struct State {
     held: u64,
     /// Time at which the end of the stream arrives.
     end: Option<u64>,
+    /// The reader is gone.
+    abandoned: bool,
     /// Times from which reading and writing fail.
     broken_reader: Option<u64>,
     broken_writer: Option<u64>,
@@ -186,10 +195,9 @@ impl Pipe {
         if state.lost_from.is_some_and(|time| time <= now) {
             return Ok(Poll::Ready(Ok(count)));
         }
-        let cut = world.draw(|_, random| match random.below(4) {
-            0 => random.below(count as u64) as usize,
-            _ => 0,
-        });
+        let is_cut = state.random.chance(0.25);
+        let cut = state.random.below(count as u64 * u64::from(is_cut));
+        let cut = usize::try_from(cut).unwrap_or(0);
         for part in [&bytes[..cut], &bytes[cut..count]] {
             if !part.is_empty() {
                 state.push(world, part, now);
@@ -226,7 +234,8 @@ impl Pipe {
     pub(super) fn abandon(&self, world: &World) {
         let mut state = lock(&self.0);
         let now = world.now();
-        if state.lost_from.is_some_and(|time| time <= now) {
+        let is_lost = state.lost_from.is_some_and(|time| time <= now);
+        if std::mem::replace(&mut state.abandoned, true) || is_lost {
             return;
         }
         let at = state.arrival(world, now);
@@ -247,14 +256,16 @@ impl Pipe {
 }
 
 impl State {
-    fn new(held: u64, broken_reader: Option<u64>, broken_writer: Option<u64>) -> Self {
+    fn new(seed: u64, (broken_reader, broken_writer): (Option<u64>, Option<u64>)) -> Self {
         Self {
+            random: Random::new(seed, 0),
             chunks: VecDeque::new(),
             buffered: 0,
             capacity: BUFFER_BYTES,
             last: 0,
-            held,
+            held: 0,
             end: None,
+            abandoned: false,
             broken_reader,
             broken_writer,
             lost_from: None,
@@ -277,7 +288,8 @@ impl State {
 
     /// Returns the time at which something that is sent now arrives.
     fn arrival(&mut self, world: &World, now: u64) -> u64 {
-        let latency = world.draw(|faults, random| random.within(&faults.latency));
+        let range = world.draw(|faults, _| faults.latency.clone());
+        let latency = self.random.within(&range);
         self.last = self.last.max(now + latency).max(self.held);
         world.arrives(self.last);
         self.last

@@ -79,20 +79,26 @@ impl Exchange {
     }
 
     /// Watches a response.
-    pub(crate) fn watch(mut self, response: Response<HttpBody>) -> Response<WatchedBody> {
+    pub(crate) fn watch(self, response: Response<HttpBody>) -> Response<WatchedBody> {
         let kind = response.headers().get(CONTENT_TYPE);
         let is_stream = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         let status = response.status();
-        if !status.is_success() || status == StatusCode::ACCEPTED {
-            self.monitor
-                .answered(&format!("status {}", status.as_u16()));
-        }
+        let bare = !status.is_success() || status == StatusCode::ACCEPTED;
         let parser = is_stream.then(|| Parser::new(MAX_EVENT_BYTES, Position::default()));
-        response.map(|inner| WatchedBody {
+        let is_empty = response.body().is_end_stream();
+        let response = response.map(|inner| WatchedBody {
             inner,
             exchange: self,
+            bare: bare.then_some(status),
             parser,
             whole: Vec::new(),
+        });
+        response.map(|mut body| {
+            // hyper does not poll an empty body.
+            if is_empty {
+                body.end();
+            }
+            body
         })
     }
 
@@ -113,6 +119,8 @@ impl Drop for Exchange {
 pub(crate) struct WatchedBody {
     inner: HttpBody,
     exchange: Exchange,
+    /// Status that answers the request, if the body is empty.
+    bare: Option<StatusCode>,
     /// `None` for a body that is one JSON text.
     parser: Option<Parser>,
     whole: Vec<u8>,
@@ -136,8 +144,13 @@ impl WatchedBody {
 
     fn end(&mut self) {
         let whole = std::mem::take(&mut self.whole);
-        if !whole.is_empty() {
-            self.exchange.monitor.sent(&whole);
+        match self.bare.take() {
+            Some(status) if whole.is_empty() => {
+                let text = format!("status {}", status.as_u16());
+                self.exchange.monitor.answered(&text);
+            }
+            _ if whole.is_empty() => {}
+            _ => self.exchange.monitor.sent(&whole),
         }
         self.exchange.end(true);
     }

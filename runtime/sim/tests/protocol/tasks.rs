@@ -47,7 +47,7 @@ impl Works {
     }
 
     /// Asks during a task.
-    #[tool(idempotent, task(always))]
+    #[tool(idempotent, task(always, max = "20s"))]
     async fn inquire(&self, cx: &Context, key: String) -> Result<String, AskError> {
         let _running = self.ledger.enter();
         sleep(Duration::from_millis(300)).await;
