@@ -287,7 +287,9 @@ impl<'a> Engine<'a> {
             self.world.log(format!("replica-{replica} is killed"));
             self.world.network.unlisten(replica, self.now);
             let server = running.server.take();
-            self.world.network.close_all(&self.world, Side::Replica(replica));
+            self.world
+                .network
+                .close_all(&self.world, Side::Replica(replica));
             host.enter(|| drop(server));
             host.end();
         }
@@ -321,7 +323,9 @@ impl<'a> Engine<'a> {
     /// Ends the clients, checks what remains of them on the replicas, and ends everything.
     fn finish(mut self) -> Report {
         for (index, client) in self.clients.iter_mut().enumerate() {
-            self.world.network.close_all(&self.world, Side::Client(index));
+            self.world
+                .network
+                .close_all(&self.world, Side::Client(index));
             client.end();
         }
         self.clients.clear();

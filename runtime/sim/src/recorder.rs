@@ -26,6 +26,8 @@ impl fmt::Debug for Recorder {
 struct InFlight<'a> {
     world: &'a World,
     id: i64,
+    method: String,
+    since: u64,
     is_done: bool,
 }
 
@@ -33,6 +35,14 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         if !self.is_done {
             self.world.log(format!("gives #{} up", self.id));
+        }
+        let (world, method) = (self.world, &self.method);
+        let waited = world
+            .now()
+            .saturating_sub(self.since.max(world.quiet_since()));
+        if waited > world.options.patience && method != "subscriptions/listen" {
+            let id = self.id;
+            world.violation(format!("#{id} {method} had no response for {waited} ms"));
         }
     }
 }
@@ -54,6 +64,8 @@ impl SessionWrapper for Recorder {
             let mut in_flight = InFlight {
                 world,
                 id,
+                method: request.method.to_string(),
+                since: world.now(),
                 is_done: false,
             };
             let result = self.inner.request(request).await;

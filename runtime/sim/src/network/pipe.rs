@@ -30,7 +30,7 @@ impl Plan {
             let (mut client_end, mut server_end) = (end, end);
             if end.is_some() {
                 // One side may notice much later, as after the end of a machine on the way.
-                let later = 1_000 + random.below(30_000);
+                let later = 1_000 + random.below(10_000);
                 match random.below(4) {
                     0 => client_end = end.map(|end| end + later),
                     1 | 2 => server_end = end.map(|end| end + later),
@@ -38,8 +38,8 @@ impl Plan {
                 }
             }
             let is_slow = random.chance(faults.slow_readers);
-            let bytes = usize::try_from(50 + random.below(400)).unwrap_or(usize::MAX);
-            let pace = (20 + random.below(300), bytes);
+            let bytes = usize::try_from(100 + random.below(400)).unwrap_or(usize::MAX);
+            let pace = (20 + random.below(100), bytes);
             Self {
                 client_end,
                 server_end,

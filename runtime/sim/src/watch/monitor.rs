@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::world::World;
 
 /// Time that a message may need from a call to the connection after its cancellation, in milliseconds.
-const CANCEL_GRACE: u64 = 2_000;
+const CANCEL_GRACE: u64 = 50;
 
 /// Messages of one connection, as the server receives and sends them.
 pub(crate) struct Monitor {

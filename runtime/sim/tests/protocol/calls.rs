@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use treenail::prelude::*;
-use treenail::schema::Revision;
+use treenail::schema::{ElicitAction, ElicitResult, Revision};
 use treenail::sim::{Balance, Client, Faults, Simulation, Transport, check};
 
 use crate::SEEDS;
@@ -31,13 +31,14 @@ async fn work(client: Client, revisions: &'static [Revision]) {
             continue;
         };
         for _ in 0..4 {
-            let [one, two, three] = [number, number + 1, number + 2];
-            number += 3;
+            let [one, two, three, four] = [number, number + 1, number + 2, number + 3];
+            number += 4;
             tokio::join!(
                 biased;
                 call(&client, &session, one),
                 call(&client, &session, two),
                 call(&client, &session, three),
+                call(&client, &session, four),
             );
             client.pause(Duration::from_millis(500)).await;
         }
@@ -53,8 +54,10 @@ async fn check_capacity(client: Client, desk: Desk, revision: Revision, replicas
     tokio::time::sleep(Duration::from_secs(60)).await;
     let running = desk.ledger.running.load(Ordering::SeqCst);
     assert_eq!(running, 0, "calls run although their clients have left");
-    for _ in 0..replicas {
-        let session = client.builder().protocol_version(revision).build().await;
+    for index in 0..replicas {
+        let builder = client.builder().protocol_version(revision);
+        let accept = |_| async { Ok(ElicitResult::new(ElicitAction::Accept)) };
+        let session = builder.on_elicit(accept).build().await;
         let session = session.expect("a server without faults accepts a session");
         for round in 0..2 {
             let mut calls = tokio::task::JoinSet::new();
@@ -72,6 +75,10 @@ async fn check_capacity(client: Client, desk: Desk, revision: Revision, replicas
                 let result = result.unwrap().expect("a server without faults answers");
                 assert!(serde_text(&result).contains("3 steps"), "round {round}");
             }
+            let booked = session.call_tool("book", json!({"key": format!("{index}-{round}")}));
+            let booked = serde_text(&booked.timeout(Duration::from_secs(5)).await.unwrap());
+            let expected = format!("{index}-{round} 1 of 1");
+            assert!(booked.contains(&expected), "{booked}");
             for _ in 0..2 {
                 let narrow = session.call_tool("narrow", json!({"pause": 10}));
                 let narrow = narrow.timeout(Duration::from_secs(5)).await;

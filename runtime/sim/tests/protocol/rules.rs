@@ -47,7 +47,16 @@ fn a_request_without_a_response_is_found() {
         let session = client.connect().await.unwrap();
         let _ = session.call_tool("hang", json!({})).await;
     });
-    assert!(violation(hanging).contains("`tools/call` without a response for"));
+    let report = hanging.run();
+    assert_eq!(report.violations().len(), 2, "{report}");
+    assert!(
+        report.violations()[0].contains("tools/call had no response for"),
+        "{report}"
+    );
+    assert!(
+        report.violations()[1].contains("`tools/call` without a response for"),
+        "{report}"
+    );
 }
 
 #[test]

@@ -122,6 +122,18 @@ async fn check_outcomes(client: Client, works: Works) {
             .expect("a ticket can be resumed");
         let outcome = timeout(Duration::from_secs(120), task.wait()).await;
         let outcome = outcome.unwrap_or_else(|_| panic!("the task of {key} has no outcome"));
+        let again = session
+            .resume_task(ticket)
+            .expect("a ticket can be resumed")
+            .status()
+            .await;
+        let again = again.expect("a server without faults answers");
+        assert!(
+            again
+                .as_ref()
+                .is_some_and(treenail::tasks::TaskUpdate::is_final),
+            "{key}: {again:?}"
+        );
         let completed = match outcome {
             Ok(result) => {
                 let text = json!(result).to_string();
@@ -168,25 +180,52 @@ async fn check_outcomes(client: Client, works: Works) {
     assert_eq!(running, 0, "functions run although their tasks have ended");
 }
 
+fn simulation(seed: u64, works: &Works) -> Simulation {
+    let store: Arc<dyn TaskStore> = Arc::new(MemoryStore::new());
+    let (served, worked, checked) = (works.clone(), works.clone(), works.clone());
+    Simulation::new(seed)
+        .server(move |replica| {
+            let store = replica.store(Arc::clone(&store));
+            Server::builder("works", "1.0.0")
+                .mount(served.clone())
+                .extension(Tasks::new().store(store).limits(limits()))
+                .request_state_key(RequestStateKey::new([7; 32]))
+                .build()
+        })
+        .replicas(3)
+        .balance(Balance::Random)
+        .clients(3, move |client| work(client, worked.clone()))
+        .afterwards(move |client| check_outcomes(client, checked.clone()))
+}
+
 #[test]
 fn tasks_are_neither_lost_nor_doubled() {
+    // A request that arrives twice is two calls.
+    let faults = Faults::default().duplicates(0.0);
+    check(SEEDS, |seed| {
+        simulation(seed, &Works::default()).faults(faults.clone())
+    });
+}
+
+#[test]
+fn tasks_without_interruptions_run_once() {
+    let faults = Faults::none().latency(Duration::ZERO..=Duration::from_millis(40));
     check(SEEDS, |seed| {
         let works = Works::default();
-        let store: Arc<dyn TaskStore> = Arc::new(MemoryStore::new());
-        let (worked, checked) = (works.clone(), works.clone());
-        Simulation::new(seed)
-            .server(move |replica| {
-                let store = replica.store(Arc::clone(&store));
-                Server::builder("works", "1.0.0")
-                    .mount(works.clone())
-                    .extension(Tasks::new().store(store).limits(limits()))
-                    .request_state_key(RequestStateKey::new([7; 32]))
-                    .build()
+        simulation(seed, &works)
+            .faults(faults.clone().drops(0.2))
+            .afterwards(move |client| {
+                let works = works.clone();
+                async move {
+                    check_outcomes(client, works.clone()).await;
+                    let cancelled = works.cancelled.lock().unwrap().clone();
+                    for key in works.tickets.lock().unwrap().keys() {
+                        assert_eq!(works.ledger.get(&format!("run {key}")), 1, "runs of {key}");
+                        let ends = works.ledger.get(&format!("end {key}"));
+                        let is_cancelled = cancelled.contains(key);
+                        assert!(ends == 1 || is_cancelled, "{key} has ended {ends} times");
+                    }
+                }
             })
-            .replicas(3)
-            .balance(Balance::Random)
-            .faults(Faults::default())
-            .clients(3, move |client| work(client, worked.clone()))
-            .afterwards(move |client| check_outcomes(client, checked.clone()))
     });
 }
