@@ -75,7 +75,8 @@ async fn check_capacity(client: Client, desk: Desk, revision: Revision, replicas
                 let result = result.unwrap().expect("a server without faults answers");
                 assert!(serde_text(&result).contains("3 steps"), "round {round}");
             }
-            let booked = session.call_tool("book", json!({"key": format!("check-{index}-{round}")}));
+            let booked =
+                session.call_tool("book", json!({"key": format!("check-{index}-{round}")}));
             let booked = serde_text(&booked.timeout(Duration::from_secs(5)).await.unwrap());
             let expected = format!("check-{index}-{round} 1 of 1");
             assert!(booked.contains(&expected), "{booked}");

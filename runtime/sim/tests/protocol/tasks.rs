@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use treenail::elicit::{AskError, RequestStateKey};
 use treenail::prelude::*;
+use treenail::schema::Revision;
 use treenail::sim::{Balance, Client, Faults, Simulation, check};
 use treenail::tasks::{MemoryStore, TaskLimits, TaskStore, TaskTicket, Tasks};
 
@@ -66,7 +67,9 @@ fn limits() -> TaskLimits {
 }
 
 fn builder(client: &Client) -> treenail::client::McpClientBuilder {
-    client.builder().tasks().on_elicit(|_| async {
+    // After a late response to its probe, a client may fall back to a session, which random replicas do not know.
+    let builder = client.builder().protocol_version(Revision::LATEST);
+    builder.tasks().on_elicit(|_| async {
         Ok(treenail::schema::ElicitResult::new(
             treenail::schema::ElicitAction::Accept,
         ))
@@ -102,6 +105,8 @@ async fn work(client: Client, works: Works) {
         works.tickets.lock().unwrap().insert(key.clone(), ticket);
         if client.random(6) == 0 {
             client.pause(Duration::from_secs(3)).await;
+            // The server may have received it all the same.
+            let _ = works.ledger.count(format!("cancel {key}"));
             if task.cancel().await.is_ok() {
                 works.cancelled.lock().unwrap().push(key);
             }
@@ -218,11 +223,10 @@ fn tasks_without_interruptions_run_once() {
                 let works = works.clone();
                 async move {
                     check_outcomes(client, works.clone()).await;
-                    let cancelled = works.cancelled.lock().unwrap().clone();
                     for key in works.tickets.lock().unwrap().keys() {
                         assert_eq!(works.ledger.get(&format!("run {key}")), 1, "runs of {key}");
                         let ends = works.ledger.get(&format!("end {key}"));
-                        let is_cancelled = cancelled.contains(key);
+                        let is_cancelled = works.ledger.get(&format!("cancel {key}")) > 0;
                         assert!(ends == 1 || is_cancelled, "{key} has ended {ends} times");
                     }
                 }
