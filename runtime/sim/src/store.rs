@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -165,32 +165,40 @@ impl Jobs {
     }
 }
 
+impl Jobs {
+    /// Polls the next operation. `timer` waits until the process of the store has reached the time of one.
+    fn poll_next(
+        &self,
+        world: &World,
+        timer: &mut Option<Pin<Box<Sleep>>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Job> {
+        loop {
+            let mut queue = lock(&self.0);
+            queue.waker = Some(context.waker().clone());
+            let now = world.now();
+            let Some((at, _)) = queue.jobs.front() else {
+                return Poll::Pending;
+            };
+            if *at <= now {
+                let first = queue.jobs.pop_front();
+                return first.map_or(Poll::Pending, |(_, job)| Poll::Ready(job));
+            }
+            let wait = Duration::from_millis(*at - now);
+            drop(queue);
+            let timer = timer.insert(Box::pin(sleep(wait)));
+            if timer.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
 /// Performs the operations, in the process of the store.
 pub(crate) async fn work(world: Arc<World>) {
-    let mut timer: Option<Pin<Box<Sleep>>> = None;
+    let mut timer = None;
     loop {
-        let job = poll_fn(|context| {
-            loop {
-                let mut queue = lock(&world.jobs.0);
-                queue.waker = Some(context.waker().clone());
-                let now = world.now();
-                match queue.jobs.front() {
-                    None => return Poll::Pending,
-                    Some((at, _)) if *at > now => {
-                        // The process of the store has not reached this time yet.
-                        let wait = Duration::from_millis(*at - now);
-                        drop(queue);
-                        let timer = timer.insert(Box::pin(sleep(wait)));
-                        if timer.as_mut().poll(context).is_pending() {
-                            return Poll::Pending;
-                        }
-                    }
-                    Some(_) => return Poll::Ready(queue.jobs.pop_front()),
-                }
-            }
-        });
-        if let Some((_, job)) = job.await {
-            tokio::spawn(job);
-        }
+        let job = poll_fn(|context| world.jobs.poll_next(&world, &mut timer, context)).await;
+        tokio::spawn(job);
     }
 }

@@ -42,13 +42,11 @@ impl Listener {
             let first = queue.waiting.iter().enumerate();
             let first = first.min_by_key(|(_, (at, _))| *at);
             let index = first.map(|(index, _)| index);
-            match index.and_then(|index| queue.waiting.remove(index)) {
-                Some(first) => Poll::Ready(first),
-                None => {
-                    queue.waker = Some(context.waker().clone());
-                    Poll::Pending
-                }
+            if let Some(first) = index.and_then(|index| queue.waiting.remove(index)) {
+                return Poll::Ready(first);
             }
+            queue.waker = Some(context.waker().clone());
+            Poll::Pending
         })
         .await;
         sleep(Duration::from_millis(at.saturating_sub(world.now()))).await;

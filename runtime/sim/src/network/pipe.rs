@@ -163,10 +163,10 @@ impl Pipe {
                 }
                 return Ok(Poll::Ready(Ok(())));
             }
-            Some(chunk) => next = earlier(next, chunk.at.max(paced_until)),
+            Some(chunk) => next = Some(earlier(next, chunk.at.max(paced_until))),
             None => match state.end {
                 Some(end) if end <= now => return Ok(Poll::Ready(Ok(()))),
-                Some(end) => next = earlier(next, end),
+                Some(end) => next = Some(earlier(next, end)),
                 None => {}
             },
         }
@@ -239,7 +239,7 @@ impl Pipe {
             return;
         }
         let at = state.arrival(world, now);
-        state.broken_writer = Some(earlier(state.broken_writer, at).unwrap_or(at));
+        state.broken_writer = Some(earlier(state.broken_writer, at));
         let waker = state.writer.take();
         drop(state);
         if let Some(waker) = waker {
@@ -296,6 +296,6 @@ impl State {
     }
 }
 
-fn earlier(time: Option<u64>, other: u64) -> Option<u64> {
-    Some(time.map_or(other, |time| time.min(other)))
+fn earlier(time: Option<u64>, other: u64) -> u64 {
+    time.map_or(other, |time| time.min(other))
 }

@@ -1,6 +1,6 @@
 //! Rules of the messages of one connection, or of one exchange over HTTP.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(crate) struct Monitor {
     rules: Rules,
     open: BTreeMap<String, Open>,
     /// Requests of the server that the client has not answered.
-    asked: BTreeMap<String, ()>,
+    asked: BTreeSet<String>,
 }
 
 /// Rules that apply to a connection.
@@ -48,7 +48,7 @@ impl Monitor {
             name: Arc::clone(name),
             rules,
             open: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            asked: BTreeSet::new(),
         }
     }
 
@@ -106,7 +106,7 @@ impl Monitor {
         let id = id.map(Value::to_string);
         match (message["method"].as_str(), id) {
             (Some(_), Some(id)) => {
-                if self.asked.insert(id.clone(), ()).is_some() {
+                if !self.asked.insert(id.clone()) {
                     self.violation(&format!(
                         "the server uses the id {id} for two open requests"
                     ));
