@@ -23,7 +23,7 @@ fn simulation() -> Simulation {
     Simulation::new(1).server(|_| treenail::server!().tools(tools![leak, hang]).build())
 }
 
-fn violation(simulation: Simulation) -> String {
+fn violation(simulation: &Simulation) -> String {
     let report = simulation.run();
     assert_eq!(report.violations().len(), 1, "{report}");
     report.violations()[0].clone()
@@ -37,7 +37,7 @@ fn a_task_that_remains_on_a_replica_is_found() {
             session.call_tool("leak", json!({})).await.unwrap();
         })
     };
-    assert!(violation(leaking()).contains("1 tokio tasks more than at its start"));
+    assert!(violation(&leaking()).contains("1 tokio tasks more than at its start"));
     leaking().background_tasks().run().assert_ok();
 }
 
@@ -64,13 +64,13 @@ fn a_failed_assertion_of_a_client_is_found() {
     let failing = simulation().clients(2, |client| async move {
         assert_eq!(client.index(), 0, "an assertion");
     });
-    assert!(violation(failing).contains("client-1 panicked"));
+    assert!(violation(&failing).contains("client-1 panicked"));
 }
 
 #[test]
 fn work_without_an_end_is_found() {
     let endless = simulation().clients(1, |_| std::future::pending());
-    assert_eq!(violation(endless), "the work of client-0 does not end");
+    assert_eq!(violation(&endless), "the work of client-0 does not end");
 }
 
 #[test]
@@ -83,5 +83,5 @@ fn a_server_that_does_not_start_is_found() {
                 .build()
         })
         .clients(1, |_| async {});
-    assert!(violation(broken).contains("the server does not start"));
+    assert!(violation(&broken).contains("the server does not start"));
 }
