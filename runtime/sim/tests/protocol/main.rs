@@ -13,4 +13,4 @@ mod rules;
 mod tasks;
 
 /// Seeds of each scenario in a normal test run.
-const SEEDS: u64 = 12;
+const SEEDS: u64 = 4;
