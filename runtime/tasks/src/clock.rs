@@ -2,7 +2,9 @@
 
 #[cfg(feature = "test-kit")]
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
+
+use treenail_runtime::internal::system_time;
 
 /// Milliseconds by which the clock of this process is ahead.
 #[cfg(feature = "test-kit")]
@@ -10,7 +12,7 @@ static AHEAD_MS: AtomicI64 = AtomicI64::new(0);
 
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = system_time().duration_since(UNIX_EPOCH);
     let now = now.map_or(0, crate::record::time::to_ms);
     #[cfg(feature = "test-kit")]
     let now = now.saturating_add_signed(AHEAD_MS.load(Ordering::Relaxed));
