@@ -238,8 +238,8 @@ fn check(tool: &str, life: &Life, context: &str) {
         End::Failed(message) => {
             assert!(!is_repeatable, "{context}");
             assert!(message.contains("it may have happened"), "{context}");
-            let unclear = |step: &&str| message.contains(&format!("once(\"{step}\")"));
-            let unclear = STEPS.iter().position(|step| unclear(&step)).unwrap();
+            let unclear = |step: &str| message.contains(&format!("once(\"{step}\")"));
+            let unclear = STEPS.iter().position(|step| unclear(step)).unwrap();
             for (index, step) in STEPS.into_iter().enumerate() {
                 let count = made(step).len();
                 assert!(
