@@ -6,6 +6,7 @@
 //!
 //! A session of HTTP+SSE (`sse`) works the same, with one stream for everything.
 
+mod attended;
 mod calls;
 mod dispatch;
 mod events;

@@ -29,7 +29,9 @@ usage: bench <command> [--option value]…
   lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5
   clients       calls per second and CPU time, client    --calls 50000 --rounds 5
   http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
-  http-instructions  instructions per request, HTTP      --keep <directory for its files>";
+  http-instructions  instructions per request, HTTP      --keep <directory for its files>
+  http-latency  one call at a time over HTTP             --calls 20000 --rounds 5
+  http-sessions a session for each call, 50 clients      --calls 20000 --rounds 5";
 
 fn main() -> ExitCode {
     match run() {
@@ -57,6 +59,10 @@ fn run() -> Result<()> {
         "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
         "clients" => client::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
+        "http-latency" => http::latency(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000)),
+        "http-sessions" => {
+            http::sessions(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000))
+        }
         "http-instructions" => http::instructions(options.keep.as_deref()),
         _ => Err(USAGE.into()),
     }
