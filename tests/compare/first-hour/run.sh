@@ -18,16 +18,16 @@ mkdir -p "$folder/home/.cursor"
 
 # step FRAMEWORK NAME COMMAND…
 step() {
-  local framework=$1 name=$2 status=0 TIMEFORMAT='%U %S %R'
+  local framework=$1 name=$2 status=0 TIMEFORMAT='%U %S'
   shift 2
   local times
   times=$({ time "$@" >"$folder/log" 2>&1; } 2>&1) || status=$?
   [ "$status" = 0 ] || { cat "$folder/log" >&2; exit "$status"; }
-  awk -v f="$framework" -v n="$name" '{ printf "| %s | %s | %.1f | %.1f |\n", f, n, $1 + $2, $3 }' <<<"$times"
+  awk -v f="$framework" -v n="$name" '{ printf "| %s | %s | %.1f |\n", f, n, $1 + $2 }' <<<"$times"
 }
 
 lines() {
-  printf '| %s | lines to write | %s | |\n' "$1" "$(cat "${@:2}" | grep -v '^# ' | grep -c '[^[:space:]]')"
+  printf '| %s | lines to write, with the test | %s |\n' "$1" "$(cat "${@:2}" | grep -v '^# ' | grep -c '[^[:space:]]')"
 }
 
 expect() {
@@ -50,7 +50,7 @@ run_treenail() {
   expect '^3$'
   step Treenail 'configure a host' env HOME="$folder/home" "$treenail" install --host cursor -- "$CARGO_TARGET_DIR/debug/calculator"
   step Treenail 'pack a bundle' "$treenail" pack --author me -- "$CARGO_TARGET_DIR/debug/calculator"
-  echo '| Treenail | lines to write | 0 | |'
+  echo '| Treenail, `treenail new` | lines to write, with the test | 0 |'
   # The same without `treenail new`.
   cp -r "$here/treenail" "$folder/by-hand"
   cd "$folder/by-hand"
@@ -96,8 +96,8 @@ run_fastmcp() {
   lines FastMCP "$here/fastmcp/server.py" "$here/fastmcp/test_server.py" "$here/fastmcp/requirements.txt"
 }
 
-echo '| framework | step | CPU s | s |'
-echo '|---|---|---|---|'
+echo '| framework | step | CPU s, or lines |'
+echo '|---|---|---|'
 [ $# -gt 0 ] || set -- treenail rmcp fastmcp
 for framework in "$@"; do
   ("run_$framework")

@@ -12,11 +12,18 @@ use crate::table::{Table, ratio};
 pub(crate) const SHORT: usize = 2_000;
 pub(crate) const LONG: usize = 12_000;
 
-/// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted.
-pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
+/// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted. `only` lists the programs that count, with
+/// commas between them.
+pub(crate) fn instructions(keep: Option<&Path>, only: Option<&str>) -> Result<()> {
     let directory = keep.map_or_else(scratch, Path::to_path_buf);
     fs::create_dir_all(&directory)?;
-    let programs = with_add_variants();
+    let mut programs = with_add_variants();
+    if let Some(only) = only {
+        programs.retain(|it| only.split(',').any(|name| name == it.file));
+    }
+    if programs.is_empty() {
+        return Err("none of these programs is built".into());
+    }
     let counted = compare(&programs, "instructions/call", 0, |program, era, calls| {
         let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
         let file = directory.join(name);

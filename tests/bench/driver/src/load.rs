@@ -19,9 +19,9 @@ const HEAD: [&str; 9] = [
     "calls/s",
     "× last row",
     "CPU µs/call",
-    "× floor",
+    "CPU × floor",
     "p50 µs",
-    "× floor",
+    "p50 × floor",
     "p99 µs",
 ];
 

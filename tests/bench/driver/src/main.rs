@@ -24,10 +24,12 @@ usage: bench <command> [--option value]…
   calls         calls per second, CPU time and latency   --calls 50000 --rounds 5
                                                          --streams pipes|sockets
   instructions  instructions per call, with callgrind    --keep <directory for its files>
+                                                         --only <program>,<program>…
   syscalls      system calls per call, with strace
   tasks         `tasks/get` beside a plain call          --keep <directory for the files of callgrind>
   lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5
   clients       calls per second and CPU time, client    --calls 50000 --rounds 5
+  client-instructions  instructions per call, client     --keep <directory for its files>
   http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
   http-instructions  instructions per request, HTTP      --keep <directory for its files>
   http-latency  one call at a time over HTTP             --calls 20000 --rounds 5
@@ -53,11 +55,12 @@ fn run() -> Result<()> {
             options.calls.unwrap_or(50_000),
             options.streams,
         ),
-        "instructions" => count::instructions(options.keep.as_deref()),
+        "instructions" => count::instructions(options.keep.as_deref(), options.only.as_deref()),
         "syscalls" => count::system_calls(),
         "tasks" => task::compare(options.keep.as_deref()),
         "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
         "clients" => client::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
+        "client-instructions" => client::instructions(options.keep.as_deref()),
         "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "http-latency" => http::latency(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000)),
         "http-sessions" => {
@@ -73,6 +76,7 @@ struct Options {
     calls: Option<usize>,
     rounds: Option<usize>,
     keep: Option<PathBuf>,
+    only: Option<String>,
     streams: Streams,
 }
 
@@ -85,6 +89,7 @@ impl Options {
                 "--calls" => options.calls = Some(value.parse()?),
                 "--rounds" => options.rounds = Some(value.parse()?),
                 "--keep" => options.keep = Some(value.into()),
+                "--only" => options.only = Some(value),
                 "--streams" => options.streams = streams(&value)?,
                 _ => return Err(USAGE.into()),
             }

@@ -1,7 +1,7 @@
 //! `tasks/get` of a finished task beside a plain call on the same server.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -26,9 +26,9 @@ pub(crate) fn compare(keep: Option<&Path>) -> Result<()> {
         "store",
         "request",
         "instructions",
-        "× call",
+        "instructions × call",
         "CPU µs",
-        "× call",
+        "CPU × call",
     ];
     let mut table = Table::new(&head);
     for program in with_tasks() {
@@ -104,7 +104,7 @@ impl Costs {
     }
 }
 
-fn instructions(program: Program, kind: Kind, count: usize, file: &PathBuf) -> Result<u64> {
+fn instructions(program: Program, kind: Kind, count: usize, file: &Path) -> Result<u64> {
     let mut server = program.start_under(&callgrind(file), Era::Modern)?;
     let task = finished_task(&mut server)?;
     let answers = drive(&mut server, &kind.requests(count, &task))?;

@@ -29,19 +29,25 @@ async fn add(a: i64, b: i64) -> i64 {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome<()> {
     let server = PathBuf::from(env::args().nth(1).ok_or("usage: proxy-hop SERVER")?);
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let (direct, proxied) = in_memory(revision).await?;
-        println!("memory {revision}: direct {direct:.2} µs, through the proxy {proxied:.2} µs");
-    }
-    for program in ["forwarder", "treenail-proxy"] {
+    println!("| hop | revision of the client | CPU µs/call |\n|---|---|---|");
+    let hops = [
+        ("stdio, forwarder written by hand", "forwarder"),
+        ("stdio, Treenail", "treenail-proxy"),
+    ];
+    for (name, program) in hops {
         let program = env::current_exe()?.with_file_name(program);
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
             times.push(over_pipes(&program, &server)?);
         }
         times.sort_by(f64::total_cmp);
-        let name = program.file_name().unwrap_or_default().display();
-        println!("stdio {name}: {:.2} µs of CPU per call", times[ROUNDS / 2]);
+        let time = times[ROUNDS / 2];
+        println!("| {name} | {} | {time:.1} |", Revision::V2025_11_25);
+    }
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let (direct, proxied) = in_memory(revision).await?;
+        println!("| memory, none: client and server | {revision} | {direct:.1} |");
+        println!("| memory, Treenail: client, proxy and server | {revision} | {proxied:.1} |");
     }
     Ok(())
 }

@@ -24,7 +24,6 @@ fn store() -> Result<Arc<dyn TaskStore>, Box<dyn Error>> {
     if place == "memory" {
         return Ok(Arc::new(MemoryStore::new()));
     }
-    #[cfg(feature = "redis")]
     if let Some((url, name)) = place.split_once(' ') {
         let store = treenail::tasks::RedisStore::new(url)?;
         return Ok(Arc::new(store.server(name)));
