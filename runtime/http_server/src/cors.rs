@@ -1,5 +1,6 @@
 //! Cross-origin resource sharing (CORS): web pages of allowed origins can use the server from a browser.
 
+use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
@@ -105,7 +106,7 @@ impl Cors {
 }
 
 fn preflight_response(headers: &HeaderMap) -> Response<HttpBody> {
-    let mut response = json_response(StatusCode::NO_CONTENT, Vec::new());
+    let mut response = json_response(StatusCode::NO_CONTENT, Bytes::new());
     let response_headers = response.headers_mut();
     response_headers.insert(
         ACCESS_CONTROL_ALLOW_METHODS,

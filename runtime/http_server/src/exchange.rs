@@ -89,7 +89,7 @@ impl Exchange {
                 self.first = Some(message);
                 exchange_stream(self)
             }
-            None => json_response(StatusCode::ACCEPTED, Vec::new()),
+            None => json_response(StatusCode::ACCEPTED, Bytes::new()),
         }
     }
 

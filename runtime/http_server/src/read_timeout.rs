@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 use treenail_runtime::internal::deadline;
 
@@ -45,7 +46,10 @@ impl ReadTimeout {
     }
 
     /// Waits for a read. `None` if it takes longer than the timeout.
+    ///
+    /// Takes from the budget of the task as a timer does, so that a task whose reads are all ready yields to others.
     pub(super) async fn limit<F: Future>(self: &Arc<Self>, read: F) -> Option<F::Output> {
+        consume_budget().await;
         let mut read = pin!(read);
         let mut place = Place {
             timeout: self,

@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
+use bytes::Bytes;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 use treenail_runtime::internal::{Body, Message, ParsedMessage};
@@ -214,7 +215,7 @@ fn call_response(
         Some(None) if !reader.is_detached() => accepted(),
         Some(Some(event)) if event.last && event.id.number == 1 => {
             session.remove_stream(event.id.stream);
-            json_response(StatusCode::OK, event.message.to_vec())
+            json_response(StatusCode::OK, event.message)
         }
         // Without an event before the deadline, the client has to reconnect for the result.
         first => {
@@ -237,7 +238,7 @@ async fn first_event(reader: &mut Reader, deadline: Option<Instant>) -> Option<O
 }
 
 pub(super) fn accepted() -> Response<HttpBody> {
-    json_response(StatusCode::ACCEPTED, Vec::new())
+    json_response(StatusCode::ACCEPTED, Bytes::new())
 }
 
 /// Returns the response to a message that was handled without a call: `out`, which may be empty.

@@ -20,6 +20,7 @@ mod store;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
@@ -144,7 +145,7 @@ impl Legacy<'_> {
         if let Some(id) = id.and_then(|id| id.to_str().ok()) {
             self.sessions.remove(id);
         }
-        Ok(json_response(StatusCode::NO_CONTENT, Vec::new()))
+        Ok(json_response(StatusCode::NO_CONTENT, Bytes::new()))
     }
 
     /// Returns the session named by the request. A session of another principal counts as unknown.

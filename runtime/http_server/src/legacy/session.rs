@@ -157,13 +157,13 @@ impl Session {
     /// Opens a stream for a request, and creates a branch of the connection for it.
     pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
         let is_read = self.events.is_read(self.shared_stream);
-        let mut connection = self.with_connection(|connection| {
-            let mut branch = connection.branch();
-            if is_read {
-                branch.join_session(connection);
-            }
-            branch
-        });
+        // The connection stays as it is, so its stream need not be woken.
+        let session = lock(&self.connection);
+        let mut connection = session.branch();
+        if is_read {
+            connection.join_session(&session);
+        }
+        drop(session);
         if self.kind == SessionKind::HttpSse {
             let (stream, reader) = (self.shared_stream, None);
             return (connection, StreamHandle { stream, reader });

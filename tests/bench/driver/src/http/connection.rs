@@ -44,6 +44,16 @@ impl Connection {
         }
     }
 
+    /// Reads the head of a response, whose body has no end, and returns its status.
+    pub(crate) fn receive_status(&mut self) -> Result<u16> {
+        loop {
+            if let Some(end) = memmem::find(&self.ahead, b"\r\n\r\n") {
+                return Ok(Head::read(std::str::from_utf8(&self.ahead[..end])?)?.status);
+            }
+            self.more()?;
+        }
+    }
+
     fn more(&mut self) -> Result<()> {
         let mut chunk = [0; 8 * 1024];
         match self.stream.read(&mut chunk)? {

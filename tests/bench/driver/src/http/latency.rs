@@ -10,12 +10,13 @@ use crate::table::{Table, median, microseconds, ratio};
 
 const WARM_UP: usize = 2_000;
 
-/// Seconds: half and 99 % of the calls take at most as long, and the CPU time of one.
+/// Seconds: half and 99 % of the calls take at most as long, and the CPU time of one; and how many threads wake up for one.
 #[derive(Clone, Copy)]
 struct Sample {
     half: f64,
     most: f64,
     cpu: f64,
+    wakes: f64,
 }
 
 /// Measures all servers in turn, `rounds` times, and prints the medians.
@@ -28,6 +29,7 @@ pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
         "× floor",
         "p99 µs",
         "CPU µs/call",
+        "wake-ups/call",
     ];
     let mut table = Table::new(&head);
     for era in ERAS {
@@ -47,6 +49,7 @@ pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
                 ratio(sample.half, medians[floor].half),
                 microseconds(sample.most),
                 microseconds(sample.cpu),
+                format!("{:.2}", sample.wakes),
             ]);
         }
     }
@@ -60,6 +63,7 @@ fn medians(samples: &[Sample]) -> Sample {
         half: of(|it| it.half),
         most: of(|it| it.most),
         cpu: of(|it| it.cpu),
+        wakes: of(|it| it.wakes),
     }
 }
 
@@ -72,7 +76,7 @@ fn measure(program: Program, era: Era, calls: usize) -> Result<Sample> {
     let requests = client.requests(&calls);
     let connection = &mut client.connections[0];
     let (mut times, mut answers) = (Vec::new(), Vec::new());
-    let before = server.cpu()?;
+    let (before, waits) = (server.cpu()?, server.waits()?);
     for request in &requests {
         let start = Instant::now();
         connection.send(request)?;
@@ -80,6 +84,7 @@ fn measure(program: Program, era: Era, calls: usize) -> Result<Sample> {
         times.push(start.elapsed().as_secs_f64());
     }
     let cpu = server.cpu()?.saturating_sub(before).as_secs_f64();
+    let waits = server.waits()? - waits;
     check(&calls, answers, program)?;
     server.stop()?;
     times.sort_unstable_by(f64::total_cmp);
@@ -87,5 +92,6 @@ fn measure(program: Program, era: Era, calls: usize) -> Result<Sample> {
         half: times[times.len() / 2],
         most: times[times.len() * 99 / 100],
         cpu: cpu / times.len() as f64,
+        wakes: waits as f64 / times.len() as f64,
     })
 }

@@ -1,6 +1,8 @@
 //! Calls over HTTP, on connections that are kept: calls per second, CPU time and instructions.
 
 mod connection;
+mod idle;
+mod large;
 mod latency;
 mod server;
 mod sessions;
@@ -10,8 +12,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use self::connection::{Connection, Response};
-use self::server::{Program, Server, programs};
+pub(crate) use self::idle::compare as idle;
+pub(crate) use self::large::compare as large;
 pub(crate) use self::latency::compare as latency;
+use self::server::{Program, Server, programs};
 pub(crate) use self::sessions::compare as sessions;
 use crate::Result;
 use crate::count;
@@ -192,7 +196,10 @@ impl Client {
     fn requests(&self, calls: &Calls) -> Vec<Vec<u8>> {
         let request = |call| {
             let line = calls.lines(call, call + 1);
-            request(&self.heads[call % self.heads.len()], &line[..line.len() - 1])
+            request(
+                &self.heads[call % self.heads.len()],
+                &line[..line.len() - 1],
+            )
         };
         (0..calls.len()).map(request).collect()
     }

@@ -80,6 +80,15 @@ const THREADS: [Program; 7] = [
     },
 ];
 
+/// Programs with room for many clients.
+const IDLE: [Program; 2] = [
+    program("Treenail", "treenail-http-idle"),
+    Program {
+        argument: Some("--sessions"),
+        ..program("rmcp in axum, JSON, no delay", "rmcp-http-threads")
+    },
+];
+
 const BACKEND: Program = program("service", "bench-backend");
 
 /// The programs that are built.
@@ -96,6 +105,11 @@ pub(crate) fn with_threads() -> Vec<Program> {
 pub(crate) fn with_io() -> Vec<Program> {
     let asks = |it: &Program| it.calls && it.patience == 1;
     with_threads().into_iter().filter(asks).collect()
+}
+
+/// The programs with room for many clients that are built.
+pub(crate) fn with_room() -> Vec<Program> {
+    are_built(&IDLE)
 }
 
 /// Starts the service that the programs ask.
@@ -168,12 +182,33 @@ impl Server {
         Ok(Duration::from_nanos(nanoseconds))
     }
 
-    /// The memory that it has in RAM, in bytes.
-    pub(crate) fn memory(&self) -> Result<u64> {
+    /// How often its threads have waited so far, each of which is a wake-up.
+    pub(crate) fn waits(&self) -> Result<u64> {
+        let mut waits = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let status = fs::read_to_string(thread?.path().join("status"))?;
+            let mut lines = status.lines();
+            let count = lines.find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
+            waits += count.unwrap_or_default().trim().parse::<u64>()?;
+        }
+        Ok(waits)
+    }
+
+    /// The kilobytes of its memory in RAM now.
+    pub(crate) fn memory(&self) -> Result<f64> {
+        self.status("VmRSS:")
+    }
+
+    /// The most kilobytes of its memory in RAM so far.
+    pub(crate) fn peak_memory(&self) -> Result<f64> {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let resident = status.lines().find_map(|it| it.strip_prefix("VmRSS:"));
-        let kilobytes = resident.and_then(|it| it.trim().strip_suffix(" kB"));
-        Ok(kilobytes.ok_or("no `VmRSS`")?.parse::<u64>()? * 1024)
+        let line = status.lines().find_map(|it| it.strip_prefix(name));
+        let kilobytes = line.and_then(|it| it.trim().strip_suffix(" kB"));
+        Ok(kilobytes.ok_or("no memory in its status")?.parse()?)
     }
 
     /// Asks it to end, so that a tool around it writes what it has counted.

@@ -145,7 +145,10 @@ impl Steps {
         let head = post(server);
         let handshake = era.handshake().map(|(initialize, initialized)| {
             let initialize = initialize.replace("2025-11-25", revision);
-            (request(&head, initialize.as_bytes()), initialized.to_owned())
+            (
+                request(&head, initialize.as_bytes()),
+                initialized.to_owned(),
+            )
         });
         Self {
             head,
@@ -204,7 +207,9 @@ impl<'a> Client<'a> {
     fn advance(&mut self, steps: &Steps, response: Response) -> Result<Option<Response>> {
         match (self.step, &steps.handshake) {
             (Step::Initialize, Some((_, initialized))) => {
-                let session = response.session.map(|id| format!("mcp-session-id: {id}\r\n"));
+                let session = response
+                    .session
+                    .map(|id| format!("mcp-session-id: {id}\r\n"));
                 self.has_session = session.is_some();
                 let (head, revision) = (&steps.head, &steps.revision);
                 let session = session.unwrap_or_default();

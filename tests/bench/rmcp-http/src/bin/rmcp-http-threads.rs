@@ -17,6 +17,11 @@ struct AddParams {
     b: i64,
 }
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct TextParams {
+    bytes: usize,
+}
+
 #[derive(Clone)]
 struct Calculator;
 
@@ -30,6 +35,11 @@ impl Calculator {
         let fetched = bench_io::fetch().await;
         fetched.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok((a + b).to_string())
+    }
+
+    #[tool(description = "Repeats a letter.")]
+    async fn text(&self, Parameters(TextParams { bytes }): Parameters<TextParams>) -> String {
+        "x".repeat(bytes)
     }
 }
 
