@@ -91,22 +91,28 @@ impl Inner {
 
     /// Waits for a permit for one request in flight.
     pub(super) async fn acquire_permit(&self) -> Result<SemaphorePermit<'_>, ClientError> {
+        // Nearly always there is one, and it needs no place in the queue.
+        if let Ok(permit) = self.permits.try_acquire() {
+            return Ok(permit);
+        }
         self.permits.acquire().await.map_err(|_| self.close_error())
     }
 
     /// Waits while the output queue is full.
     pub(super) async fn wait_for_output_space(&self) {
-        loop {
+        while !self.has_output_space() {
             let space = self.output_space.notified();
-            {
-                let state = self.state();
-                if state.queued_bytes() <= self.limits.queued_output_bytes || state.closed.is_some()
-                {
-                    return;
-                }
+            if self.has_output_space() {
+                return;
             }
             space.await;
         }
+    }
+
+    /// Returns true if a line may be queued, or if the session is closed and the sender is to find that out.
+    fn has_output_space(&self) -> bool {
+        let state = self.state();
+        state.queued_bytes() <= self.limits.queued_output_bytes || state.closed.is_some()
     }
 
     pub(super) fn send_request(
