@@ -7,12 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use http::Response;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 use treenail_runtime::internal::deadline;
-
-use crate::response::HttpBody;
 
 /// Timer that elapses if a connection receives no complete head for the timeout while it has no request.
 pub(super) struct HeadTimeout {
@@ -36,13 +34,23 @@ struct Requests {
 pub(super) struct ActiveRequest(Arc<Requests>);
 
 /// Counter of the requests of a connection.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct RequestCounter(Arc<Requests>);
 
 impl RequestCounter {
     pub(super) fn start(&self) -> ActiveRequest {
         self.0.active.fetch_add(1, Ordering::Relaxed);
         ActiveRequest(Arc::clone(&self.0))
+    }
+}
+
+impl ActiveRequest {
+    /// Finishes the request with the body of its response.
+    pub(super) fn attach<B>(self, response: Response<B>) -> Response<RequestBody<B>> {
+        response.map(|body| RequestBody {
+            body,
+            _request: self,
+        })
     }
 }
 
@@ -97,19 +105,19 @@ impl HeadTimeout {
 
 /// Body of a response, which ends its request.
 #[derive(Debug)]
-pub(super) struct RequestBody {
-    pub(super) body: HttpBody,
-    pub(super) _request: ActiveRequest,
+pub(super) struct RequestBody<B> {
+    body: B,
+    _request: ActiveRequest,
 }
 
-impl Body for RequestBody {
-    type Data = Bytes;
-    type Error = <HttpBody as Body>::Error;
+impl<B: Body + Unpin> Body for RequestBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         Pin::new(&mut self.get_mut().body).poll_frame(context)
     }
 

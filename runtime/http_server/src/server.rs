@@ -1,6 +1,7 @@
 //! HTTP listener, for programs without an HTTP stack of their own.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -8,20 +9,21 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use http::{Request, Response, StatusCode};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use treenail_runtime::internal::listen_error;
-use treenail_runtime::{HttpLimits, Result};
+use treenail_runtime::{HttpLimits, Result, Server};
 
 use crate::accept::{ConnectionLimiter, ConnectionPermit};
-use crate::head_timeout::{HeadTimeout, RequestBody, RequestCounter};
+use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
-use crate::response::Rejection;
+use crate::response::{HttpBody, Rejection};
 use crate::self_wake::SelfWake;
 use crate::service::HttpService;
 use crate::stream_permits::StreamPermits;
@@ -166,32 +168,48 @@ impl HttpServer {
         let (service, path) = (self.service.clone(), Arc::clone(&self.path));
         async move {
             let server = service.server().clone();
-            let http = &server.limits().http;
-            let mut head_timeout = HeadTimeout::new(http.read_timeout);
-            let requests = head_timeout.counter();
-            let socket = TokioIo::new(WriteTimeout::new(socket, http.write_timeout));
-            let routed =
-                service_fn(move |request| route_request(&service, &path, request, &requests));
-            let mut serving = pin!(http1_builder(http).serve_connection(socket, routed));
-            let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
-            let self_wake = SelfWake::new();
-            let ended = poll_fn(|context| {
-                if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
-                    is_shutting_down = true;
-                    serving.as_mut().graceful_shutdown();
-                }
-                match self_wake.poll(context, |context| serving.as_mut().poll(context)) {
-                    Poll::Ready(ended) => Poll::Ready(Some(ended)),
-                    Poll::Pending => head_timeout.poll(context).map(|()| None),
-                }
-            });
-            match ended.await {
-                Some(Ok(())) => {}
-                Some(Err(error)) => tracing::debug!(%error, "a connection failed"),
-                None => tracing::debug!("a connection was idle for too long"),
-            }
+            let routed = move |request| route_request(&service, &path, request);
+            serve_stream(&server, socket, routed).await;
             drop(permit);
         }
+    }
+}
+
+/// Serves one connection over a byte stream until it ends, or until the server closes and the request in flight is finished.
+pub async fn serve_stream<T, F, A, B>(server: &Server, stream: T, respond: F)
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    F: Fn(Request<Incoming>) -> A,
+    A: Future<Output = Result<Response<B>, Infallible>>,
+    B: Body + Unpin + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let http = &server.limits().http;
+    let mut head_timeout = HeadTimeout::new(http.read_timeout);
+    let requests = head_timeout.counter();
+    let respond = service_fn(move |request| {
+        let active = requests.start();
+        let response = respond(request);
+        async move { Ok::<_, Infallible>(active.attach(response.await?)) }
+    });
+    let stream = TokioIo::new(WriteTimeout::new(stream, http.write_timeout));
+    let mut serving = pin!(http1_builder(http).serve_connection(stream, respond));
+    let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
+    let self_wake = SelfWake::new();
+    let ended = poll_fn(|context| {
+        if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
+            is_shutting_down = true;
+            serving.as_mut().graceful_shutdown();
+        }
+        match self_wake.poll(context, |context| serving.as_mut().poll(context)) {
+            Poll::Ready(ended) => Poll::Ready(Some(ended)),
+            Poll::Pending => head_timeout.poll(context).map(|()| None),
+        }
+    });
+    match ended.await {
+        Some(Ok(())) => {}
+        Some(Err(error)) => tracing::debug!(%error, "a connection failed"),
+        None => tracing::debug!("a connection was idle for too long"),
     }
 }
 
@@ -211,9 +229,7 @@ fn route_request(
     service: &HttpService,
     path: &str,
     request: Request<Incoming>,
-    requests: &RequestCounter,
-) -> impl Future<Output = Result<Response<RequestBody>, Infallible>> + Send + 'static + use<> {
-    let active = requests.start();
+) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
     let requested = request.uri().path();
     let is_served = without_slash(requested) == without_slash(path)
         || service.sse_endpoint(requested).is_some()
@@ -224,13 +240,9 @@ fn route_request(
             .is_some_and(|one| one.serves(requested));
     let service = is_served.then(|| service.clone());
     async move {
-        let response = match service {
+        Ok(match service {
             Some(service) => service.respond(request).await,
             None => Rejection::empty(StatusCode::NOT_FOUND).into_response(),
-        };
-        Ok(response.map(|body| RequestBody {
-            body,
-            _request: active,
-        }))
+        })
     }
 }

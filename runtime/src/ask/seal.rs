@@ -13,8 +13,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
-use ring::rand::{SecureRandom, SystemRandom};
 
+use crate::environment;
 use crate::error::Error;
 
 /// Purpose of the derived keys; the number is the version of the format.
@@ -141,9 +141,7 @@ pub fn random_id() -> Result<String, SealError> {
 
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], SealError> {
     let mut bytes = [0; N];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| SealError)?;
+    environment::fill_random(&mut bytes).map_err(|_| SealError)?;
     Ok(bytes)
 }
 

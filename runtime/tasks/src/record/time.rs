@@ -1,12 +1,14 @@
 //! Points in time: milliseconds since 1970, and their text in ISO 8601.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
+
+use treenail_runtime::internal::system_time;
 
 const DAY: u64 = 24 * 60 * 60;
 
 /// Returns the current time in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let since = system_time().duration_since(UNIX_EPOCH);
     since.map_or(0, to_ms)
 }
 
