@@ -2,7 +2,9 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
+use bytes::Bytes;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 use treenail_runtime::internal::{Body, Message, ParsedMessage};
@@ -10,6 +12,7 @@ use treenail_runtime::{Connection, Handled, RpcError, Server};
 
 use crate::attach_extensions;
 use crate::call_permits::{over_capacity, reclaim_call_permits};
+use crate::legacy::attended::{Attended, AttendedCall};
 use crate::legacy::filtered::{handle_filtered, handle_filtered_on};
 use crate::legacy::reader::Reader;
 use crate::legacy::replay::Replay;
@@ -133,7 +136,10 @@ async fn respond(
 ) -> HttpResult {
     let StreamHandle { stream, reader } = stream;
     match handled {
-        Handled::Pending(call) => session.spawn_call(branch, call, stream),
+        Handled::Pending(call) => {
+            let call = session.attend_call(branch, call, stream);
+            return attend(call, session, reader).await;
+        }
         Handled::Deferred(_) => {
             session.remove_stream(stream);
             return Err(over_capacity(id));
@@ -153,20 +159,63 @@ async fn respond(
     }
     match (session.kind, reader) {
         (SessionKind::HttpSse, _) => Ok(accepted()),
-        (SessionKind::Streamable(_), Some(reader)) => Ok(call_response(session, reader).await),
+        (SessionKind::Streamable(_), Some(mut reader)) => {
+            let deadline = session.stream_deadline();
+            let first = first_event(&mut reader, deadline).await;
+            Ok(call_response(session, reader, first, deadline))
+        }
         (SessionKind::Streamable(_), None) => Err(no_session()),
     }
 }
 
-/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream.
-async fn call_response(session: &Arc<Session>, mut reader: Reader) -> Response<HttpBody> {
+/// Polls a call until its response. If other messages are first, or if its stream is closed early, a task continues it.
+async fn attend(
+    mut call: AttendedCall<'_>,
+    session: &Arc<Session>,
+    reader: Option<Reader>,
+) -> HttpResult {
+    let Some(mut reader) = reader else {
+        // The response is sent on the shared stream.
+        call.detach(None);
+        return Ok(accepted());
+    };
     let deadline = session.stream_deadline();
-    let first = first_event(&mut reader, deadline).await;
+    let attended = poll_fn(|context| {
+        if let Poll::Ready(Attended::Response(response)) = call.poll_response(context) {
+            return Poll::Ready(Ok(response));
+        }
+        reader.poll_next(context).map(Err)
+    });
+    let attended = match deadline {
+        None => Some(attended.await),
+        Some(deadline) => timeout_at(deadline, attended).await.ok(),
+    };
+    // Otherwise a task continues the call, unless it was stopped.
+    drop(call);
+    let first = match attended {
+        Some(Ok(response)) => {
+            session.remove_stream(reader.after().stream);
+            return Ok(json_response(StatusCode::OK, response));
+        }
+        Some(Err(first)) => Some(first),
+        None => None,
+    };
+    Ok(call_response(session, reader, first, deadline))
+}
+
+/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream. The outer `None` means that
+/// the deadline has passed before the first output.
+fn call_response(
+    session: &Session,
+    reader: Reader,
+    first: Option<Option<Event>>,
+    deadline: Option<Instant>,
+) -> Response<HttpBody> {
     match first {
         Some(None) if !reader.is_detached() => accepted(),
         Some(Some(event)) if event.last && event.id.number == 1 => {
             session.remove_stream(event.id.stream);
-            json_response(StatusCode::OK, event.message.to_vec())
+            json_response(StatusCode::OK, event.message)
         }
         // Without an event before the deadline, the client has to reconnect for the result.
         first => {
@@ -179,7 +228,7 @@ async fn call_response(session: &Arc<Session>, mut reader: Reader) -> Response<H
     }
 }
 
-/// Waits for the first event. The outer `None` means that the deadline has passed.
+/// Waits for the first event. The outer `None` means that the deadline has passed first.
 async fn first_event(reader: &mut Reader, deadline: Option<Instant>) -> Option<Option<Event>> {
     let first = poll_fn(|context| reader.poll_next(context));
     match deadline {
@@ -189,7 +238,7 @@ async fn first_event(reader: &mut Reader, deadline: Option<Instant>) -> Option<O
 }
 
 pub(super) fn accepted() -> Response<HttpBody> {
-    json_response(StatusCode::ACCEPTED, Vec::new())
+    json_response(StatusCode::ACCEPTED, Bytes::new())
 }
 
 /// Returns the response to a message that was handled without a call: `out`, which may be empty.
