@@ -12,6 +12,7 @@
 
 pub mod ask;
 mod attribute_value;
+mod base64;
 mod bus;
 mod call;
 #[cfg(feature = "client")]
@@ -55,6 +56,7 @@ mod task;
 mod tool;
 mod transport;
 mod typed_contract;
+mod uri;
 mod visibility;
 
 mod wire;
