@@ -378,6 +378,12 @@ pub mod client {
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
+/// Simulations of a server with its clients, replicas, event bus and task store: with faults, on virtual time, from one seed.
+///
+/// Guide: [testing](crate::guide::testing).
+#[cfg(feature = "sim")]
+#[doc(inline)]
+pub use treenail_sim as sim;
 /// Tasks: calls of tools that outlive their request, and the places where they are stored.
 #[cfg(feature = "tasks")]
 #[doc(inline)]

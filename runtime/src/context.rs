@@ -14,6 +14,7 @@ use treenail_schema::{
 
 use crate::ask::Requests;
 use crate::call::CallState;
+use crate::environment;
 use crate::extensions::{Extensions, Principal};
 use crate::scope::{Access, MissingScope};
 use crate::server::Server;
@@ -271,7 +272,7 @@ impl Progress<'_> {
     ///
     /// Panics in an asynchronous function, and outside of a tokio runtime.
     pub fn send_blocking(self) {
-        tokio::runtime::Handle::current().block_on(self.send());
+        environment::block_on(self.send());
     }
 
     async fn send(self) {

@@ -23,6 +23,7 @@ mod deadline;
 mod definition;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
+mod environment;
 mod error;
 mod extension;
 mod extensions;

@@ -1,7 +1,8 @@
 //! Exponential backoff with jitter, for everything that retries.
 
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+
+use crate::environment::fill_random;
 
 /// Delays between retries: each is twice the one before, up to a maximum.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +34,10 @@ impl Backoff {
 
 /// Returns a random number between 0 and 1, so that clients that lost the same server do not all reconnect at once.
 pub fn jitter() -> f64 {
-    let random = RandomState::new().hash_one(0_u8);
-    f64::from(u32::try_from(random >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+    let mut bytes = [0; 4];
+    // Without random bytes, the whole delay is fixed.
+    let _ = fill_random(&mut bytes);
+    f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
 }
 
 #[cfg(test)]

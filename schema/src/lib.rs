@@ -33,6 +33,7 @@ mod content;
 mod elicit;
 mod elicit_fields;
 mod input;
+mod read_call;
 mod result;
 
 mod explicit;

@@ -25,6 +25,12 @@ pub trait Request {
         + Send
         + Sync
         + 'static;
+
+    /// Reads a result from its JSON text.
+    #[doc(hidden)]
+    fn read_result(text: &str) -> serde_json::Result<Self::Result> {
+        serde_json::from_str(text)
+    }
 }
 
 /// A notification method, represented by a type without values.

@@ -6,7 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 case ${1:-} in
-instructions | syscalls | calls) programs='floor-server treenail-server treenail-dynamic treenail-otel-server rmcp-server' ;;
+instructions | syscalls | calls) programs='floor-server treenail-server rmcp-server' ;;
+variants) programs='treenail-server treenail-dynamic treenail-otel-server' ;;
 tasks) programs='treenail-tasks-server' ;;
 lists) programs='floor-server treenail-many rmcp-server' ;;
 http | http-instructions) programs='hyper-http treenail-http rmcp-http' ;;

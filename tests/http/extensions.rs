@@ -131,6 +131,27 @@ async fn a_listening_stream_carries_the_messages_of_topics() {
 }
 
 #[tokio::test]
+async fn the_error_of_topics_that_are_refused_late_is_sent() {
+    let refuse = |_: Context, _: Vec<String>| async {
+        tokio::task::yield_now().await;
+        Err::<Vec<String>, _>(RpcError::internal("no store"))
+    };
+    let extension = Extension::new(ID).listen_member("jobIds", refuse);
+    let server = Server::builder("desk", "1.0.0").extension(extension);
+    let service = http_service(server.build().unwrap());
+    let params = json!({"notifications": {"jobIds": ["j-1"]}});
+    let declared = json!({"extensions": {ID: {}}});
+    let post = Post::modern_as("subscriptions/listen", params, &declared);
+    let mut body = post.begin(&service).await.into_body();
+    // hyper does not poll a body that has ended.
+    assert!(!http_body::Body::is_end_stream(&body));
+    let bytes = next(&mut body).await.unwrap();
+    let error = messages(std::str::from_utf8(&bytes).unwrap()).remove(0);
+    assert_eq!(error["error"]["message"], "no store");
+    assert!(http_body::Body::is_end_stream(&body));
+}
+
+#[tokio::test]
 async fn a_client_sends_the_header_of_the_method() {
     let http = server().bind_http("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", http.local_addr());

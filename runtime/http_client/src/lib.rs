@@ -10,6 +10,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod body;
+#[cfg(feature = "dial")]
+mod dial;
 mod error;
 mod guard;
 mod pool;
@@ -20,6 +22,8 @@ pub mod url;
 
 pub use treenail_schema::internal::HttpClientLimits;
 
+#[cfg(feature = "dial")]
+pub use self::dial::{ByteStream, Dial, DialFuture};
 pub use self::error::HttpError;
 pub use self::guard::{DialGuard, ResolveFuture};
 pub use self::pool::Pool;

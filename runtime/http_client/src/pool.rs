@@ -44,6 +44,8 @@ pub struct Pool {
 enum HyperClient {
     Plain(Client<Connector, FullBody>),
     Tls(Client<HttpsConnector<Connector>, FullBody>),
+    #[cfg(feature = "dial")]
+    Dialed(Client<crate::dial::Dialer, FullBody>),
 }
 
 impl fmt::Debug for Pool {
@@ -66,6 +68,17 @@ impl Pool {
         guard: Arc<dyn DialGuard>,
     ) -> Result<Self, HttpError> {
         Self::with_guard(url, limits, Some(guard))
+    }
+
+    /// As [`new`](Self::new), over connections that `dial` opens in place of sockets.
+    #[cfg(feature = "dial")]
+    pub fn dialed(limits: &HttpClientLimits, dial: Arc<dyn crate::dial::Dial>) -> Self {
+        let client = client_builder(limits).build(crate::dial::Dialer(dial));
+        Self {
+            client: HyperClient::Dialed(client),
+            is_direct: false,
+            proxy_authorization: None,
+        }
     }
 
     fn with_guard(
@@ -116,8 +129,10 @@ impl Pool {
         let sent = match &self.client {
             HyperClient::Plain(client) => client.request(request),
             HyperClient::Tls(client) => client.request(request),
+            #[cfg(feature = "dial")]
+            HyperClient::Dialed(client) => client.request(request),
         };
-        let is_plain = matches!(self.client, HyperClient::Plain(_));
+        let is_plain = !matches!(self.client, HyperClient::Tls(_));
         sent.await
             .map_err(|error| connection_error(&error, authority.as_ref(), is_plain))
     }

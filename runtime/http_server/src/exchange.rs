@@ -93,8 +93,9 @@ impl Exchange {
         }
     }
 
+    /// Returns true if nothing is left to send. The first message may be the last one.
     pub(super) fn is_finished(&self) -> bool {
-        self.finished
+        self.finished && self.first.is_none()
     }
 
     /// Returns all events that are ready, or `None` at the end of the stream.

@@ -45,6 +45,9 @@ pub use self::legacy::SsePaths;
 pub use self::response::HttpBody;
 pub use self::serve::ServeHttp;
 pub use self::server::HttpServer;
+/// One connection without its socket, for simulations. May change in any release.
+#[doc(hidden)]
+pub use self::server::serve_stream;
 pub use self::service::{HttpFuture, HttpService, http_service};
 
 /// Adds the authorized caller or the principal set by a layer, if any, and the parts of the HTTP request to the extensions of

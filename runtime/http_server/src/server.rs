@@ -1,6 +1,7 @@
 //! HTTP listener, for programs without an HTTP stack of their own.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -8,16 +9,17 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use http::{Request, Response, StatusCode};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tower_service::Service as _;
 use treenail_runtime::internal::{deadline, listen_error};
-use treenail_runtime::{Limits, Result};
+use treenail_runtime::{Limits, Result, Server};
 
 use crate::accept::{ConnectionLimiter, ConnectionPermit};
 use crate::legacy::SsePaths;
@@ -164,23 +166,36 @@ impl HttpServer {
         let (service, path) = (self.service.clone(), Arc::clone(&self.path));
         async move {
             let server = service.server().clone();
-            let limits = server.limits();
-            let socket = TokioIo::new(WriteTimeout::new(socket, limits.http.write_timeout));
-            let routed = service_fn(move |request| route_request(service.clone(), &path, request));
-            let mut serving = pin!(http1_builder(limits).serve_connection(socket, routed));
-            let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
-            let ended = poll_fn(|context| {
-                if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
-                    is_shutting_down = true;
-                    serving.as_mut().graceful_shutdown();
-                }
-                serving.as_mut().poll(context)
-            });
-            if let Err(error) = ended.await {
-                tracing::debug!(%error, "a connection failed");
-            }
+            let routed = move |request| route_request(service.clone(), &path, request);
+            serve_stream(&server, socket, routed).await;
             drop(permit);
         }
+    }
+}
+
+/// Serves one connection over a byte stream until it ends, or until the server closes and the request in flight is finished.
+pub async fn serve_stream<T, F, A, B>(server: &Server, stream: T, respond: F)
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    F: Fn(Request<Incoming>) -> A,
+    A: Future<Output = Result<Response<B>, Infallible>>,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let limits = server.limits();
+    let stream = TokioIo::new(WriteTimeout::new(stream, limits.http.write_timeout));
+    let serving = http1_builder(limits).serve_connection(stream, service_fn(respond));
+    let mut serving = pin!(serving);
+    let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
+    let ended = poll_fn(|context| {
+        if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
+            is_shutting_down = true;
+            serving.as_mut().graceful_shutdown();
+        }
+        serving.as_mut().poll(context)
+    });
+    if let Err(error) = ended.await {
+        tracing::debug!(%error, "a connection failed");
     }
 }
 

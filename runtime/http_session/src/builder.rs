@@ -20,6 +20,8 @@ pub struct HttpSessionBuilder {
     headers: Vec<(String, String)>,
     authorization: Option<Arc<dyn HttpAuthorization>>,
     limits: ClientLimits,
+    #[cfg(feature = "dial")]
+    dial: Option<Arc<dyn treenail_http_client::Dial>>,
 }
 
 impl fmt::Debug for HttpSessionBuilder {
@@ -42,7 +44,17 @@ impl HttpSessionBuilder {
             headers: Vec::new(),
             authorization: None,
             limits: ClientLimits::default(),
+            #[cfg(feature = "dial")]
+            dial: None,
         }
+    }
+
+    /// Sets the connections in place of sockets.
+    #[cfg(feature = "dial")]
+    #[doc(hidden)]
+    pub fn dial(mut self, dial: Arc<dyn treenail_http_client::Dial>) -> Self {
+        self.dial = Some(dial);
+        self
     }
 
     /// Adds a header to every request, such as `Authorization`. Several headers of the same name are all sent.
@@ -77,7 +89,14 @@ impl HttpSessionBuilder {
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url).map_err(from_http)?;
         let headers = headers(&self.headers)?;
-        let pool = Pool::new(&url, &self.limits.http).map_err(from_http)?;
+        #[cfg(feature = "dial")]
+        let dialed = self.dial.map(|dial| Pool::dialed(&self.limits.http, dial));
+        #[cfg(not(feature = "dial"))]
+        let dialed = None;
+        let pool = match dialed {
+            Some(pool) => pool,
+            None => Pool::new(&url, &self.limits.http).map_err(from_http)?,
+        };
         let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
         Ok(HttpSession(inner))
     }

@@ -232,7 +232,11 @@ async fn resume(
         Ok(HttpResponse::Events(body)) => Ok(Some(body)),
         Ok(HttpResponse::Error(error)) if is_transient(error.status) => Ok(None),
         Ok(HttpResponse::Error(error)) => Err(match inner.state.error_for(error, &state) {
-            error @ (ClientError::SessionExpired | ClientError::Unauthorized(_)) => error,
+            error @ ClientError::Unauthorized(_) => error,
+            // The server has accepted the request, so it must not be sent again in a new session.
+            ClientError::SessionExpired => {
+                ClientError::closed("the server has ended the session before the answer")
+            }
             _ => stream_ended(),
         }),
         Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended()),

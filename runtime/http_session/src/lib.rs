@@ -36,6 +36,9 @@ use treenail_runtime::client::ClientError;
 pub use self::builder::HttpSessionBuilder;
 pub use self::client_builder::HttpClientBuilderExt;
 pub use self::session::HttpSession;
+#[cfg(feature = "dial")]
+#[doc(hidden)]
+pub use treenail_http_client::{ByteStream, Dial, DialFuture};
 
 /// Text of a result, or the error in its place.
 type Answer = Result<String, ClientError>;

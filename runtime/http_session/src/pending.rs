@@ -1,6 +1,6 @@
 //! Table of the requests that wait for a reply.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -10,7 +10,7 @@ use crate::Answer;
 
 /// Requests that wait for a reply, by id. The reply may arrive on any stream of the session.
 #[derive(Debug, Default)]
-pub(crate) struct PendingReplies(Mutex<HashMap<i64, oneshot::Sender<Answer>>>);
+pub(crate) struct PendingReplies(Mutex<BTreeMap<i64, oneshot::Sender<Answer>>>);
 
 impl PendingReplies {
     pub(crate) fn insert(&self, id: i64) -> oneshot::Receiver<Answer> {
@@ -35,13 +35,13 @@ impl PendingReplies {
     }
 
     pub(crate) fn fail_all(&self, reason: &ClientError) {
-        for (_, sender) in self.lock().drain() {
+        for (_, sender) in std::mem::take(&mut *self.lock()) {
             // The receiver may already be gone.
             let _ = sender.send(Err(reason.clone()));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<i64, oneshot::Sender<Answer>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, oneshot::Sender<Answer>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::rand::{SecureRandom, SystemRandom};
+use treenail_runtime::internal::fill_random;
 use treenail_runtime::{Context, Principal};
 
 use crate::event::Question;
@@ -155,6 +155,6 @@ impl Drop for Parked<'_> {
 /// Returns a random id that cannot be guessed.
 pub(crate) fn random_id() -> Option<String> {
     let mut bytes = [0; 16];
-    SystemRandom::new().fill(&mut bytes).ok()?;
+    fill_random(&mut bytes).ok()?;
     Some(URL_SAFE_NO_PAD.encode(bytes))
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,6 +14,7 @@ use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
 use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
 use crate::call::{CallTarget, OwnedTarget};
+use crate::environment;
 use crate::limits::Limits;
 use crate::task::{Journal, RecordedAnswer};
 use crate::wire::{Params, RpcError, as_string, object, shortened};
@@ -333,7 +334,7 @@ impl Round {
 }
 
 fn now() -> u64 {
-    SystemTime::now()
+    environment::system_time()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }

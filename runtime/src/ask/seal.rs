@@ -9,9 +9,9 @@ use std::str::FromStr;
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
-use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::base64::{decode_lenient, decode_url_safe, url_safe};
+use crate::environment;
 use crate::error::Error;
 
 /// Purpose of the derived keys; the number is the version of the format.
@@ -131,9 +131,7 @@ pub fn random_id() -> Result<String, SealError> {
 
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], SealError> {
     let mut bytes = [0; N];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| SealError)?;
+    environment::fill_random(&mut bytes).map_err(|_| SealError)?;
     Ok(bytes)
 }
 

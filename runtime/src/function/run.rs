@@ -11,6 +11,7 @@ use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
 use crate::call::Lifetime;
+use crate::environment;
 use crate::function::{FeatureKind, Output};
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::{catch, unexpected};
@@ -129,7 +130,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> T {
     let permit = permits.acquire_owned().await.ok();
-    let work = tokio::task::spawn_blocking(move || {
+    let work = environment::spawn_blocking(move || {
         let _permit = permit;
         work()
     });

@@ -18,6 +18,9 @@ pub use self::client_tasks::*;
 pub use self::http_server::*;
 pub use crate::ask::{Round, check_conversation, needs_tools};
 use crate::context::Context;
+#[cfg(feature = "sim")]
+pub use crate::environment::simulated;
+pub use crate::environment::{NoRandomBytes, fill_random, system_time};
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 #[cfg(feature = "schema-validation")]
 pub use crate::function::violations::to_problems;
@@ -44,7 +47,8 @@ pub mod task {
     use crate::server::Server;
     pub use crate::task::{
         BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,
-        StoredCall, TaskKey, TaskLink, TaskQuestion, TaskTool, ToolFacts, write_created,
+        ResultShape, StoredCall, TaskKey, TaskLink, TaskQuestion, TaskTool, ToolFacts,
+        write_created,
     };
     use crate::wire::RpcError;
 

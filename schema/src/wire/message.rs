@@ -227,7 +227,7 @@ impl<'a> Parts<'a> {
         if let Some(name) = self.repeated {
             return invalid(format!("member `{name}` is given twice"));
         }
-        if self.jsonrpc != Some("\"2.0\"") {
+        if !self.jsonrpc.is_some_and(is_version) {
             return invalid("`jsonrpc` is not \"2.0\"".to_owned());
         }
         if is_long {
@@ -255,6 +255,11 @@ impl<'a> Parts<'a> {
             }
         }
     }
+}
+
+/// Returns whether a checked JSON value is the version of JSON-RPC, which may be written with escapes.
+fn is_version(text: &str) -> bool {
+    text == "\"2.0\"" || as_string(text).is_some_and(|version| version == "2.0")
 }
 
 /// Returns whether a checked JSON value may be the id of a request: a string or an integer.
@@ -291,7 +296,11 @@ mod tests {
     }
 
     /// A message, and what it is taken for.
-    const MESSAGES: [(&str, &str); 23] = [
+    const MESSAGES: [(&str, &str); 24] = [
+        (
+            r#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#,
+            "request 1 ping",
+        ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             "request 1 ping",

@@ -21,6 +21,6 @@ pub use self::message::{
 };
 pub use self::params::{Params, object, string};
 pub use self::response::{any_error_code, error_code, write_error, write_result};
-pub use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical};
+pub use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical, is_plain_string};
 pub use self::weight::{is_heavier, weight};
 pub(crate) use crate::text::quoted;

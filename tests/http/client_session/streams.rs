@@ -8,7 +8,11 @@ use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast;
-use treenail::client::{ClientError, ClientLimits, HttpClientLimits, SessionRequest};
+use treenail::client::{
+    ClientError, ClientLimits, HttpClientBuilderExt as _, HttpClientLimits, McpClientSession,
+    SessionRequest,
+};
+use treenail::schema::Revision;
 
 use super::legacy::default_response;
 use super::listener::{Incoming, TestSession, legacy, modern, serve, tool};
@@ -161,7 +165,7 @@ async fn resume_attempts_are_bounded() {
         ("a transient error", 2, "closed"),
         ("no such stream", 1, "closed"),
         ("no such event", 1, "closed"),
-        ("no such session", 1, "expired"),
+        ("no such session", 1, "closed"),
     ];
     for (respond, (name, times, expected)) in responses.into_iter().zip(cases) {
         let mut server =
@@ -176,7 +180,6 @@ async fn resume_attempts_are_bounded() {
         client.initialize().await.unwrap();
         let outcome = match client.send(call(1)).await {
             Err(ClientError::Closed(_)) => "closed",
-            Err(ClientError::SessionExpired) => "expired",
             other => panic!("{name}: {other:?}"),
         };
         assert_eq!(outcome, expected, "{name}");
@@ -188,6 +191,44 @@ async fn resume_attempts_are_bounded() {
         }
         assert_eq!(count, times, "{name}");
     }
+}
+
+#[tokio::test]
+async fn an_accepted_call_is_not_repeated_in_a_new_session() {
+    let mut calls = 0;
+    let mut server = ScriptedServer::new(move |received| {
+        calls += usize::from(received.rpc() == "tools/call");
+        match (&*received.method, received.rpc()) {
+            ("POST", "initialize") => {
+                let headers = "content-type: application/json\r\nmcp-session-id: s-1";
+                let info = json!({"name": "x", "version": "1"});
+                let result = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info});
+                let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
+                Response::complete(200, headers, &body.to_string())
+            }
+            ("POST", "tools/call") if calls == 1 => {
+                Response::stream("id: e-1\nretry: 1\ndata:\n\n")
+            }
+            ("GET", _) if received.header("last-event-id").is_some() => {
+                Response::complete(404, "", "")
+            }
+            _ => default_response(received),
+        }
+    })
+    .await;
+    let builder = McpClientSession::builder().url(&*server.url);
+    let builder = builder.protocol_version(Revision::V2025_11_25);
+    let client = builder.build().await.unwrap();
+    let lost = client.tools_call("add", &json!({})).await;
+    assert!(matches!(lost, Err(ClientError::Closed(_))), "{lost:?}");
+    // The next one starts a new session.
+    let _ = client.tools_call("other", &json!({})).await;
+    let names = [(); 2].map(|()| "tools/call");
+    let mut sent = Vec::new();
+    for method in names {
+        sent.push(server.next_request_with(method).await.body["params"]["name"].clone());
+    }
+    assert_eq!(sent, ["add", "other"]);
 }
 
 #[tokio::test]

@@ -28,21 +28,11 @@ fn server() -> Result<Server, Box<dyn Error>> {
     Ok(add_event_bus(builder.request_state_key(key))?.build()?)
 }
 
-#[cfg(feature = "redis")]
 fn add_event_bus(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
     match env::var("REDIS_URL") {
         Ok(url) => Ok(builder.event_bus(treenail::events::RedisBus::new(url)?.channel("hotel"))),
         Err(_) => Ok(builder),
     }
-}
-
-#[cfg(not(feature = "redis"))]
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "the function can fail with the feature `redis`"
-)]
-fn add_event_bus(builder: ServerBuilder) -> treenail::Result<ServerBuilder> {
-    Ok(builder)
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -4,8 +4,8 @@
 
 use std::fmt::{Display, Error};
 
-use treenail::{Context, mcp_tool};
 use treenail::server::Mount;
+use treenail::{Context, mcp_tool};
 
 /// Weather for travellers.
 pub struct Weather<P, const N: usize> {
@@ -74,7 +74,7 @@ where
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let weather = Weather::new(String::new(), [1, 2]);
     fn count<M: Mount>(_: &M) -> usize {
         M::tools().len()

@@ -129,8 +129,12 @@ fn agent(weather: &WeatherClient) {
     send(alerts.count());
 }
 
-fn main() {
+pub(crate) fn main() {
     let server = treenail::server!().mount(Station(Board)).build();
     assert!(server.is_ok(), "{:?}", server.err());
-    let _ = (agent, Other, MockWeather::new().on_frame(|at| Ok(Frame { at })));
+    let _ = (
+        agent,
+        Other,
+        MockWeather::new().on_frame(|at| Ok(Frame { at })),
+    );
 }

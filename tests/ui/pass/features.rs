@@ -4,10 +4,10 @@
 
 use std::fmt::{Display, Error};
 
-use treenail::schema::{Annotations, PromptMessage, ResourceContents, TextResourceContents};
-use treenail::{Context, RpcError, mcp_tool, mcp_type};
 use treenail::completion::CompletionRequest;
+use treenail::schema::{Annotations, PromptMessage, ResourceContents, TextResourceContents};
 use treenail::server::Mount;
+use treenail::{Context, RpcError, mcp_tool, mcp_type};
 
 #[mcp_type]
 struct Place {
@@ -87,7 +87,7 @@ async fn later(typed: &CompletionRequest) -> impl Iterator<Item = String> + use<
     (1..3).map(move |number| format!("{text}{number}"))
 }
 
-fn main() {
+pub(crate) fn main() {
     fn count<M: Mount>(_: &M) -> (usize, usize, usize) {
         (M::tools().len(), M::prompts().len(), M::resources().len())
     }

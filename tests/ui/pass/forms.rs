@@ -1,10 +1,12 @@
 //! Forms in all their shapes.
 
+#![allow(dead_code, reason = "the form is read by its macro")]
+
 use std::error::Error;
 
+use treenail::form::{Form, FormField, StringFormat};
 use treenail::schema::{ElicitValue, PrimitiveSchemaDefinition, StringSchema};
 use treenail::{mcp_form, mcp_type};
-use treenail::form::{Form, FormField, StringFormat};
 
 #[mcp_form]
 #[derive(Clone, Debug)]
@@ -88,12 +90,18 @@ macro_rules! form {
     };
 }
 
-form!(Made { a: u8 = 1, b: String = "b" });
+form!(Made {
+    a: u8 = 1,
+    b: String = "b"
+});
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(Everything::schema().properties.len(), 12);
     assert!(Everything::read([].into()).is_err());
     assert!(Empty::read([].into()).is_ok());
-    assert!(Both::read([("unit".to_owned(), "ft".into())].into()).is_ok_and(|both| both.unit as u8 == 7));
+    assert!(
+        Both::read([("unit".to_owned(), "ft".into())].into())
+            .is_ok_and(|both| both.unit as u8 == 7)
+    );
     assert!(Made::read([].into()).is_ok_and(|made| made.a == 1 && made.b == "b"));
 }

@@ -36,7 +36,10 @@ mod text {
     }
 
     #[mcp_tool(blocking)]
-    pub(crate) fn r#move(#[arg(name = "vector")] (x, y): (i64, i64), mut z: i64) -> Result<i64, String> {
+    pub(crate) fn r#move(
+        #[arg(name = "vector")] (x, y): (i64, i64),
+        mut z: i64,
+    ) -> Result<i64, String> {
         z += x + y;
         Ok(z)
     }
@@ -86,14 +89,22 @@ fn nowhere(missing: Missing) {}
 #[cfg(any())]
 fn nowhere(missing: Missing) {}
 
-fn main() {
+pub(crate) fn main() {
     #[deprecated]
     #[mcp_tool]
     fn local() -> &'static str {
         "local"
     }
     #[allow(deprecated)]
-    let _ = tools![add, text::search, text::r#move, double_u8, double_f64, hello, local];
+    let _ = tools![
+        add,
+        text::search,
+        text::r#move,
+        double_u8,
+        double_f64,
+        hello,
+        local
+    ];
     let _ = tools![crate = treenail; add];
     let _ = tools![];
 }

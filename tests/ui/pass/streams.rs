@@ -9,8 +9,8 @@ use std::pin::Pin;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use treenail::schema::ContentBlock;
-use treenail::{Context, Stream, mcp_tool, mcp_type, tools};
 use treenail::server::Mount;
+use treenail::{Context, Stream, mcp_tool, mcp_type, tools};
 
 /// A picture of the radar.
 #[mcp_type]
@@ -85,7 +85,10 @@ impl<P: fmt::Display + Send + Sync + 'static> Radar<P> {
     }
 
     #[tool(stream = true, fold = "collect")]
-    async fn tail(&self, cx: &Context) -> Result<BoxStream<'_, &'static str>, Box<dyn Error + Send + Sync>> {
+    async fn tail(
+        &self,
+        cx: &Context,
+    ) -> Result<BoxStream<'_, &'static str>, Box<dyn Error + Send + Sync>> {
         let _ = cx.meta();
         Ok(Box::pin(tokio_stream::iter(&self.places).map(|_| "a")))
     }
@@ -96,10 +99,18 @@ impl<P: fmt::Display + Send + Sync + 'static> Radar<P> {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     fn count_tools<M: Mount>(_: &M) -> usize {
         M::tools().len()
     }
-    let _ = tools![count, frames, boxed, boxed_or_not, unnamed, numbers, received];
+    let _ = tools![
+        count,
+        frames,
+        boxed,
+        boxed_or_not,
+        unnamed,
+        numbers,
+        received
+    ];
     assert_eq!(count_tools(&Radar { places: vec![1] }), 4);
 }

@@ -41,7 +41,7 @@ trait Reports {
     async fn write(&self) -> Result<String, ToolError>;
 }
 
-fn main() {
+pub(crate) fn main() {
     let server = treenail::server!().mount(Builds).tools(tools![publish]);
     drop(server);
 }

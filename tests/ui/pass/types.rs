@@ -55,7 +55,9 @@ struct Number {
 enum Shape {
     #[default]
     None,
-    Named { id: Id },
+    Named {
+        id: Id,
+    },
     Inner(Number),
     #[serde(skip)]
     Secret(Hidden),
@@ -105,16 +107,20 @@ fn transparent(id: Transparent) -> Id {
     id.id
 }
 
-fn main() {
+pub(crate) fn main() {
     let server = treenail::server!().tools(tools![all, transparent]).build();
     assert!(server.is_ok(), "{:?}", server.err());
-    let node = Node { maybe: Some(Id::default()), ..Node::default() };
+    let node = Node {
+        maybe: Some(Id::default()),
+        ..Node::default()
+    };
     let value = treenail::__private_0_1_0::serde_json::to_value(&node).unwrap();
     let same = json!({"childNodes": [], "byName": {}, "maybe": {"number": 0}});
     assert_eq!(value, same);
-    let read: Node =
-        treenail::__private_0_1_0::serde_json::from_value(json!({"childNodes": [same], "byName": {}}))
-            .unwrap();
+    let read: Node = treenail::__private_0_1_0::serde_json::from_value(
+        json!({"childNodes": [same], "byName": {}}),
+    )
+    .unwrap();
     assert_eq!(read.child_nodes, [node]);
     assert_eq!(read.maybe, None);
     let _ = (Shape::default(), Shape::Named { id: Id::default() });

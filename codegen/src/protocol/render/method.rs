@@ -113,6 +113,14 @@ fn implementation(method: &Method) -> TokenStream {
         };
     };
     let result = ident(&rust_name(result));
+    // A reader of its own, for the method whose results a client reads most.
+    let reader = (method.wire_name == "tools/call").then(|| {
+        quote! {
+            fn read_result(text: &str) -> serde_json::Result<#result> {
+                crate::read_call::call_tool_result(text)
+            }
+        }
+    });
     let mut response = quote! { #result };
     if method.input_required {
         response = quote! { MaybeInputRequired<#result> };
@@ -123,6 +131,7 @@ fn implementation(method: &Method) -> TokenStream {
             type Params = #params;
             type Result = #result;
             type Response = #response;
+            #reader
         }
     }
 }

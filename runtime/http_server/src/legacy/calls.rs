@@ -1,6 +1,6 @@
 //! Calls in flight of one session.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ pub(super) struct SessionCalls {
 
 #[derive(Debug, Default)]
 struct Table {
-    running: HashMap<u64, RunningCall>,
+    running: BTreeMap<u64, RunningCall>,
     last_key: u64,
 }
 
@@ -129,7 +129,8 @@ impl SessionCalls {
     /// Stops all calls, and returns their streams.
     pub(super) fn stop_all(&self) -> Vec<u64> {
         let mut table = self.lock();
-        table.running.drain().map(|(_, call)| call.stop()).collect()
+        let running = std::mem::take(&mut table.running);
+        running.into_values().map(RunningCall::stop).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -1,7 +1,7 @@
 //! Table of all sessions of a service, limited in size.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
@@ -14,7 +14,7 @@ use crate::response::Rejection;
 /// Sessions by id.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    table: Mutex<HashMap<Box<str>, Arc<Session>>>,
+    table: Mutex<BTreeMap<Box<str>, Arc<Session>>>,
 }
 
 impl Sessions {
@@ -100,7 +100,7 @@ impl Sessions {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<Session>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Session>>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,7 +129,7 @@ fn is_expired(session: &Session, limits: &Limits) -> bool {
 /// If hardly any session is idle, abandoned ones count as idle too. Otherwise a client could block all others by starting
 /// calls and disconnecting. A client that stays connected needs a connection per session, and connections are limited.
 fn evict_sessions(
-    table: &mut HashMap<Box<str>, Arc<Session>>,
+    table: &mut BTreeMap<Box<str>, Arc<Session>>,
     limits: &Limits,
 ) -> Vec<Arc<Session>> {
     let batch = (limits.http.sessions / 16).max(1);
@@ -152,7 +152,7 @@ fn evict_sessions(
 
 /// Returns last use and id of the sessions for which `is_selected` returns true.
 fn find_sessions(
-    table: &HashMap<Box<str>, Arc<Session>>,
+    table: &BTreeMap<Box<str>, Arc<Session>>,
     is_selected: impl Fn(&Session) -> bool,
 ) -> Vec<(Instant, Box<str>)> {
     let found = table.iter().filter(|(_, session)| is_selected(session));

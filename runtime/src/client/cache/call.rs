@@ -10,7 +10,7 @@ use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, Tool, error_
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::{ExpectedOutput, RequestClock};
 use crate::client::cache::{McpClient, headers};
-use crate::client::protocol::{CompleteResult, CreatedTask, read};
+use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
 use crate::client::typed::decode_output;
 use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
@@ -82,7 +82,7 @@ impl McpClient {
         if completed.task.is_some() {
             return Ok(StartedCall::Task(completed.into_task(self.session())));
         }
-        let result = read(&completed.text)?;
+        let result = read_result::<CallToolRequest>(&completed.text)?;
         #[cfg(feature = "validation")]
         if let Some(expected) = expected {
             let has_tasks = self.session().task_driver().is_some();
@@ -102,7 +102,7 @@ impl McpClient {
         name: &str,
         text: &str,
     ) -> Result<CallToolResult, ClientError> {
-        let result = read(text)?;
+        let result = read_result::<CallToolRequest>(text)?;
         #[cfg(feature = "validation")]
         if let Some(expected) = self.expected_output(name).await? {
             let clock = RequestClock::start(self.session().limits().request_timeout);

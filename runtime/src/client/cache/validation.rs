@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use treenail_schema::{CallToolResult, SchemaObject, Tool};
 use treenail_validation::{CompiledSchema, is_simple};
@@ -13,6 +12,7 @@ use treenail_validation::{CompiledSchema, is_simple};
 use crate::client::cache::list::Snapshot;
 use crate::client::{ClientError, ClientLimits};
 use crate::deadline;
+use crate::environment;
 use crate::wire::quoted;
 
 /// Compiled schemas, by the names of their tools.
@@ -144,7 +144,7 @@ async fn run_blocking<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ClientError> {
-    match timeout_at(deadline, spawn_blocking(work)).await {
+    match timeout_at(deadline, environment::spawn_blocking(work)).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) if error.is_panic() => Err(ClientError::protocol("the validator failed")),
         Ok(Err(_)) => Err(ClientError::closed("the async runtime has shut down")),

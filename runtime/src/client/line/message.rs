@@ -1,7 +1,5 @@
 //! Lines that a client writes.
 
-use std::fmt::Write;
-
 use memchr::memchr2;
 
 use crate::wire::RpcError;
@@ -9,7 +7,7 @@ use crate::wire::RpcError;
 /// Appends a request.
 pub(super) fn push_request(out: &mut Vec<u8>, id: i64, method: &str, params: &str) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    push_display(out, id);
+    push_json(out, &id);
     out.extend_from_slice(br#","method":"#);
     push_json(out, method);
     push_params(out, params);
@@ -64,12 +62,6 @@ fn push_text(out: &mut Vec<u8>, text: &str) {
 
 fn push_json<T: serde::Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(out, value).expect("strings and errors always serialize");
-}
-
-fn push_display(out: &mut Vec<u8>, value: i64) {
-    let mut text = String::with_capacity(20);
-    write!(text, "{value}").expect("writing to a string cannot fail");
-    out.extend_from_slice(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(in crate::client) use self::input_required::CompleteResult;
 use self::params::{Params, serialize};
 pub use self::progress::ProgressStream;
 pub use self::request::ClientRequest;
-pub(in crate::client) use self::result::read;
+pub(in crate::client) use self::result::{read, read_result};
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
 #[cfg(feature = "http-client")]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::client::protocol::input_required::CompleteResult;
 use crate::client::protocol::options::RequestOptions;
 use crate::client::protocol::params::{Params, push_member};
 use crate::client::protocol::progress::{ProgressSender, ProgressStream};
-use crate::client::protocol::result::read;
+use crate::client::protocol::result::read_result;
 use crate::client::protocol::router::ProgressSink;
 use crate::client::timeout::timeout;
 
@@ -214,11 +214,20 @@ impl<R: Request> ClientRequest<R> {
     }
 
     /// Sends the request and returns the text of its result.
-    ///
-    /// Each request has such a future, so it is small: the parts are moved in separately, and the rare path is boxed.
     pub(in crate::client) fn finish(
         self,
     ) -> impl Future<Output = Result<CompleteResult, ClientError>> + Send {
+        self.finish_as(Ok)
+    }
+
+    /// Sends the request and returns its result as a value.
+    ///
+    /// Each request has such a future, so it is small: the parts are moved in separately, the rare path is boxed, and no future is
+    /// moved into another one, which would reserve room for it twice.
+    fn finish_as<T>(
+        self,
+        read: impl FnOnce(CompleteResult) -> Result<T, ClientError> + Send,
+    ) -> impl Future<Output = Result<T, ClientError>> + Send {
         let Self {
             inner,
             template,
@@ -237,10 +246,11 @@ impl<R: Request> ClientRequest<R> {
                     progress,
                     keeps_task,
                 };
-                return Box::pin(options.run(&inner, template)).await;
+                return read(Box::pin(options.run(&inner, template)).await?);
             }
             let limit = limit.unwrap_or(inner.link.limits.request_timeout);
-            timeout(limit, inner.complete(template)).await?
+            let complete = pin!(inner.complete(template));
+            read(timeout(limit, complete).await??)
         }
     }
 }
@@ -250,8 +260,7 @@ impl<R: Request + 'static> IntoFuture for ClientRequest<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let result = self.finish();
-        Box::pin(async move { read(&result.await?.text) })
+        Box::pin(self.finish_as(|complete| read_result::<R>(&complete.text)))
     }
 }
 

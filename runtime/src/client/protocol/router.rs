@@ -1,6 +1,6 @@
 //! Routing of notifications and requests of the server.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,10 +32,10 @@ pub(super) struct Router {
     /// True for a modern server, which must not send requests.
     modern: AtomicBool,
     progress: Mutex<HashMap<i64, ProgressSink>>,
-    subscriptions: Mutex<HashMap<i64, Arc<Queue<Arc<ServerNotification>>>>>,
+    subscriptions: Mutex<BTreeMap<i64, Arc<Queue<Arc<ServerNotification>>>>>,
     broadcast: Broadcast,
     /// The requests of the server that are being answered, by the JSON text of their id.
-    open_requests: Mutex<HashMap<Box<str>, OpenRequest>>,
+    open_requests: Mutex<BTreeMap<Box<str>, OpenRequest>>,
     /// Rate limit for warnings about requests of a modern server.
     warnings: LogThrottle,
 }
@@ -232,10 +232,10 @@ impl IncomingHandler for Router {
         self.changes.closed.store(true, Ordering::Release);
         self.changes.changed.notify_waiters();
         self.broadcast.close();
-        for (_, subscription) in lock(&self.subscriptions).drain() {
+        for (_, subscription) in std::mem::take(&mut *lock(&self.subscriptions)) {
             subscription.close();
         }
-        for (_, open) in lock(&self.open_requests).drain() {
+        for (_, open) in std::mem::take(&mut *lock(&self.open_requests)) {
             open.responder.discard();
             if let Some(task) = open.task {
                 task.abort();

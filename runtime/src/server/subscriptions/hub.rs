@@ -1,6 +1,6 @@
 //! Hub of a server: its listeners, and its closing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,8 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct Listeners {
-    by_key: HashMap<u64, Arc<Listener>>,
+    /// In the order of registration, so that events wake them in a fixed order.
+    by_key: BTreeMap<u64, Arc<Listener>>,
     next_key: u64,
 }
 

@@ -1,6 +1,6 @@
 //! One subscription: its lists and URIs, and the changes that its peer has not received yet.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(crate) struct Subscription {
     id: Option<ListenId>,
     kinds: Kinds,
     /// The URIs, each with `true` while an update of it is pending.
-    uris: HashMap<Arc<str>, bool>,
+    uris: BTreeMap<Arc<str>, bool>,
     stage: Stage,
     pending_kinds: Kinds,
     /// Lists that may have changed for the caller.
@@ -144,7 +144,7 @@ impl Subscription {
         Self {
             id: None,
             kinds,
-            uris: HashMap::new(),
+            uris: BTreeMap::new(),
             stage: Stage::Open,
             pending_kinds: Kinds::default(),
             suspected: Kinds::default(),

@@ -97,7 +97,7 @@ impl TaskTicket {
 }
 
 fn unix_time() -> Duration {
-    SystemTime::now()
+    treenail_runtime::internal::system_time()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default()
 }

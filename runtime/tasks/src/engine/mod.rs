@@ -4,7 +4,7 @@ mod access;
 mod edit;
 mod stores;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ pub(crate) struct Engine {
     pub(crate) limits: TaskLimits,
     /// Seals the tokens of external tasks.
     pub(crate) key: Option<RequestStateKey>,
-    running: Mutex<HashMap<TaskId, Arc<Run>>>,
+    running: Mutex<BTreeMap<TaskId, Arc<Run>>>,
     /// Permits of tasks that wait for an answer.
     pub(crate) waiting: Arc<Semaphore>,
     pub(crate) watch: Watch,
@@ -129,7 +129,7 @@ impl Engine {
         self.watch.publish(key, version, record);
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Run>>> {
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<TaskId, Arc<Run>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::rand::{SecureRandom, SystemRandom};
+use treenail_runtime::internal::fill_random;
 
 /// Random bytes of an id.
 const BYTES: usize = 16;
@@ -26,7 +26,7 @@ impl TaskId {
     /// An error if the operating system has no random bytes.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; BYTES];
-        SystemRandom::new().fill(&mut bytes).map_err(|_| {
+        fill_random(&mut bytes).map_err(|_| {
             io::Error::other("could not obtain random bytes from the operating system")
         })?;
         Ok(Self(URL_SAFE_NO_PAD.encode(bytes).into()))

@@ -13,6 +13,8 @@ use crate::wire::scan::{DEEPEST, Scanner, SyntaxError};
 /// Keys, strings and numbers stay unchanged: `1` and `1.0` differ, as do two escapes of one character. Members are sorted by
 /// their unescaped keys, and those with equal keys retain their order. Two texts thus have the same canonical form only if
 /// every JSON parser reads the same from both, except for the order of members with different keys.
+///
+/// A comma follows each member, also the last one: the form is for digests and comparisons, and is not JSON itself.
 pub fn canonical(json: &str) -> Result<Vec<u8>, SyntaxError> {
     let mut scanner = Scanner::new(json, DEEPEST);
     let mut out = Vec::with_capacity(json.len());

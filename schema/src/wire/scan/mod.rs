@@ -141,7 +141,7 @@ impl<'a> Scanner<'a> {
 
     /// Consumes a comma or `close`, and returns true if another member or element follows. `first` is true right after the
     /// opening bracket.
-    fn has_next(&mut self, close: u8, first: bool) -> Result<bool, SyntaxError> {
+    pub(crate) fn has_next(&mut self, close: u8, first: bool) -> Result<bool, SyntaxError> {
         match (self.peek(), first) {
             (Some(byte), _) if byte == close => {
                 self.advance();
@@ -235,11 +235,17 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Returns whether the checked JSON value `text` is a string without escapes.
+#[inline]
+pub fn is_plain_string(text: &str) -> bool {
+    text.starts_with('"') && !skip::has_escape(text)
+}
+
 /// Returns the unescaped string if the checked JSON value `text` is a string.
 #[inline]
 pub fn as_string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.bytes().any(|byte| byte == b'\\') {
+    if skip::has_escape(inner) {
         serde_json::from_str(text).ok().map(Cow::Owned)
     } else {
         Some(Cow::Borrowed(inner))

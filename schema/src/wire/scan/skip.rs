@@ -207,6 +207,21 @@ impl Scanner<'_> {
     }
 }
 
+/// Returns whether a text has a backslash; eight bytes at a time, because most texts are short.
+#[inline]
+pub(super) fn has_escape(text: &str) -> bool {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let mut rest = text.as_bytes();
+    while let Some((chunk, after)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*chunk) ^ (ONES * 0x5c);
+        if word.wrapping_sub(ONES) & !word & (ONES << 7) != 0 {
+            return true;
+        }
+        rest = after;
+    }
+    rest.contains(&b'\\')
+}
+
 /// Where a key ends, after its closing quote, and whether it holds an escape.
 pub(super) struct Key {
     pub(super) end: usize,

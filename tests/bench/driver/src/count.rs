@@ -3,33 +3,44 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Result;
 use crate::dialect::{Calls, Era};
 use crate::load::drive;
-use crate::program::{Program, Streams, with_add, with_add_variants};
+use crate::program::{Program, Streams, with_add};
 use crate::table::{Table, ratio};
+use crate::{Options, Result};
 
 pub(crate) const SHORT: usize = 2_000;
 pub(crate) const LONG: usize = 12_000;
 
-/// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted. `only` lists the programs that count, with
-/// commas between them.
-pub(crate) fn instructions(keep: Option<&Path>, only: Option<&str>) -> Result<()> {
-    let directory = keep.map_or_else(scratch, Path::to_path_buf);
+/// Prints instructions per call; the files of callgrind go to `keep`, if they are wanted.
+pub(crate) fn instructions(mut programs: Vec<Program>, options: Options) -> Result<()> {
+    let Options {
+        keep, only, calls, ..
+    } = options;
+    let long = calls.unwrap_or(LONG);
+    if long <= SHORT {
+        return Err(format!("count over {SHORT} calls").into());
+    }
+    let directory = keep.clone().unwrap_or_else(scratch);
     fs::create_dir_all(&directory)?;
-    let mut programs = with_add_variants();
     if let Some(only) = only {
         programs.retain(|it| only.split(',').any(|name| name == it.file));
     }
     if programs.is_empty() {
         return Err("none of these programs is built".into());
     }
-    let counted = compare(&programs, "instructions/call", 0, |program, era, calls| {
-        let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
-        let file = directory.join(name);
-        run(program, era, calls, &callgrind(&file))?;
-        callgrind_total(&file)
-    });
+    let counted = compare(
+        &programs,
+        long,
+        "instructions/call",
+        0,
+        |program, era, calls| {
+            let name = format!("{}-{}-{}", program.file, era.name(), calls.len());
+            let file = directory.join(name);
+            run(program, era, calls, &callgrind(&file))?;
+            callgrind_total(&file)
+        },
+    );
     if keep.is_none() {
         fs::remove_dir_all(directory)?;
     }
@@ -42,12 +53,18 @@ pub(crate) fn system_calls() -> Result<()> {
     fs::create_dir_all(&directory)?;
     let file = directory.join("strace");
     let programs = with_add(Streams::Pipes);
-    let counted = compare(&programs, "system calls/call", 2, |program, era, calls| {
-        let mut tool = command("strace -f -c -o");
-        tool.push(file.display().to_string());
-        run(program, era, calls, &tool)?;
-        strace_total(&file)
-    });
+    let counted = compare(
+        &programs,
+        LONG,
+        "system calls/call",
+        2,
+        |program, era, calls| {
+            let mut tool = command("strace -f -c -o");
+            tool.push(file.display().to_string());
+            run(program, era, calls, &tool)?;
+            strace_total(&file)
+        },
+    );
     fs::remove_dir_all(directory)?;
     counted
 }
@@ -77,17 +94,18 @@ fn run(program: Program, era: Era, calls: &Calls, tool: &[String]) -> Result<()>
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn compare(
     programs: &[Program],
+    calls: usize,
     what: &str,
     digits: usize,
     mut count: impl FnMut(Program, Era, &Calls) -> Result<u64>,
 ) -> Result<()> {
-    let mut table = Table::new(&["era", "server", what, "× floor", "last row ÷ this"]);
+    let mut table = Table::new(&["era", "server", what, "× first row", "last row ÷ this"]);
     for era in Era::ALL {
-        let (short, long) = (Calls::new(era, SHORT), Calls::new(era, LONG));
+        let (short, long) = (Calls::new(era, SHORT), Calls::new(era, calls));
         let mut counts = Vec::new();
         for program in programs {
             let difference = count(*program, era, &long)?.abs_diff(count(*program, era, &short)?);
-            counts.push(difference as f64 / (LONG - SHORT) as f64);
+            counts.push(difference as f64 / (calls - SHORT) as f64);
         }
         let (first, last) = (counts[0], counts[counts.len() - 1]);
         for (program, count) in programs.iter().zip(counts) {

@@ -15,7 +15,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::program::Streams;
+use crate::program::{Streams, with_add_and_struct, with_variants};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -24,7 +24,8 @@ usage: bench <command> [--option value]…
   calls         calls per second, CPU time and latency   --calls 50000 --rounds 5
                                                          --streams pipes|sockets
   instructions  instructions per call, with callgrind    --keep <directory for its files>
-                                                         --only <program>,<program>…
+                                                         --only <program>,<program>… --calls 12000
+  variants      the same for variants of Treenail's server
   syscalls      system calls per call, with strace
   tasks         `tasks/get` beside a plain call          --keep <directory for the files of callgrind>
   lists         time of `tools/list` with 1,000 tools    --calls 100 --rounds 5
@@ -53,7 +54,8 @@ fn run() -> Result<()> {
             options.calls.unwrap_or(50_000),
             options.streams,
         ),
-        "instructions" => count::instructions(options.keep.as_deref(), options.only.as_deref()),
+        "instructions" => count::instructions(with_add_and_struct(), options),
+        "variants" => count::instructions(with_variants(), options),
         "syscalls" => count::system_calls(),
         "tasks" => task::compare(options.keep.as_deref()),
         "lists" => list::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(100)),
@@ -66,11 +68,12 @@ fn run() -> Result<()> {
 }
 
 #[derive(Default)]
-struct Options {
-    calls: Option<usize>,
+pub(crate) struct Options {
+    pub(crate) calls: Option<usize>,
     rounds: Option<usize>,
-    keep: Option<PathBuf>,
-    only: Option<String>,
+    pub(crate) keep: Option<PathBuf>,
+    /// Names of program files with commas between them.
+    pub(crate) only: Option<String>,
     streams: Streams,
 }
 

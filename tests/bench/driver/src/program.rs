@@ -47,16 +47,18 @@ const RMCP: Program = program("rmcp", "rmcp-server");
 /// Servers with one tool; the first one is the floor, the last one rmcp as its documentation sets it up.
 const ADD: [Program; 4] = [FLOOR, TREENAIL, RMCP_PIPES, RMCP];
 
-/// The same, and one whose tool returns a struct, takes a context, or is made at run time, and one with telemetry without an exporter.
-const ADD_VARIANTS: [Program; 8] = [
-    FLOOR,
+const STRUCT: Program = program("Treenail, struct", "treenail-struct");
+
+/// The same, and one whose tool returns a struct.
+const ADD_AND_STRUCT: [Program; 5] = [FLOOR, TREENAIL, STRUCT, RMCP_PIPES, RMCP];
+
+/// Treenail with a tool that returns a struct, takes a context, or is made at run time, and with telemetry without an exporter.
+const VARIANTS: [Program; 5] = [
     TREENAIL,
-    program("Treenail, struct", "treenail-struct"),
+    STRUCT,
+    program("Treenail, telemetry", "treenail-otel-server"),
     program("Treenail, context", "treenail-context"),
     program("Treenail, run time", "treenail-dynamic"),
-    program("Treenail, telemetry", "treenail-otel-server"),
-    RMCP_PIPES,
-    RMCP,
 ];
 
 /// Servers with 1,000 tools.
@@ -84,9 +86,14 @@ pub(crate) fn with_add(streams: Streams) -> Vec<Program> {
     programs.map(|it| Program { streams, ..it }).collect()
 }
 
-/// The servers with one tool that are built, with the variants of it.
-pub(crate) fn with_add_variants() -> Vec<Program> {
-    are_built(&ADD_VARIANTS)
+/// The servers with one tool that are built, and the one with a struct.
+pub(crate) fn with_add_and_struct() -> Vec<Program> {
+    are_built(&ADD_AND_STRUCT)
+}
+
+/// The variants of Treenail's server that are built.
+pub(crate) fn with_variants() -> Vec<Program> {
+    are_built(&VARIANTS)
 }
 
 /// The servers with 1,000 tools that are built.

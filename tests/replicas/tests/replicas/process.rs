@@ -50,7 +50,6 @@ impl Replica {
     }
 
     /// Waits for `line` in the log, kills the replica, and returns its log.
-    #[cfg(feature = "redis")]
     pub(crate) fn kill_after(mut self, line: &str) -> String {
         let mut output = BufReader::new(self.process.stderr.take().unwrap());
         let mut log = String::new();

@@ -26,6 +26,7 @@ fn task_key(task: &StoredTask) -> Vec<u8> {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn every_rule_of_stores_holds() {
     let redis = RedisServer::start();
     let number = Cell::new(0);
@@ -46,6 +47,7 @@ async fn every_rule_of_stores_holds() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn removed_tasks_leave_nothing() {
     let redis = RedisServer::start();
     let store = store(&redis);
@@ -57,6 +59,7 @@ async fn removed_tasks_leave_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn servers_with_other_names_have_other_tasks() {
     let redis = RedisServer::start();
     let (here, there) = (store(&redis), store(&redis).server("weather"));
@@ -69,6 +72,7 @@ async fn servers_with_other_names_have_other_tasks() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn tasks_survive_a_killed_redis_with_an_append_only_file() {
     let mut redis = RedisServer::start_with(DURABLE);
     let store = store(&redis);
@@ -89,6 +93,7 @@ async fn tasks_survive_a_killed_redis_with_an_append_only_file() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_lost_connection_is_replaced() {
     let redis = RedisServer::start();
     let store = store(&redis);
@@ -101,6 +106,7 @@ async fn a_lost_connection_is_replaced() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn errors_contain_no_credentials() {
     let redis = RedisServer::start();
     for password in ["opensesame", "open%20sesame"] {
@@ -116,6 +122,7 @@ async fn errors_contain_no_credentials() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_redis_without_memory_is_full() {
     let redis = RedisServer::start();
     let store = store(&redis);
@@ -139,6 +146,7 @@ async fn a_redis_without_memory_is_full() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_redis_without_persistence_is_reported() {
     let (log, _guard) = Log::record();
     let redis = RedisServer::start();
@@ -158,6 +166,7 @@ async fn a_redis_without_persistence_is_reported() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_redis_that_loses_nothing_is_not_reported() {
     let (log, _guard) = Log::record();
     let redis = RedisServer::start_with(DURABLE);
@@ -167,6 +176,7 @@ async fn a_redis_that_loses_nothing_is_not_reported() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn the_documented_commands_are_enough() {
     let (log, _guard) = Log::record();
     let redis = RedisServer::start();
@@ -215,6 +225,7 @@ async fn the_documented_commands_are_enough() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn damaged_records_hide_no_others() {
     let (log, _guard) = Log::record();
     let redis = RedisServer::start();
@@ -264,6 +275,7 @@ async fn damaged_records_hide_no_others() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn long_bodies_are_refused_and_not_read() {
     let redis = RedisServer::start();
     let (long, short) = (store(&redis), store(&redis).max_body_bytes(100_000));

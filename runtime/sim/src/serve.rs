@@ -1,0 +1,186 @@
+//! Replicas: processes that serve the server under test.
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::timeout;
+use tower_service::Service as _;
+use treenail_http_server::{HttpBody, HttpService, http_service, serve_stream};
+use treenail_runtime::Server;
+
+use crate::bus::SimBus;
+use crate::network::{Listener, SimStream};
+use crate::simulation::Transport;
+use crate::watch::{Exchange, Monitor, Rules, WatchedBody, WatchedLines};
+use crate::world::World;
+
+/// A replica of the server under test, at its start. A replica that has crashed starts again as another value with the same index.
+#[derive(Clone, Debug)]
+pub struct Replica {
+    pub(crate) index: usize,
+    pub(crate) world: Arc<World>,
+}
+
+impl Replica {
+    /// Returns its number, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Returns its connection to the event bus of the simulation, for
+    /// [`ServerBuilder::event_bus`](treenail_runtime::ServerBuilder::event_bus).
+    pub fn bus(&self) -> SimBus {
+        SimBus::new(&self.world, self.index)
+    }
+
+    /// Adds a note to the transcript.
+    pub fn log(&self, text: impl AsRef<str>) {
+        self.world.log(text);
+    }
+}
+
+/// Maximum time for which a proxy waits for the response to its first attempt, in milliseconds.
+const MAX_FIRST_ATTEMPT: u64 = 3_000;
+
+/// Accepts connections until the process ends.
+pub(crate) async fn serve(world: Arc<World>, server: Server, listener: Arc<Listener>) {
+    let service = http_service(server.clone());
+    loop {
+        let stream = listener.accept(&world).await;
+        match world.options.transport {
+            Transport::Stream => tokio::spawn(serve_lines(world.clone(), server.clone(), stream)),
+            Transport::Http => tokio::spawn(serve_http(world.clone(), service.clone(), stream)),
+        };
+    }
+}
+
+async fn serve_lines(world: Arc<World>, server: Server, stream: SimStream) {
+    let rules = Rules {
+        own_requests: true,
+        complete: false,
+        timely: !stream.is_rough(),
+    };
+    let monitor = Arc::new(Mutex::new(Monitor::new(&world, stream.name(), rules)));
+    let watched = WatchedLines::new(stream, Arc::clone(&monitor));
+    let (reader, writer) = tokio::io::split(watched);
+    // A failed connection concerns its client only.
+    let _ = server.serve(reader, writer).await;
+    crate::world::lock(&monitor).ended(false);
+}
+
+async fn serve_http(world: Arc<World>, service: HttpService, stream: SimStream) {
+    let (name, is_rough) = (Arc::clone(stream.name()), stream.is_rough());
+    let server = service.server().clone();
+    let respond = move |request| {
+        let door = Door {
+            world: Arc::clone(&world),
+            service: service.clone(),
+            name: Arc::clone(&name),
+            is_rough,
+        };
+        door.respond(request)
+    };
+    serve_stream(&server, stream, respond).await;
+}
+
+/// Way of one request to the service.
+struct Door {
+    world: Arc<World>,
+    service: HttpService,
+    name: Arc<str>,
+    is_rough: bool,
+}
+
+impl Door {
+    async fn respond(
+        self,
+        request: Request<Incoming>,
+    ) -> Result<Response<WatchedBody>, Infallible> {
+        let (parts, body) = request.into_parts();
+        let body = collect(body).await;
+        let is_duplicated = self
+            .world
+            .draw(|faults, random| !body.is_empty() && random.chance(faults.duplicates));
+        if is_duplicated {
+            self.world
+                .log(format!("[{}] the request arrives twice", self.name));
+            let copy = Request::from_parts(parts.clone(), Whole(Some(body.clone())));
+            let exchange = self.exchange(&copy, &body);
+            let service = self.service.clone();
+            let patience = self.world.draw(|_, random| random.below(MAX_FIRST_ATTEMPT));
+            tokio::spawn(timeout(Duration::from_millis(patience), async move {
+                let response = exchange.watch(call(service, copy).await);
+                read_to_end(response.into_body()).await;
+            }));
+        }
+        let request = Request::from_parts(parts, Whole(Some(body.clone())));
+        let exchange = self.exchange(&request, &body);
+        let response = call(self.service, request).await;
+        Ok(exchange.watch(response))
+    }
+
+    fn exchange(&self, request: &Request<Whole>, body: &[u8]) -> Exchange {
+        let (parts, ()) = {
+            let mut copy = Request::new(());
+            *copy.method_mut() = request.method().clone();
+            copy.headers_mut().clone_from(request.headers());
+            copy.into_parts()
+        };
+        Exchange::new(&self.world, &self.name, (&parts, body), self.is_rough)
+    }
+}
+
+async fn call(mut service: HttpService, request: Request<Whole>) -> Response<HttpBody> {
+    match service.call(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+/// Reads a body of a request. That of a broken connection ends early.
+async fn collect(body: Incoming) -> Bytes {
+    let (mut body, mut bytes) = (pin!(body), BytesMut::new());
+    while let Some(Ok(frame)) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        if let Ok(data) = frame.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    bytes.freeze()
+}
+
+async fn read_to_end(body: WatchedBody) {
+    let mut body = pin!(body);
+    while let Some(Ok(_)) = poll_fn(|context| body.as_mut().poll_frame(context)).await {}
+}
+
+/// Complete body of a request.
+struct Whole(Option<Bytes>);
+
+impl Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = self.0.take().filter(|bytes| !bytes.is_empty());
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.as_ref().is_none_or(Bytes::is_empty)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
+    }
+}

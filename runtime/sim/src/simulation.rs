@@ -1,0 +1,228 @@
+//! Builder of a simulation.
+
+use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+use treenail_runtime::{Result, Server};
+
+use crate::client::Client;
+use crate::engine::Engine;
+use crate::faults::{Faults, millis};
+use crate::host::Main;
+use crate::report::Report;
+use crate::serve::Replica;
+
+/// Transport between the clients and the replicas of a simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transport {
+    /// Streamable HTTP: the HTTP client and server of this framework over simulated connections.
+    #[default]
+    Http,
+    /// One byte stream for each session, with a message per line.
+    Stream,
+}
+
+/// Choice of the replica for a new connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Balance {
+    /// Each client has a replica of its own, and uses another one only while that is down. For servers with sessions, as in the
+    /// legacy era over HTTP.
+    #[default]
+    Sticky,
+    /// Any replica for each connection.
+    Random,
+}
+
+pub(crate) type Factory = Rc<dyn Fn(&Replica) -> Result<Server>>;
+pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
+
+/// Settings of a simulation that its processes need.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) transport: Transport,
+    pub(crate) balance: Balance,
+    pub(crate) replicas: usize,
+    pub(crate) clients: usize,
+    pub(crate) patience: u64,
+    pub(crate) time_limit: u64,
+    pub(crate) background_tasks: bool,
+}
+
+/// Simulation of a server with its clients, from one seed.
+///
+/// Each replica and each client is a process of its own: a tokio runtime with virtual time, all in the thread that calls
+/// [`run`](Self::run). Connections between them have random delays and [`Faults`]. A run ends when the work of all clients has ended;
+/// it takes milliseconds of real time for each minute of virtual time.
+///
+/// The simulation checks the messages on all connections: each request gets one response, nothing is sent for a request after its
+/// response or its cancellation, progress increases, and no tokio task remains on a replica after all clients have left. The work of
+/// the clients makes further assertions.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use treenail::prelude::*;
+/// use treenail::sim::{Faults, Simulation};
+///
+/// /// Adds two integers.
+/// #[mcp_tool(read_only)]
+/// async fn add(a: i64, b: i64) -> i64 {
+///     tokio::time::sleep(Duration::from_secs(1)).await;
+///     a + b
+/// }
+///
+/// let simulation = Simulation::new(7)
+///     .server(|_replica| treenail::server!().tools(tools![add]).build())
+///     .replicas(2)
+///     .faults(Faults::default())
+///     .clients(3, |client| async move {
+///         for number in 0..5_i64 {
+///             // With faults, a call may fail, but it is never answered wrongly.
+///             let Ok(session) = client.connect().await else { continue };
+///             if let Ok(sum) = session.call_tool_as::<i64>("add", json!({"a": number, "b": 1})).await {
+///                 assert_eq!(sum, number + 1);
+///             }
+///         }
+///     })
+///     .afterwards(|client| async move {
+///         // Without faults, it works.
+///         let session = client.connect().await.expect("the server recovers");
+///         session.call_tool("add", json!({"a": 1, "b": 1})).await.expect("the server answers");
+///     });
+/// let report = simulation.run();
+/// report.assert_ok();
+/// assert_eq!(report.transcript(), simulation.run().transcript());
+/// ```
+///
+/// # Determinism
+///
+/// The framework takes its random numbers, the time of day and its timers from the simulation. The code under test must do the same
+/// where it matters: `tokio::time` in place of `std::time`, tasks in place of threads, `biased;` in `tokio::select!`, no iteration over
+/// a `HashMap`, and [`Client::random`]. Functions marked `blocking` run as tasks.
+#[derive(Clone)]
+#[must_use = "a simulation does nothing until it is run"]
+pub struct Simulation {
+    pub(crate) seed: u64,
+    pub(crate) options: Options,
+    pub(crate) faults: Faults,
+    pub(crate) factory: Option<Factory>,
+    pub(crate) workload: Option<Workload>,
+    pub(crate) afterwards: Option<Workload>,
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Simulation")
+            .field("seed", &self.seed)
+            .field("options", &self.options)
+            .field("faults", &self.faults)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Simulation {
+    /// Creates a simulation with one replica over Streamable HTTP, without faults.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            options: Options {
+                transport: Transport::default(),
+                balance: Balance::default(),
+                replicas: 1,
+                clients: 0,
+                patience: 30_000,
+                time_limit: 600_000,
+                background_tasks: false,
+            },
+            faults: Faults::none(),
+            factory: None,
+            workload: None,
+            afterwards: None,
+        }
+    }
+
+    /// Sets the server under test. The function runs at each start of a replica, within the runtime of its process.
+    pub fn server(mut self, build: impl Fn(&Replica) -> Result<Server> + 'static) -> Self {
+        self.factory = Some(Rc::new(build));
+        self
+    }
+
+    /// Sets the number of replicas, at least 1. Default 1.
+    pub fn replicas(mut self, count: usize) -> Self {
+        self.options.replicas = count.max(1);
+        self
+    }
+
+    /// Sets the clients: their number, and the work of each.
+    pub fn clients<F, W>(mut self, count: usize, work: F) -> Self
+    where
+        F: Fn(Client) -> W + 'static,
+        W: Future<Output = ()> + 'static,
+    {
+        self.options.clients = count;
+        self.workload = Some(Rc::new(move |client| Box::pin(work(client))));
+        self
+    }
+
+    /// Sets the work of a further client after the others have ended, all replicas run and there are no more faults. It checks the
+    /// outcome.
+    pub fn afterwards<F, W>(mut self, work: F) -> Self
+    where
+        F: Fn(Client) -> W + 'static,
+        W: Future<Output = ()> + 'static,
+    {
+        self.afterwards = Some(Rc::new(move |client| Box::pin(work(client))));
+        self
+    }
+
+    /// Sets the faults. Default: none.
+    pub fn faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// Sets the transport. Default: Streamable HTTP.
+    pub fn transport(mut self, transport: Transport) -> Self {
+        self.options.transport = transport;
+        self
+    }
+
+    /// Sets the choice of replicas. Default [`Balance::Sticky`].
+    pub fn balance(mut self, balance: Balance) -> Self {
+        self.options.balance = balance;
+        self
+    }
+
+    /// Sets the time after which a request without a response breaks a rule, unless faults explain it. It must be less than the
+    /// timeout of the clients, and more than the longest call. Default 30 s.
+    pub fn patience(mut self, time: Duration) -> Self {
+        self.options.patience = millis(time);
+        self
+    }
+
+    /// Sets the virtual time after which the run fails if clients still work. Default 10 min.
+    pub fn time_limit(mut self, time: Duration) -> Self {
+        self.options.time_limit = millis(time);
+        self
+    }
+
+    /// Allows tokio tasks that run on replicas after all clients have left, such as those of the server's own background work.
+    pub fn background_tasks(mut self) -> Self {
+        self.options.background_tasks = true;
+        self
+    }
+
+    /// Runs the simulation, and reports what happened.
+    ///
+    /// # Panics
+    ///
+    /// If it has no server or no clients, or within a tokio runtime.
+    pub fn run(&self) -> Report {
+        Engine::new(self).run()
+    }
+}

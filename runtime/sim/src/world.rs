@@ -1,0 +1,187 @@
+//! State that all processes of a simulation share.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::bus::Inboxes;
+use crate::faults::Faults;
+use crate::host::HostClock;
+use crate::network::Network;
+use crate::random::Random;
+use crate::schedule::Action;
+use crate::simulation::Options;
+use crate::transcript::Transcript;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<HostClock>>> = const { RefCell::new(None) };
+}
+
+/// Runs `action` as a part of the process with this clock.
+pub(crate) fn within<T>(clock: &Arc<HostClock>, action: impl FnOnce() -> T) -> T {
+    let before = CURRENT.replace(Some(Arc::clone(clock)));
+    let output = action();
+    CURRENT.set(before);
+    output
+}
+
+/// State that all processes of a simulation share.
+pub(crate) struct World {
+    pub(crate) options: Options,
+    pub(crate) network: Network,
+    pub(crate) inboxes: Inboxes,
+    #[cfg(feature = "tasks")]
+    pub(crate) jobs: crate::store::Jobs,
+    /// End of the last fault that affects many connections.
+    quiet_since: AtomicU64,
+    /// Virtual time of the engine in milliseconds.
+    now: AtomicU64,
+    /// Something happened since the engine last looked.
+    active: AtomicBool,
+    state: Mutex<State>,
+}
+
+struct State {
+    faults: Faults,
+    random: Random,
+    transcript: Transcript,
+    violations: Vec<String>,
+    known: BTreeSet<String>,
+    /// Times at which something arrives.
+    arrivals: BinaryHeap<Reverse<u64>>,
+    requested: Vec<Action>,
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("World").finish_non_exhaustive()
+    }
+}
+
+impl World {
+    pub(crate) fn new(options: Options, faults: Faults, random: Random) -> Self {
+        Self {
+            network: Network::new(options.replicas),
+            options,
+            inboxes: Inboxes::default(),
+            #[cfg(feature = "tasks")]
+            jobs: crate::store::Jobs::default(),
+            quiet_since: AtomicU64::new(0),
+            now: AtomicU64::new(0),
+            active: AtomicBool::new(true),
+            state: Mutex::new(State {
+                faults,
+                random,
+                transcript: Transcript::default(),
+                violations: Vec::new(),
+                known: BTreeSet::new(),
+                arrivals: BinaryHeap::new(),
+                requested: Vec::new(),
+            }),
+        }
+    }
+
+    /// Returns the virtual time of the current process in milliseconds.
+    pub(crate) fn now(&self) -> u64 {
+        let current = CURRENT.with_borrow(|current| current.as_ref().and_then(|host| host.now()));
+        current.unwrap_or_else(|| self.engine_time())
+    }
+
+    pub(crate) fn engine_time(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_engine_time(&self, now: u64) {
+        self.now.store(now, Ordering::Relaxed);
+    }
+
+    /// Notes a fault that ends at `time`.
+    pub(crate) fn disturbed_until(&self, time: u64) {
+        self.quiet_since.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// Returns the end of the last fault that affects many connections.
+    pub(crate) fn quiet_since(&self) -> u64 {
+        self.quiet_since.load(Ordering::Relaxed)
+    }
+
+    /// Adds a line to the transcript.
+    pub(crate) fn log(&self, text: impl AsRef<str>) {
+        let (now, host) = (self.now(), CURRENT.with_borrow(Clone::clone));
+        // The tasks of a process that ends have no order.
+        if host.as_ref().is_some_and(|host| host.has_ended()) {
+            return;
+        }
+        let name = host.as_ref().map_or("world", |host| host.name());
+        self.lock().transcript.push(now, name, text.as_ref());
+    }
+
+    /// Notes that a rule was broken. Equal texts are noted once.
+    pub(crate) fn violation(&self, text: String) {
+        self.log(format!("VIOLATION: {text}"));
+        let mut state = self.lock();
+        if state.known.insert(text.clone()) {
+            state.violations.push(text);
+        }
+    }
+
+    /// Draws from the random numbers of the network and the faults.
+    pub(crate) fn draw<T>(&self, draw: impl FnOnce(&Faults, &mut Random) -> T) -> T {
+        let mut state = self.lock();
+        let state = &mut *state;
+        draw(&state.faults, &mut state.random)
+    }
+
+    pub(crate) fn end_faults(&self) {
+        self.lock().faults.end();
+    }
+
+    /// Notes that something arrives at `time`.
+    pub(crate) fn arrives(&self, time: u64) {
+        self.active.store(true, Ordering::Relaxed);
+        self.lock().arrivals.push(Reverse(time));
+    }
+
+    /// Returns the next time after `now` at which something arrives.
+    pub(crate) fn next_arrival(&self, now: u64) -> Option<u64> {
+        let mut state = self.lock();
+        while let Some(Reverse(time)) = state.arrivals.peek() {
+            if *time > now {
+                return Some(*time);
+            }
+            state.arrivals.pop();
+        }
+        None
+    }
+
+    /// Returns `true` if something happened since the last call.
+    pub(crate) fn take_activity(&self) -> bool {
+        self.active.swap(false, Ordering::Relaxed)
+    }
+
+    /// Lets the engine perform an action.
+    pub(crate) fn request(&self, action: Action) {
+        self.lock().requested.push(action);
+    }
+
+    pub(crate) fn take_requests(&self) -> Vec<Action> {
+        std::mem::take(&mut self.lock().requested)
+    }
+
+    pub(crate) fn take_result(&self) -> (Transcript, Vec<String>) {
+        let mut state = self.lock();
+        let violations = std::mem::take(&mut state.violations);
+        (std::mem::take(&mut state.transcript), violations)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,87 @@
+//! Servers and workloads that break a rule are found.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+use treenail::prelude::*;
+use treenail::sim::Simulation;
+
+/// Starts work that outlives its call.
+#[mcp_tool]
+fn leak() -> bool {
+    tokio::spawn(sleep(Duration::from_secs(1_000)));
+    true
+}
+
+/// Never returns.
+#[mcp_tool]
+async fn hang() -> bool {
+    std::future::pending().await
+}
+
+fn simulation() -> Simulation {
+    Simulation::new(1).server(|_| treenail::server!().tools(tools![leak, hang]).build())
+}
+
+fn violation(simulation: &Simulation) -> String {
+    let report = simulation.run();
+    assert_eq!(report.violations().len(), 1, "{report}");
+    report.violations()[0].clone()
+}
+
+#[test]
+fn a_task_that_remains_on_a_replica_is_found() {
+    let leaking = || {
+        simulation().clients(1, |client| async move {
+            let session = client.connect().await.unwrap();
+            session.call_tool("leak", json!({})).await.unwrap();
+        })
+    };
+    assert!(violation(&leaking()).contains("1 tokio tasks more than at its start"));
+    leaking().background_tasks().run().assert_ok();
+}
+
+#[test]
+fn a_request_without_a_response_is_found() {
+    let hanging = simulation().clients(1, |client| async move {
+        let session = client.connect().await.unwrap();
+        let _ = session.call_tool("hang", json!({})).await;
+    });
+    let report = hanging.run();
+    assert_eq!(report.violations().len(), 2, "{report}");
+    assert!(
+        report.violations()[0].contains("tools/call had no response for"),
+        "{report}"
+    );
+    assert!(
+        report.violations()[1].contains("`tools/call` without a response for"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_failed_assertion_of_a_client_is_found() {
+    let failing = simulation().clients(2, |client| async move {
+        assert_eq!(client.index(), 0, "an assertion");
+    });
+    assert!(violation(&failing).contains("client-1 panicked"));
+}
+
+#[test]
+fn work_without_an_end_is_found() {
+    let endless = simulation().clients(1, |_| std::future::pending());
+    assert_eq!(violation(&endless), "the work of client-0 does not end");
+}
+
+#[test]
+fn a_server_that_does_not_start_is_found() {
+    let broken = Simulation::new(1)
+        .server(|_| {
+            treenail::server!()
+                .tools(tools![leak])
+                .tools(tools![leak])
+                .build()
+        })
+        .clients(1, |_| async {});
+    assert!(violation(&broken).contains("the server does not start"));
+}

@@ -1,0 +1,233 @@
+//! Tasks on replicas with a common store.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+use treenail::elicit::{AskError, RequestStateKey};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+use treenail::sim::{Balance, Client, Faults, Simulation, check};
+use treenail::tasks::{MemoryStore, TaskLimits, TaskStore, TaskTicket, Tasks};
+
+use crate::SEEDS;
+use crate::desk::Ledger;
+
+/// Number of the effects of a job.
+const STEPS: u64 = 4;
+
+#[derive(Clone, Default)]
+struct Works {
+    ledger: Ledger,
+    /// Tickets of the tasks that clients have learnt of, by their jobs.
+    tickets: Arc<Mutex<BTreeMap<String, TaskTicket>>>,
+}
+
+#[mcp_tool]
+impl Works {
+    /// Has effects that must not happen twice.
+    #[tool(task(resume, after = "200ms"))]
+    async fn job(&self, cx: &Context, key: String, pause: u64) -> Result<String, AskError> {
+        let _running = self.ledger.enter();
+        self.ledger.count(format!("run {key}"));
+        for step in 0..STEPS {
+            sleep(Duration::from_millis(pause)).await;
+            cx.progress(step + 1).message(format!("step {step}")).await;
+            let ledger = &self.ledger;
+            let effect = async {
+                sleep(Duration::from_millis(20)).await;
+                Ok::<_, AskError>(ledger.count(format!("effect {key} {step}")))
+            };
+            cx.once(&format!("step {step}"), effect).await?;
+        }
+        self.ledger.count(format!("end {key}"));
+        Ok(format!("{key} is done"))
+    }
+
+    /// Asks during a task.
+    #[tool(idempotent, task(always, max = "20s"))]
+    async fn inquire(&self, cx: &Context, key: String) -> Result<String, AskError> {
+        let _running = self.ledger.enter();
+        sleep(Duration::from_millis(300)).await;
+        cx.confirm(format!("Go on with {key}?")).await?;
+        Ok(format!("{key} is done"))
+    }
+}
+
+fn limits() -> TaskLimits {
+    let second = Duration::from_secs(1);
+    TaskLimits::default()
+        .lease(5 * second)
+        .watch_interval(second)
+        .sweep_interval(2 * second)
+        .store_timeout(3 * second)
+}
+
+fn builder(client: &Client) -> treenail::client::McpClientBuilder {
+    // After a late response to its probe, a client may fall back to a session, which random replicas do not know.
+    let builder = client.builder().protocol_version(Revision::LATEST);
+    builder.tasks().on_elicit(|_| async {
+        Ok(treenail::schema::ElicitResult::new(
+            treenail::schema::ElicitAction::Accept,
+        ))
+    })
+}
+
+async fn work(client: Client, works: Works) {
+    for number in 0..6 {
+        client.pause(Duration::from_secs(3)).await;
+        let Ok(session) = builder(&client).build().await else {
+            continue;
+        };
+        let key = format!("{}-{number}", client.index());
+        if client.random(4) == 0 {
+            let inquiry = session.call_tool("inquire", json!({"key": key}));
+            if let Ok(Ok(result)) = timeout(Duration::from_secs(90), inquiry).await {
+                let text = json!(result).to_string();
+                let is_interrupted = result.is_error == Some(true);
+                assert!(
+                    is_interrupted || text.contains(&format!("{key} is done")),
+                    "{text}"
+                );
+            }
+            continue;
+        }
+        let arguments = json!({"key": key, "pause": client.random(2_000)});
+        let Ok(task) = session.call_tool("job", arguments).task().await else {
+            continue;
+        };
+        let Some(ticket) = task.ticket() else {
+            continue;
+        };
+        works.tickets.lock().unwrap().insert(key.clone(), ticket);
+        if client.random(6) == 0 {
+            client.pause(Duration::from_secs(3)).await;
+            // After a failure, the server may have received it all the same.
+            works.ledger.count(format!("cancel {key}"));
+            let _ = task.cancel().await;
+        }
+    }
+}
+
+/// Every task that a client has learnt of has an outcome, and each effect has happened at most once.
+async fn check_outcomes(client: Client, works: Works) {
+    let session = builder(&client)
+        .build()
+        .await
+        .expect("a server without faults accepts a session");
+    let tickets = works.tickets.lock().unwrap().clone();
+    for (key, ticket) in &tickets {
+        let mut task = session
+            .resume_task(ticket)
+            .expect("a ticket can be resumed");
+        let outcome = timeout(Duration::from_secs(120), task.wait()).await;
+        let outcome = outcome.unwrap_or_else(|_| panic!("the task of {key} has no outcome"));
+        let again = session
+            .resume_task(ticket)
+            .expect("a ticket can be resumed")
+            .status()
+            .await;
+        let again = again.expect("a server without faults answers");
+        assert!(
+            again
+                .as_ref()
+                .is_some_and(treenail::tasks::TaskUpdate::is_final),
+            "{key}: {again:?}"
+        );
+        let completed = match outcome {
+            Ok(result) => {
+                let text = json!(result).to_string();
+                let is_done = text.contains(&format!("{key} is done"));
+                assert!(is_done || result.is_error == Some(true), "{key}: {text}");
+                is_done
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(
+                    !text.contains("unknown"),
+                    "the task of {key} is lost: {text}"
+                );
+                false
+            }
+        };
+        check_effects(&works, key, completed);
+    }
+    sleep(Duration::from_secs(30)).await;
+    let running = works
+        .ledger
+        .running
+        .load(std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(running, 0, "functions run although their tasks have ended");
+}
+
+/// Checks the effects of one job.
+fn check_effects(works: &Works, key: &str, completed: bool) {
+    for step in 0..STEPS {
+        let effects = works.ledger.get(&format!("effect {key} {step}"));
+        assert!(
+            effects <= 1,
+            "effect {step} of {key} has happened {effects} times"
+        );
+        assert!(
+            effects == 1 || !completed,
+            "effect {step} of {key} is missing"
+        );
+    }
+    let ends = works.ledger.get(&format!("end {key}"));
+    assert!(
+        ends >= 1 || !completed,
+        "{key} is completed without its end"
+    );
+    let runs = works.ledger.get(&format!("run {key}"));
+    assert!(runs <= 3, "{key} has run {runs} times");
+}
+
+fn simulation(seed: u64, works: &Works) -> Simulation {
+    let store: Arc<dyn TaskStore> = Arc::new(MemoryStore::new());
+    let (served, worked, checked) = (works.clone(), works.clone(), works.clone());
+    Simulation::new(seed)
+        .server(move |replica| {
+            let store = replica.store(Arc::clone(&store));
+            Server::builder("works", "1.0.0")
+                .mount(served.clone())
+                .extension(Tasks::new().store(store).limits(limits()))
+                .request_state_key(RequestStateKey::new([7; 32]))
+                .build()
+        })
+        .replicas(3)
+        .balance(Balance::Random)
+        .clients(3, move |client| work(client, worked.clone()))
+        .afterwards(move |client| check_outcomes(client, checked.clone()))
+}
+
+#[test]
+fn tasks_are_neither_lost_nor_doubled() {
+    // A request that arrives twice is two calls.
+    let faults = Faults::default().duplicates(0.0);
+    check(SEEDS, |seed| {
+        simulation(seed, &Works::default()).faults(faults.clone())
+    });
+}
+
+#[test]
+fn tasks_without_interruptions_run_once() {
+    let faults = Faults::none().latency(Duration::ZERO..=Duration::from_millis(40));
+    check(SEEDS, |seed| {
+        let works = Works::default();
+        simulation(seed, &works)
+            .faults(faults.clone().drops(0.2))
+            .afterwards(move |client| {
+                let works = works.clone();
+                async move {
+                    check_outcomes(client, works.clone()).await;
+                    for key in works.tickets.lock().unwrap().keys() {
+                        assert_eq!(works.ledger.get(&format!("run {key}")), 1, "runs of {key}");
+                        let ends = works.ledger.get(&format!("end {key}"));
+                        let is_cancelled = works.ledger.get(&format!("cancel {key}")) > 0;
+                        assert!(ends == 1 || is_cancelled, "{key} has ended {ends} times");
+                    }
+                }
+            })
+    });
+}

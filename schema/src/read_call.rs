@@ -1,0 +1,221 @@
+//! Reader for the result of a tool call, which is most of the work of a client.
+//!
+//! It reads the members that nearly all results have in one pass, without buffers. Any other text is read by serde, also a malformed
+//! one: both accept the same texts, and errors are those of serde.
+
+use serde_json::Result;
+
+use crate::wire::{DEEPEST, Scanner, SyntaxError, as_string};
+use crate::{
+    CallToolResult, ContentBlock, Implementation, ResultMetaObject, ResultType, TextContent,
+};
+
+/// Reads a result from its JSON text.
+pub(crate) fn call_tool_result(text: &str) -> Result<CallToolResult> {
+    match common(text) {
+        Some(result) => Ok(result),
+        None => serde_json::from_str(text),
+    }
+}
+
+/// Returns `None` for a text that serde has to read.
+fn common(text: &str) -> Option<CallToolResult> {
+    let mut scanner = Scanner::new(text, DEEPEST);
+    let mut result = CallToolResult::new([]);
+    let mut members = Keys::default();
+    let mut seen = 0_u8;
+    scanner.open_object().ok()?;
+    while let Some(key) = members.next(&mut scanner).ok()? {
+        let member = match &*key {
+            "content" => {
+                blocks(&mut scanner, &mut result.content)?;
+                1
+            }
+            "_meta" => {
+                let meta = result.meta.insert(ResultMetaObject::new());
+                result_meta(&mut scanner, meta)?;
+                1 << 1
+            }
+            "structuredContent" => {
+                let value = scanner.value().ok()?;
+                result.structured_content = Some(serde_json::from_str(value).ok()?);
+                1 << 2
+            }
+            "isError" => {
+                let value = scanner.value().ok()?;
+                result.is_error = Some(serde_json::from_str(value).ok()?);
+                1 << 3
+            }
+            "resultType" => {
+                let value = as_string(scanner.value().ok()?)?;
+                result.result_type = Some(match &*value {
+                    "complete" => ResultType::Complete,
+                    _ => ResultType::from(value.into_owned()),
+                });
+                1 << 4
+            }
+            _ => scanner.value().ok().map(|_| 0)?,
+        };
+        if seen & member != 0 {
+            return None;
+        }
+        seen |= member;
+    }
+    scanner.end().ok()?;
+    // `content` is required.
+    (seen & 1 != 0).then_some(result)
+}
+
+/// Keys of an open object.
+#[derive(Default)]
+struct Keys {
+    is_started: bool,
+}
+
+impl Keys {
+    #[inline]
+    fn next<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+    ) -> std::result::Result<Option<std::borrow::Cow<'a, str>>, SyntaxError> {
+        let is_first = !std::mem::replace(&mut self.is_started, true);
+        scanner.next_member(is_first)
+    }
+}
+
+fn blocks(scanner: &mut Scanner<'_>, blocks: &mut Vec<ContentBlock>) -> Option<()> {
+    scanner.open_array().ok()?;
+    let mut is_first = true;
+    while scanner.has_next(b']', is_first).ok()? {
+        if is_first {
+            // Most results have one block.
+            blocks.reserve_exact(1);
+        }
+        is_first = false;
+        blocks.push(block(scanner)?);
+    }
+    Some(())
+}
+
+fn block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
+    let start = scanner.open_object().ok()?;
+    let (mut is_text, mut text, mut is_plain) = (false, None, true);
+    let mut members = Keys::default();
+    while let Some(key) = members.next(scanner).ok()? {
+        let value = scanner.value().ok()?;
+        match &*key {
+            "type" if !is_text && value == "\"text\"" => is_text = true,
+            "text" if text.is_none() => {
+                text = as_string(value);
+                is_plain &= text.is_some();
+            }
+            _ => is_plain = false,
+        }
+    }
+    match text {
+        Some(text) if is_text && is_plain => Some(TextContent::new(text).into()),
+        _ => serde_json::from_str(scanner.since(start)).ok(),
+    }
+}
+
+fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option<()> {
+    scanner.open_object().ok()?;
+    let mut members = Keys::default();
+    while let Some(key) = members.next(scanner).ok()? {
+        if key != "io.modelcontextprotocol/serverInfo" {
+            let value = serde_json::from_str(scanner.value().ok()?).ok()?;
+            meta.extra.insert(key.into_owned(), value);
+        } else if meta.server_info.is_none() {
+            meta.server_info = Some(implementation(scanner)?);
+        } else {
+            return None;
+        }
+    }
+    Some(())
+}
+
+fn implementation(scanner: &mut Scanner<'_>) -> Option<Implementation> {
+    let start = scanner.open_object().ok()?;
+    let (mut name, mut version, mut is_plain) = (None, None, true);
+    let mut members = Keys::default();
+    while let Some(key) = members.next(scanner).ok()? {
+        let value = scanner.value().ok()?;
+        match &*key {
+            "name" if name.is_none() => name = as_string(value),
+            "version" if version.is_none() => version = as_string(value),
+            _ => is_plain = false,
+        }
+        is_plain &= value.starts_with('"');
+    }
+    match (name, version) {
+        (Some(name), Some(version)) if is_plain => Some(Implementation::new(name, version)),
+        _ => serde_json::from_str(scanner.since(start)).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of each member, the last ones malformed.
+    const CONTENT: [&str; 13] = [
+        r#"[{"type":"text","text":"3"}]"#,
+        r#" [ {"text" : "a\n\u00e9" , "type":"text"} , {"type":"text","text":""} ] "#,
+        "[]",
+        r#"[{"type":"image","data":"AA==","mimeType":"image/png"},{"type":"text","text":"é"}]"#,
+        r#"[{"type":"text","text":"3","annotations":{"priority":1},"_meta":{"a":1}}]"#,
+        r#"[{"t\u0079pe":"te\u0078t","text":"3","unknown":[{}]}]"#,
+        r#"[{"type":"text","text":"\ud800"}]"#,
+        r#"[{"type":"text","text":"3","text":"4"}]"#,
+        r#"[{"type":"text","type":"text","text":"4"}]"#,
+        r#"[{"type":"text"}]"#,
+        r#"[{"type":"text","text":1,"text":"3"}]"#,
+        r#"[{"type":"new"}]"#,
+        "null",
+    ];
+    const OTHERS: [&str; 19] = [
+        "",
+        r#","isError":true"#,
+        r#","isError":null,"structuredContent":null"#,
+        r#","structuredContent":{"b":[1,-2,3.5,1e3],"a":null,"a":{}}"#,
+        r#","resultType":"complete""#,
+        r#","resultType":"input_required","unknown":{"a":[]}"#,
+        r#","resultType":"compl\u0065te","_meta":null"#,
+        r#","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"}}"#,
+        r#","_meta":{"io.modelcontextprotocol/serverInfo":{"version":"1","name":"a","title":"A"},"b":[1],"a":2}"#,
+        r#","_meta":{"io.modelcontextprotocol/serverInfo":null,"fastmcp":{"wrap_result":true}}"#,
+        r#","_meta":{"a":1,"a":2}"#,
+        r#","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a"}}"#,
+        r#","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","name":"b","version":"1"}}"#,
+        r#","_meta":{"io.modelcontextprotocol/serverInfo":{"name":1,"name":"b","version":"1"}}"#,
+        r#","isError":true,"isError":true"#,
+        r#","isError":"true""#,
+        r#","unknown":1,"unknown":2"#,
+        r#","content":[]"#,
+        ",",
+    ];
+
+    #[test]
+    fn a_result_is_read_as_serde_reads_it() {
+        for content in CONTENT {
+            for others in OTHERS {
+                let text = format!("{{\"content\":{content}{others}}}");
+                let read = call_tool_result(&text).map_err(|error| error.to_string());
+                let expected = serde_json::from_str(&text).map_err(|error| error.to_string());
+                assert_eq!(read, expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_usual_result_needs_no_second_reader() {
+        for text in [
+            r#"{"structuredContent":3,"content":[{"type":"text","text":"3"}],"resultType":"complete"}"#,
+            r#"{"content":[{"type":"text","text":"a\n"}],"isError":false,"_meta":{"fastmcp":{"wrap_result":true}}}"#,
+        ] {
+            assert!(common(text).is_some(), "{text}");
+        }
+        assert!(common("{}").is_none());
+        assert!(common(r#"{"content":[]} {}"#).is_none());
+    }
+}

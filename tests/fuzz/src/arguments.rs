@@ -1,0 +1,136 @@
+//! Arguments of tools, against a struct that serde derives.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+use treenail::prelude::*;
+
+use crate::in_memory::{Peer, run as run_future, text};
+
+/// Unit of a length.
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+enum Unit {
+    Metre,
+    Foot,
+}
+
+/// Place on a map.
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+struct Place {
+    name: String,
+    height: Option<f64>,
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+/// Arguments of [`survey`], and its result.
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Survey {
+    count: i64,
+    small: u8,
+    ratio: f64,
+    text: String,
+    exact: bool,
+    unit: Option<Unit>,
+    lengths: Option<Vec<u32>>,
+    place: Option<Place>,
+    more: Option<BTreeMap<String, i16>>,
+    days: Option<u8>,
+}
+
+/// Returns its arguments.
+#[mcp_tool]
+#[allow(clippy::too_many_arguments, reason = "they are what is tested")]
+fn survey(
+    count: i64,
+    small: u8,
+    ratio: f64,
+    text: String,
+    exact: bool,
+    unit: Option<Unit>,
+    lengths: Option<Vec<u32>>,
+    place: Option<Place>,
+    more: Option<BTreeMap<String, i16>>,
+    #[arg(range = 1..=7)] days: Option<u8>,
+) -> Survey {
+    Survey {
+        count,
+        small,
+        ratio,
+        text,
+        exact,
+        unit,
+        lengths,
+        place,
+        more,
+        days,
+    }
+}
+
+static SERVER: LazyLock<Server> = LazyLock::new(|| {
+    let builder = Server::builder("survey", "1.0.0").tools(tools![survey]);
+    builder.build().expect("the server is valid")
+});
+
+/// The input is the JSON text of the arguments.
+pub(crate) fn run(data: &[u8]) {
+    let Ok(arguments) = std::str::from_utf8(data) else {
+        return;
+    };
+    if serde_json::from_str::<BTreeMap<String, &serde_json::value::RawValue>>(arguments).is_err() {
+        // The text could close the object that surrounds it.
+        return;
+    }
+    let members = format!(r#""name":"survey","arguments":{arguments}"#);
+    let mut peer = Peer::modern(&SERVER, serde_json::json!({}));
+    let answer = run_future(peer.modern_request("tools/call", &members));
+    if answer["error"]["code"] == -32700 {
+        return;
+    }
+    let expected = serde_json::from_str::<Survey>(arguments);
+    let expected = expected
+        .ok()
+        .filter(|survey| survey.days.is_none_or(|days| (1..=7).contains(&days)));
+    if answer["result"]["isError"] == true {
+        assert!(expected.is_none(), "{answer}");
+        check_report(text(&answer), arguments);
+    } else {
+        let found = Survey::deserialize(&answer["result"]["structuredContent"]);
+        let found = found.expect("the result has the members of the arguments");
+        assert_eq!(Some(found), expected);
+    }
+}
+
+/// The error names an argument of the tool, or one of the call.
+fn check_report(report: &str, arguments: &str) {
+    const HEADING: &str = "Wrong arguments for the tool `survey`:\n";
+    const ADVICE: &str = "\nCorrect them and call the tool again.";
+    const NAMES: [&str; 10] = [
+        "count", "small", "ratio", "text", "exact", "unit", "lengths", "place", "more", "days",
+    ];
+    let lines = report
+        .strip_prefix(HEADING)
+        .and_then(|rest| rest.strip_suffix(ADVICE));
+    let lines = lines.expect("the report has its heading and its advice");
+    let given: BTreeMap<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+    for line in lines.lines().filter(|line| !line.starts_with("- and ")) {
+        let pointer = line
+            .strip_prefix("- /")
+            .unwrap_or_else(|| panic!("no pointer: {report}"));
+        let name = pointer.split(['/', ':']).next().unwrap_or_default();
+        let is_given = || {
+            let name = name.replace("~1", "/").replace("~0", "~");
+            given.keys().any(|key| key.starts_with(&name))
+        };
+        assert!(
+            NAMES.contains(&name) || given.is_empty() || is_given(),
+            "{report}"
+        );
+    }
+}
