@@ -12,6 +12,7 @@
 
 pub mod ask;
 mod attribute_value;
+mod base64;
 mod bus;
 mod call;
 #[cfg(feature = "client")]
@@ -57,6 +58,7 @@ mod task;
 mod tool;
 mod transport;
 mod typed_contract;
+mod uri;
 mod visibility;
 
 mod wire;

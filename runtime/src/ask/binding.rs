@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{Context, SHA256, digest};
 use serde::{Deserialize, Serialize};
 use treenail_schema::{InputRequest, Method};
 
 use crate::ask::error::AskError;
+use crate::base64::url_safe;
 use crate::call::CallTarget;
 use crate::wire::canonical;
 
@@ -56,7 +55,7 @@ impl QuestionId {
         let text =
             serde_json::to_vec(request).map_err(|error| AskError::NotAllowed(error.to_string()))?;
         let digest = digest(&SHA256, &text);
-        Ok(Self(URL_SAFE_NO_PAD.encode(digest).into()))
+        Ok(Self(url_safe(digest.as_ref()).into()))
     }
 
     pub(super) fn as_str(&self) -> &str {
