@@ -12,7 +12,6 @@
 
 pub mod ask;
 mod attribute_value;
-mod base64;
 mod bus;
 mod call;
 #[cfg(feature = "client")]
@@ -58,7 +57,6 @@ mod task;
 mod tool;
 mod transport;
 mod typed_contract;
-mod uri;
 mod visibility;
 
 mod wire;

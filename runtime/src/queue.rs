@@ -148,13 +148,13 @@ mod tests {
     #[tokio::test]
     async fn a_receiver_that_waits_first_is_woken() {
         let (sender, mut receiver) = queue(1);
-        let received = tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let message = poll_fn(|context| receiver.poll_next(context)).await;
             (message, receiver)
         });
         tokio::task::yield_now().await;
         sender.reserve().await.unwrap().send(vec![7]);
-        let (message, receiver) = received.await.unwrap();
+        let (message, receiver) = task.await.unwrap();
         assert_eq!(message, [7]);
         drop(receiver);
         assert!(sender.reserve().await.is_none());

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{Context, SHA256, digest};
 use serde::{Deserialize, Serialize};
 use treenail_schema::{InputRequest, Method};
 
 use crate::ask::error::AskError;
-use crate::base64::url_safe;
 use crate::call::CallTarget;
 use crate::wire::canonical;
 
@@ -55,7 +56,7 @@ impl QuestionId {
         let text =
             serde_json::to_vec(request).map_err(|error| AskError::NotAllowed(error.to_string()))?;
         let digest = digest(&SHA256, &text);
-        Ok(Self(url_safe(digest.as_ref()).into()))
+        Ok(Self(URL_SAFE_NO_PAD.encode(digest).into()))
     }
 
     pub(super) fn as_str(&self) -> &str {

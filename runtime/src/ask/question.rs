@@ -17,7 +17,6 @@ use crate::ask::AskError;
 use crate::ask::sampling;
 use crate::ask::seal::{NO_RANDOM_BYTES, random_id};
 use crate::form::{Form, FormError, downgrade_form, parse_form_content};
-use crate::uri::check_uri;
 
 mod sealed {
     #[expect(unnameable_types, reason = "no other type can implement `Question`")]
@@ -165,7 +164,7 @@ impl Question for ElicitUrl {
             let url = ClientCapabilitiesElicitation::new().with_url(JsonObject::new());
             return Err(unsupported(ClientCapabilities::new().with_elicitation(url)));
         }
-        if let Err(error) = check_uri(&self.url) {
+        if let Err(error) = iri_string::types::UriStr::new(&self.url) {
             return Err(AskError::NotAllowed(format!("the URL is no URI: {error}")));
         }
         let mut params = ElicitRequestUrlParams::new(&*self.message, &*self.url);

@@ -7,10 +7,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
 
-use crate::base64::{decode_lenient, decode_url_safe, url_safe};
 use crate::environment;
 use crate::error::Error;
 
@@ -57,8 +60,15 @@ impl FromStr for RequestStateKey {
 
     /// Reads 32 bytes in base64, in either alphabet, with or without padding, and with surrounding white space.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bytes = decode_lenient(text.trim());
-        let key = bytes.and_then(|bytes| bytes.try_into().ok());
+        const LENIENT: GeneralPurposeConfig =
+            GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+        let alphabet = if text.contains(['-', '_']) {
+            alphabet::URL_SAFE
+        } else {
+            alphabet::STANDARD
+        };
+        let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(text.trim());
+        let key = bytes.ok().and_then(|bytes| bytes.try_into().ok());
         // A more precise message would reveal parts of the key.
         key.map(Self::new)
             .ok_or_else(|| Error::Build("a request state key is 32 bytes in base64".to_owned()))
@@ -95,12 +105,12 @@ impl RequestStateKey {
             .map_err(|_| SealError)?;
         let mut sealed = salt.to_vec();
         sealed.append(&mut state);
-        Ok(url_safe(&sealed))
+        Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
     /// Opens a state that one of the keys has sealed for the same `scope`.
     pub(crate) fn open(&self, scope: &[u8], sealed: &str) -> Result<Vec<u8>, SealError> {
-        let sealed = decode_url_safe(sealed).ok_or(SealError)?;
+        let sealed = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| SealError)?;
         let (salt, sealed) = sealed.split_first_chunk::<SALT>().ok_or(SealError)?;
         let keys = std::iter::once(&self.current).chain(&self.former);
         keys.map(|key| {
@@ -126,7 +136,7 @@ pub const NO_RANDOM_BYTES: &str = "could not obtain random bytes from the operat
 
 /// Returns a random, unique id.
 pub fn random_id() -> Result<String, SealError> {
-    random::<16>().map(|bytes| url_safe(&bytes))
+    random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }
 
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], SealError> {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use iri_string::types::UriStr;
 use serde_json::Map;
 
 use super::common::metadata;
@@ -17,7 +18,6 @@ use crate::naming::full_name;
 use crate::resource::output::{ContentKind, ResourceOutput};
 use crate::resource::{Fixed, RegisteredResource, ResourceInfo};
 use crate::scope::RequiredScopes;
-use crate::uri::check_uri;
 use crate::wire::RpcError;
 
 /// Builder of a resource that is made at run time. Needs the feature `dynamic`.
@@ -75,7 +75,7 @@ impl Resource {
         let mut descriptor = self.descriptor;
         let name = full_name("resource", namespace, &descriptor.name)?;
         let uri = &descriptor.uri;
-        check_uri(uri)
+        UriStr::new(uri)
             .map_err(|error| format!("resource `{name}`: `{uri}` is not a URI: {error}"))?;
         let kind = ContentKind::of(function.output_schema);
         let implied = || kind.mime_type().map(str::to_owned);

@@ -1,8 +1,7 @@
 //! String formats of form fields.
 
+use iri_string::types::UriStr;
 use treenail_schema::StringSchemaFormat;
-
-use crate::uri::check_uri;
 
 /// A type that supports `#[field(format = "…")]`: `String`, and `Option`s of it.
 ///
@@ -37,7 +36,7 @@ impl<T: StringFormat> StringFormat for Option<T> {}
 pub(super) fn fits(format: StringSchemaFormat, text: &str) -> bool {
     match format {
         StringSchemaFormat::Email => is_email(text),
-        StringSchemaFormat::Uri => check_uri(text).is_ok(),
+        StringSchemaFormat::Uri => UriStr::new(text).is_ok(),
         StringSchemaFormat::Date => is_date(text),
         StringSchemaFormat::DateTime => is_date_time(text),
         _ => true,

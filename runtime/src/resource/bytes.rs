@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
+use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::base64::Encoder;
-
 /// Appends a list of bytes as base64. Returns false if the value is null.
 pub(crate) fn write<T: Serialize>(value: &T, out: &mut Vec<u8>) -> serde_json::Result<bool> {
-    let mut encoder = Encoder::new(out);
+    let mut encoder = EncoderWriter::new(out, &STANDARD);
     let mut bytes = Bytes { is_null: false };
     value.serialize(&mut Serializer::with_formatter(&mut encoder, &mut bytes))?;
-    encoder.finish();
+    encoder.finish().map_err(serde::ser::Error::custom)?;
     Ok(!bytes.is_null)
 }
 

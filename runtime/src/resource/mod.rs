@@ -7,6 +7,8 @@ pub(crate) mod pattern;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use iri_string::template::UriTemplateStr;
+use iri_string::types::UriStr;
 use serde_json::{Map, Value};
 use treenail_schema::{Annotations, Resource, ResourceTemplate};
 
@@ -19,7 +21,6 @@ use crate::resource::output::ContentKind;
 use crate::resource::pattern::{Part, Pattern};
 use crate::result_writer::ResultWriter;
 use crate::scope::Access;
-use crate::uri;
 use crate::wire::RpcError;
 
 /// Metadata of a resource or a resource template.
@@ -177,9 +178,13 @@ fn into_template(resource: Resource) -> ResourceTemplate {
 fn check_uri(details: &ResourceDetails) -> Result<(), String> {
     let uri = details.uri;
     if details.parts.is_empty() {
-        uri::check_uri(uri).map_err(|error| format!("`{uri}` is not a URI: {error}"))
+        UriStr::new(uri)
+            .map(drop)
+            .map_err(|error| format!("`{uri}` is not a URI: {error}"))
     } else {
-        uri::check_template(uri).map_err(|error| format!("`{uri}` is not a URI template: {error}"))
+        UriTemplateStr::new(uri)
+            .map(drop)
+            .map_err(|error| format!("`{uri}` is not a URI template: {error}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Matching of URIs against a template, and extraction of its variables.
 //!
-//! `uri` validates templates of RFC 6570. The macro ensures that one pass
+//! `iri-string` validates and expands templates of RFC 6570, but does not match them. The macro ensures that one pass
 //! is enough: literal text separates any two variables, and a variable that can contain slashes is the last one.
 
 use std::borrow::Cow;

@@ -6,6 +6,7 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use treenail_runtime::internal::{Body, Message, ParsedMessage};
 use treenail_runtime::{Connection, Handled, RpcError, Server};
@@ -187,39 +188,38 @@ async fn attend(
         reader.poll_next(context).map(Err)
     });
     let attended = match deadline {
-        None => Some(attended.await),
-        Some(deadline) => timeout_at(deadline, attended).await.ok(),
+        None => Ok(attended.await),
+        Some(deadline) => timeout_at(deadline, attended).await,
     };
     // Otherwise a task continues the call, unless it was stopped.
     drop(call);
     let first = match attended {
-        Some(Ok(response)) => {
+        Ok(Ok(response)) => {
             session.remove_stream(reader.after().stream);
             return Ok(json_response(StatusCode::OK, response));
         }
-        Some(Err(first)) => Some(first),
-        None => None,
+        Ok(Err(first)) => Ok(first),
+        Err(elapsed) => Err(elapsed),
     };
     Ok(call_response(session, reader, first, deadline))
 }
 
-/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream. The outer `None` means that
-/// the deadline has passed before the first output.
+/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream.
 fn call_response(
     session: &Session,
     reader: Reader,
-    first: Option<Option<Event>>,
+    first: Result<Option<Event>, Elapsed>,
     deadline: Option<Instant>,
 ) -> Response<HttpBody> {
     match first {
-        Some(None) if !reader.is_detached() => accepted(),
-        Some(Some(event)) if event.last && event.id.number == 1 => {
+        Ok(None) if !reader.is_detached() => accepted(),
+        Ok(Some(event)) if event.last && event.id.number == 1 => {
             session.remove_stream(event.id.stream);
             json_response(StatusCode::OK, event.message)
         }
         // Without an event before the deadline, the client has to reconnect for the result.
         first => {
-            let mut stream = Replay::new(reader, first.flatten()).with_deadline(deadline);
+            let mut stream = Replay::new(reader, first.ok().flatten()).with_deadline(deadline);
             if session.supports_polling() {
                 stream = stream.with_priming_event();
             }
@@ -228,12 +228,15 @@ fn call_response(
     }
 }
 
-/// Waits for the first event. The outer `None` means that the deadline has passed first.
-async fn first_event(reader: &mut Reader, deadline: Option<Instant>) -> Option<Option<Event>> {
+/// Waits for the first event until the deadline.
+async fn first_event(
+    reader: &mut Reader,
+    deadline: Option<Instant>,
+) -> Result<Option<Event>, Elapsed> {
     let first = poll_fn(|context| reader.poll_next(context));
     match deadline {
-        None => Some(first.await),
-        Some(deadline) => timeout_at(deadline, first).await.ok(),
+        None => Ok(first.await),
+        Some(deadline) => timeout_at(deadline, first).await,
     }
 }
 
