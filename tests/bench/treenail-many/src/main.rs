@@ -9,7 +9,9 @@ include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
-    let is_text = env::args().nth(1).is_some_and(|argument| argument == "text");
+    let is_text = env::args()
+        .nth(1)
+        .is_some_and(|argument| argument == "text");
     let wrap = if is_text {
         WrapResults::Never
     } else {
