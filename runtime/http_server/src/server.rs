@@ -239,10 +239,11 @@ fn route_request(
             .as_ref()
             .is_some_and(|one| one.serves(requested));
     let service = is_served.then(|| service.clone());
-    async move {
+    // The future is large, and hyper moves it.
+    Box::pin(async move {
         Ok(match service {
             Some(service) => service.respond(request).await,
             None => Rejection::empty(StatusCode::NOT_FOUND).into_response(),
         })
-    }
+    })
 }
