@@ -25,7 +25,6 @@ use crate::accept::{ConnectionLimiter, ConnectionPermit};
 use crate::legacy::SsePaths;
 use crate::response::{HttpBody, Rejection};
 use crate::service::HttpService;
-use crate::stream_permits::StreamPermits;
 use crate::without_slash;
 use crate::write_timeout::WriteTimeout;
 
@@ -43,7 +42,7 @@ impl HttpService {
         let listener = TcpListener::bind(&*addresses)
             .await
             .map_err(|error| listen_error(&addresses, &error))?;
-        self.stream_permits = StreamPermits::new(self.server().limits());
+        self = self.with_stream_permits();
         Ok(HttpServer {
             address: listener.local_addr()?,
             listener,

@@ -138,6 +138,14 @@ impl HttpService {
         self
     }
 
+    /// Limits its listening streams as a bound listener does.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_stream_permits(mut self) -> Self {
+        self.stream_permits = StreamPermits::new(self.server.limits());
+        self
+    }
+
     /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.server
