@@ -13,18 +13,46 @@ use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
 /// Why a server could not be built, or stopped.
-#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The server was put together wrongly: two tools have one name, a name is not allowed, a schema is not an object.
-    #[error("{0}")]
     Build(String),
     /// Reading from or writing to the peer failed, or a server cannot listen at its address.
-    #[error("{}", io_message(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// Any other error: of a client, a contract, a model, a tool loop, or the caller. One error type is enough for `main`.
-    #[error(transparent)]
-    Other(#[from] Box<dyn StdError + Send + Sync>),
+    Other(Box<dyn StdError + Send + Sync>),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(message) => formatter.write_str(message),
+            Self::Io(error) => formatter.write_str(&io_message(error)),
+            Self::Other(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Build(_) => None,
+            Self::Io(error) => Some(error),
+            Self::Other(error) => error.source(),
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Box<dyn StdError + Send + Sync>> for Error {
+    fn from(error: Box<dyn StdError + Send + Sync>) -> Self {
+        Self::Other(error)
+    }
 }
 
 /// Writes the message and its causes, for `fn main() -> treenail::Result<()>`. A cause that the message before it repeats is
@@ -60,9 +88,18 @@ from_errors! { AskError FormError RpcError ToolError UnknownRevision serde_json:
 
 /// A server cannot listen: the message names the address.
 #[cfg(feature = "http-server")]
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
+#[derive(Debug)]
 struct ListenError(String);
+
+#[cfg(feature = "http-server")]
+impl fmt::Display for ListenError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(feature = "http-server")]
+impl StdError for ListenError {}
 
 fn io_message(error: &io::Error) -> String {
     #[cfg(feature = "http-server")]

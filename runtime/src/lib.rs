@@ -42,6 +42,7 @@ mod policy;
 #[doc(hidden)]
 pub mod private;
 mod prompt;
+mod queue;
 mod request_id;
 mod resource;
 mod result_writer;

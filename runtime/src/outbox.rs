@@ -3,30 +3,32 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::Permit;
 use treenail_schema::Notification;
 
 use crate::ask::Requests;
 use crate::limits::Limits;
+use crate::queue::{QueueReceiver, QueueSender, queue};
 
 /// Bounded queue of outgoing messages for one peer. Senders wait while it is full (back-pressure).
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
-    sender: mpsc::Sender<Vec<u8>>,
+    sender: QueueSender,
     /// Sender of the queue whose messages belong to no request, if the peer reads it.
-    session: Option<mpsc::Sender<Vec<u8>>>,
+    session: Option<QueueSender>,
     requests: Arc<Requests>,
 }
 
 impl Outbox {
     /// Reserves room for one message; `None` if the connection has ended.
-    pub(crate) async fn reserve(&self) -> Option<mpsc::Permit<'_, Vec<u8>>> {
-        self.sender.reserve().await.ok()
+    pub(crate) async fn reserve(&self) -> Option<Permit<'_, Vec<u8>>> {
+        self.sender.reserve().await
     }
 
     /// Sends a message unless the queue is full.
     pub(crate) fn try_send(&self, message: Vec<u8>) {
-        if self.sender.try_send(message).is_err() {
+        if !self.sender.try_send(message) {
             tracing::debug!("a message was dropped because the queue is full");
         }
     }
@@ -41,7 +43,7 @@ impl Outbox {
     /// Makes a queue for the next session of the same peer. Ids of requests are not reused, because a response to an earlier one may
     /// be late.
     pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
-        let (sender, receiver) = mpsc::channel(capacity(limits));
+        let (sender, receiver) = queue(capacity(limits));
         let requests = Arc::new(self.requests.successor(limits.pending_client_requests));
         (Self::of_peer(sender, requests), Outgoing { receiver })
     }
@@ -51,7 +53,7 @@ impl Outbox {
     /// Makes another queue for the same peer, which shares the pending requests with this one.
     #[cfg(feature = "http-server")]
     pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
-        let (sender, receiver) = mpsc::channel(capacity(limits));
+        let (sender, receiver) = queue(capacity(limits));
         let outbox = Self {
             sender,
             session: None,
@@ -68,7 +70,7 @@ impl Outbox {
 }
 
 impl Outbox {
-    fn of_peer(sender: mpsc::Sender<Vec<u8>>, requests: Arc<Requests>) -> Self {
+    fn of_peer(sender: QueueSender, requests: Arc<Requests>) -> Self {
         Self {
             session: Some(sender.clone()),
             sender,
@@ -91,27 +93,24 @@ impl Outbox {
 /// Receiving end of an [`Outbox`].
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    receiver: mpsc::Receiver<Vec<u8>>,
+    receiver: QueueReceiver,
 }
 
 impl Outgoing {
     /// Returns the next message, if there is one now.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
-        self.receiver.try_recv().ok()
+        self.receiver.next()
     }
 
     /// Polls the next message. The queue never ends, because the connection holds an [`Outbox`].
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
-        match self.receiver.poll_recv(context) {
-            Poll::Ready(Some(message)) => Poll::Ready(message),
-            Poll::Ready(None) | Poll::Pending => Poll::Pending,
-        }
+        self.receiver.poll_next(context)
     }
 }
 
 /// Makes a queue for one peer.
 pub(crate) fn outbox(limits: &Limits) -> (Outbox, Outgoing) {
-    let (sender, receiver) = mpsc::channel(capacity(limits));
+    let (sender, receiver) = queue(capacity(limits));
     let requests = Arc::new(Requests::new(limits.pending_client_requests));
     (Outbox::of_peer(sender, requests), Outgoing { receiver })
 }

@@ -91,10 +91,10 @@ impl<'a> ResultWriter<'a> {
             self.push(text.as_bytes());
             return Ok(());
         }
-        let (start, mut has_type, mut meta) = (self.mark(), false, ResultMetaObject::default());
+        let (start, mut has_type, mut meta) = (self.mark(), false, None);
         while let Some((key, value)) = members.next()? {
             if key == "_meta" {
-                meta = serde_json::from_str(value).unwrap_or_default();
+                meta = serde_json::from_str::<ResultMetaObject>(value).ok();
                 continue;
             }
             has_type |= key == "resultType";
@@ -104,15 +104,18 @@ impl<'a> ResultWriter<'a> {
             self.push(value.as_bytes());
         }
         if self.mark() == start {
+            // Without members of its own.
             self.push(b"{");
-            self.push(&self.style.result_type()[1..]);
-        } else if !has_type {
-            self.push(self.style.result_type());
+            let rest = self.mark();
+            self.end(meta);
+            if self.out.get(rest) == Some(&b',') {
+                self.out.remove(rest);
+            }
+        } else if has_type {
+            self.end_other(meta.unwrap_or_default());
+        } else {
+            self.end(meta);
         }
-        self.style.complete_meta(&mut meta);
-        self.push(br#","_meta":"#);
-        self.value(&meta);
-        self.push(b"}");
         Ok(())
     }
 

@@ -11,6 +11,9 @@ variants) programs='treenail-server treenail-dynamic treenail-otel-server' ;;
 tasks) programs='treenail-tasks-server' ;;
 lists) programs='floor-server treenail-many rmcp-server' ;;
 http | http-instructions) programs='hyper-http treenail-http rmcp-http' ;;
+http-latency) programs='hyper-http axum-http treenail-http treenail-axum rmcp-http' ;;
+http-sessions) programs='bench-io treenail-http treenail-axum rmcp-http' ;;
+http-idle | http-large) programs='treenail-http rmcp-http' ;;
 clients | client-instructions) programs='treenail-server floor-client treenail-client rmcp-client' ;;
 *) programs='' ;;
 esac

@@ -36,6 +36,10 @@ const OF_RUSTC: [(&str, usize, usize); 9] = [
 #[allow(
     unreachable_pub,
     unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery,
+    clippy::restriction,
     reason = "the cases are written like the code of users"
 )]
 mod pass {

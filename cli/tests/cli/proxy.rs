@@ -155,6 +155,24 @@ fn servers_over_http_and_stdio_are_served_over_http() {
 }
 
 #[test]
+fn a_server_at_a_url_has_no_prefix_and_the_revision_of_the_option() {
+    let server = HttpServer::start_mode("http");
+    for revision in ["2025-11-25", "2026-07-28"] {
+        let options = ["--url", &server.url, "--protocol-version", revision];
+        let logged = [&options[..], &["--log", "-"]].concat();
+        let outcome = through_proxy(&["call", "add", "a=1", "b=2", "--verbose"], &logged);
+        assert_eq!(
+            (outcome.code, outcome.stdout.trim()),
+            (0, "3"),
+            "{}",
+            outcome.stderr
+        );
+        let is_legacy = outcome.stderr.contains("\"initialize\"");
+        assert_eq!(is_legacy, revision == "2025-11-25", "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn an_address_in_use_is_reported() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = taken.local_addr().unwrap().to_string();

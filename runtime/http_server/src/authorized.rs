@@ -33,19 +33,19 @@ impl HttpService {
         }
         let authorizer = authorization.into_authorizer(server)?;
         self = self.allow_host(authorizer.host());
-        self.authorizer = Some(authorizer);
+        self.parts_mut().authorizer = Some(authorizer);
         Ok(self)
     }
 
     /// Responds to a request for a public document of the authorizer.
     pub(super) fn document(&self, parts: &Parts) -> Result<Option<Response<HttpBody>>, Rejection> {
-        let Some(authorizer) = &self.authorizer else {
+        let Some(authorizer) = &self.parts().authorizer else {
             return Ok(None);
         };
         if !authorizer.serves(parts.uri.path()) {
             return Ok(None);
         }
-        self.guard.check_host(&parts.headers, &parts.uri)?;
+        self.parts().guard.check_host(&parts.headers, &parts.uri)?;
         Ok(Some(authorizer.document(parts).map(HttpBody::from)))
     }
 
@@ -60,7 +60,7 @@ impl HttpService {
             Err(rejection) => rejection.status() == StatusCode::FORBIDDEN,
         };
         let scopes = caller.access.refused_scopes().filter(|_| is_refusal);
-        match (scopes, &self.authorizer) {
+        match (scopes, &self.parts().authorizer) {
             (Some(scopes), Some(authorizer)) => {
                 Ok(authorizer.forbid(caller, &scopes).map(HttpBody::from))
             }

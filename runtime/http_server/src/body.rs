@@ -2,32 +2,33 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::Arc;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 use http_body::Body;
 use treenail_runtime::Limits;
 
+use crate::read_timeout::ReadTimeout;
 use crate::response::Rejection;
 
 /// Reads a complete body. An overlong body is rejected before reading if its length is declared, otherwise as soon as it
 /// exceeds the limit.
-pub(super) async fn read_body<B: Body>(body: B, limits: &Limits) -> Result<Bytes, Rejection> {
+pub(super) async fn read_body<B: Body>(
+    body: B,
+    limits: &Limits,
+    timeout: &Arc<ReadTimeout>,
+) -> Result<Bytes, Rejection> {
     if body.size_hint().lower() > limits.message_bytes as u64 {
         return Err(body_too_long());
     }
-    match tokio::time::timeout(
-        limits.http.read_timeout,
-        collect_body(body, limits.message_bytes),
-    )
-    .await
-    {
-        Ok(read) => read,
-        Err(_) => Err(Rejection::new(
+    let read = timeout.limit(collect_body(body, limits.message_bytes));
+    read.await.unwrap_or_else(|| {
+        Err(Rejection::new(
             StatusCode::REQUEST_TIMEOUT,
             "the body took too long to arrive",
-        )),
-    }
+        ))
+    })
 }
 
 /// Collects the frames of a body of at most `max_bytes`. The common case of a single frame is not copied.

@@ -32,9 +32,13 @@ pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Rejection> {
     Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-/// Rejects clients that do not accept all of these media types.
+/// Rejects clients that do not accept all of these media types. Without `Accept`, they accept all.
 pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Rejection> {
-    if wanted.iter().all(|wanted| accepts(headers, wanted)) {
+    // The value that the official clients send.
+    let is_usual = |value: &HeaderValue| value == "application/json, text/event-stream";
+    if headers.get(ACCEPT).is_none_or(is_usual)
+        || wanted.iter().all(|wanted| accepts(headers, wanted))
+    {
         return Ok(());
     }
     let message = "`Accept` does not include application/json or text/event-stream";
@@ -68,17 +72,12 @@ fn media_type(value: &str) -> Option<&'static str> {
         .find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Returns true if the client accepts responses of this media type. Without `Accept`, it accepts all.
+/// Returns true if the client accepts responses of this media type.
 fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
-    let mut values = headers.get_all(ACCEPT).iter().peekable();
-    match values.peek() {
-        None => return true,
-        // The value that the official clients send.
-        Some(value) if *value == "application/json, text/event-stream" => return true,
-        Some(_) => {}
-    }
+    let values = headers.get_all(ACCEPT).iter();
     let (kind, _) = wanted.split_once('/').unwrap_or((wanted, ""));
-    values.filter_map(|value| value.to_str().ok()).any(|value| {
+    let mut values = values.filter_map(|value| value.to_str().ok());
+    values.any(|value| {
         value.split(',').filter_map(media_type).any(|media_type| {
             media_type == wanted
                 || media_type == "*/*"

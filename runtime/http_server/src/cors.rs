@@ -1,7 +1,6 @@
 //! Cross-origin resource sharing (CORS): web pages of allowed origins can use the server from a browser.
 
-use std::sync::Arc;
-
+use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
@@ -74,8 +73,8 @@ impl HttpService {
             return self;
         };
         let mut service = self.allow_origin(&normalized);
-        let cors = service.cors.get_or_insert_default();
-        Arc::make_mut(cors).origins.push(normalized);
+        let cors = service.parts_mut().cors.get_or_insert_default();
+        cors.origins.push(normalized);
         service
     }
 }
@@ -107,7 +106,7 @@ impl Cors {
 }
 
 fn preflight_response(headers: &HeaderMap) -> Response<HttpBody> {
-    let mut response = json_response(StatusCode::NO_CONTENT, Vec::new());
+    let mut response = json_response(StatusCode::NO_CONTENT, Bytes::new());
     let response_headers = response.headers_mut();
     response_headers.insert(
         ACCESS_CONTROL_ALLOW_METHODS,

@@ -89,7 +89,7 @@ impl Exchange {
                 self.first = Some(message);
                 exchange_stream(self)
             }
-            None => json_response(StatusCode::ACCEPTED, Vec::new()),
+            None => json_response(StatusCode::ACCEPTED, Bytes::new()),
         }
     }
 
@@ -118,11 +118,11 @@ impl Exchange {
     }
 
     /// Returns the next message, and true if it is the final response. `None` at the end.
-    pub(super) async fn next(&mut self) -> Option<(Vec<u8>, bool)> {
-        match poll_fn(|context| self.poll_output(context)).await? {
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<(Vec<u8>, bool)>> {
+        self.poll_output(context).map(|output| match output? {
             Output::Message(message) => Some((message, false)),
             Output::Response(response) => Some((response, true)),
-        }
+        })
     }
 
     fn poll_output(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {

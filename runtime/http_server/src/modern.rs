@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 use treenail_runtime::internal::{
@@ -82,7 +83,7 @@ impl Modern<'_> {
             Message::Request(id, envelope) => self.handle_request(parts, id, envelope).await,
             Message::Notification(envelope) => {
                 match check_notification(&parts.headers, &envelope) {
-                    Ok(()) => Ok(json_response(StatusCode::ACCEPTED, Vec::new())),
+                    Ok(()) => Ok(json_response(StatusCode::ACCEPTED, Bytes::new())),
                     Err(error) => Err(Rejection::with_error(StatusCode::BAD_REQUEST, None, error)),
                 }
             }

@@ -165,7 +165,8 @@ impl Rejection {
 }
 
 /// Creates a response with one JSON text, or without a body if `body` is empty.
-pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response<HttpBody> {
+pub(super) fn json_response(status: StatusCode, body: impl Into<Bytes>) -> Response<HttpBody> {
+    let body = body.into();
     let content_type = (!body.is_empty()).then_some("application/json");
     build_response(status, content_type, HttpBody::whole(body))
 }

@@ -12,18 +12,19 @@ use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tower_service::Service as _;
-use treenail_runtime::internal::{deadline, listen_error};
-use treenail_runtime::{Limits, Result, Server};
+use treenail_runtime::internal::listen_error;
+use treenail_runtime::{HttpLimits, Result, Server};
 
 use crate::accept::{ConnectionLimiter, ConnectionPermit};
+use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
 use crate::response::{HttpBody, Rejection};
+use crate::self_wake::SelfWake;
 use crate::service::HttpService;
 use crate::without_slash;
 use crate::write_timeout::WriteTimeout;
@@ -34,7 +35,7 @@ impl HttpService {
     /// # Errors
     ///
     /// [`Error::Io`](treenail_runtime::Error::Io) if binding fails; it names the address.
-    pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<HttpServer> {
+    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<HttpServer> {
         let addresses = lookup_host(address).await;
         let addresses: Vec<_> = addresses
             .map_err(|error| listen_error(&[], &error))?
@@ -42,11 +43,10 @@ impl HttpService {
         let listener = TcpListener::bind(&*addresses)
             .await
             .map_err(|error| listen_error(&addresses, &error))?;
-        self = self.with_stream_permits();
         Ok(HttpServer {
             address: listener.local_addr()?,
             listener,
-            service: self,
+            service: self.with_stream_permits(),
             path: "/mcp".into(),
         })
     }
@@ -165,7 +165,7 @@ impl HttpServer {
         let (service, path) = (self.service.clone(), Arc::clone(&self.path));
         async move {
             let server = service.server().clone();
-            let routed = move |request| route_request(service.clone(), &path, request);
+            let routed = move |request| route_request(&service, &path, request);
             serve_stream(&server, socket, routed).await;
             drop(permit);
         }
@@ -178,42 +178,52 @@ where
     T: AsyncRead + AsyncWrite + Unpin,
     F: Fn(Request<Incoming>) -> A,
     A: Future<Output = Result<Response<B>, Infallible>>,
-    B: Body + 'static,
+    B: Body + Unpin + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let limits = server.limits();
-    let stream = TokioIo::new(WriteTimeout::new(stream, limits.http.write_timeout));
-    let serving = http1_builder(limits).serve_connection(stream, service_fn(respond));
-    let mut serving = pin!(serving);
+    let http = &server.limits().http;
+    let mut head_timeout = HeadTimeout::new(http.read_timeout);
+    let requests = head_timeout.counter();
+    let respond = service_fn(move |request| {
+        let active = requests.start();
+        let response = respond(request);
+        async move { Ok::<_, Infallible>(active.attach(response.await?)) }
+    });
+    let stream = TokioIo::new(WriteTimeout::new(stream, http.write_timeout));
+    let mut serving = pin!(http1_builder(http).serve_connection(stream, respond));
     let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
+    let self_wake = SelfWake::new();
     let ended = poll_fn(|context| {
         if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
             is_shutting_down = true;
             serving.as_mut().graceful_shutdown();
         }
-        serving.as_mut().poll(context)
+        match self_wake.poll(context, |context| serving.as_mut().poll(context)) {
+            Poll::Ready(ended) => Poll::Ready(Some(ended)),
+            Poll::Pending => head_timeout.poll(context).map(|()| None),
+        }
     });
-    if let Err(error) = ended.await {
-        tracing::debug!(%error, "a connection failed");
+    match ended.await {
+        Some(Ok(())) => {}
+        Some(Err(error)) => tracing::debug!(%error, "a connection failed"),
+        None => tracing::debug!("a connection was idle for too long"),
     }
 }
 
-/// Configures HTTP/1.1 with the limits of the server.
-fn http1_builder(limits: &Limits) -> http1::Builder {
+/// Configures HTTP/1.1 with the limits of the server. The timeout of heads is that of [`HeadTimeout`].
+fn http1_builder(limits: &HttpLimits) -> http1::Builder {
     // Minimum that hyper accepts.
     const MIN_BUFFER_BYTES: usize = 8 * 1024;
     let mut builder = http1::Builder::new();
     builder
-        .timer(TokioTimer::new())
-        // hyper adds the timeout to the current time, which must not overflow.
-        .header_read_timeout(limits.http.read_timeout.min(deadline::NEVER))
-        .max_buf_size(limits.http.header_bytes.max(MIN_BUFFER_BYTES));
+        .header_read_timeout(None)
+        .max_buf_size(limits.header_bytes.max(MIN_BUFFER_BYTES));
     builder
 }
 
 /// Passes requests for the endpoints to the service, and rejects others.
 fn route_request(
-    mut service: HttpService,
+    service: &HttpService,
     path: &str,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
@@ -221,14 +231,15 @@ fn route_request(
     let is_served = without_slash(requested) == without_slash(path)
         || service.sse_endpoint(requested).is_some()
         || service
+            .parts()
             .authorizer
             .as_ref()
             .is_some_and(|one| one.serves(requested));
-    let response = is_served.then(|| service.call(request));
+    let service = is_served.then(|| service.clone());
     async move {
-        match response {
-            Some(response) => response.await,
-            None => Ok(Rejection::empty(StatusCode::NOT_FOUND).into_response()),
-        }
+        Ok(match service {
+            Some(service) => service.respond(request).await,
+            None => Rejection::empty(StatusCode::NOT_FOUND).into_response(),
+        })
     }
 }

@@ -23,6 +23,7 @@ use crate::legacy::{Legacy, Sessions, SsePaths};
 use crate::modern;
 use crate::modern::{Modern, PeerCache};
 use crate::origin::Guard;
+use crate::read_timeout::ReadTimeout;
 use crate::response::{HttpBody, Rejection};
 use crate::stream_permits::StreamPermits;
 
@@ -78,30 +79,46 @@ pub fn http_service(server: Server) -> HttpService {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct HttpService {
+pub struct HttpService(Arc<ServiceParts>);
+
+/// Settings and state of a service. Each request clones the service, so all of it has one reference count.
+#[derive(Clone, Debug)]
+pub(super) struct ServiceParts {
     server: Server,
-    pub(super) guard: Arc<Guard>,
+    pub(super) guard: Guard,
     pub(super) authorizer: Option<Arc<dyn HttpAuthorizer>>,
     sessions: Arc<Sessions>,
     pub(super) stream_permits: StreamPermits,
-    pub(super) sse: Option<Arc<SsePaths>>,
-    pub(super) cors: Option<Arc<Cors>>,
+    pub(super) sse: Option<SsePaths>,
+    pub(super) cors: Option<Cors>,
     peer_cache: Arc<PeerCache>,
+    pub(super) read_timeout: Arc<ReadTimeout>,
 }
 
 impl HttpService {
     /// Creates a service that allows only requests to this computer.
     pub fn new(server: Server) -> Self {
-        Self {
+        let read_timeout = ReadTimeout::new(server.limits().http.read_timeout);
+        Self(Arc::new(ServiceParts {
             server,
-            guard: Arc::default(),
+            guard: Guard::default(),
             authorizer: None,
             sessions: Arc::default(),
             stream_permits: StreamPermits::default(),
             sse: None,
             cors: None,
             peer_cache: Arc::default(),
-        }
+            read_timeout,
+        }))
+    }
+
+    pub(super) fn parts(&self) -> &ServiceParts {
+        &self.0
+    }
+
+    /// Returns the settings for a change, which earlier clones do not see.
+    pub(super) fn parts_mut(&mut self) -> &mut ServiceParts {
+        Arc::make_mut(&mut self.0)
     }
 
     /// Allows requests for a host in addition to `localhost`, `127.0.0.1` and `[::1]`.
@@ -109,7 +126,7 @@ impl HttpService {
     /// A name such as `mcp.example.com` allows every port, `mcp.example.com:8080` only that one.
     #[must_use]
     pub fn allow_host(mut self, host: impl AsRef<str>) -> Self {
-        Arc::make_mut(&mut self.guard).allow_host(host.as_ref());
+        self.parts_mut().guard.allow_host(host.as_ref());
         self
     }
 
@@ -117,7 +134,7 @@ impl HttpService {
     /// by more than network access.
     #[must_use]
     pub fn allow_any_host(mut self) -> Self {
-        Arc::make_mut(&mut self.guard).allow_any_host();
+        self.parts_mut().guard.allow_any_host();
         self
     }
 
@@ -127,14 +144,14 @@ impl HttpService {
     /// [`allow_cors_origin`](HttpService::allow_cors_origin).
     #[must_use]
     pub fn allow_origin(mut self, origin: impl AsRef<str>) -> Self {
-        Arc::make_mut(&mut self.guard).allow_origin(origin.as_ref());
+        self.parts_mut().guard.allow_origin(origin.as_ref());
         self
     }
 
     /// Allows requests from pages of any origin. Every page that a user visits can then use the server.
     #[must_use]
     pub fn allow_any_origin(mut self) -> Self {
-        Arc::make_mut(&mut self.guard).allow_any_origin();
+        self.parts_mut().guard.allow_any_origin();
         self
     }
 
@@ -142,20 +159,21 @@ impl HttpService {
     #[doc(hidden)]
     #[must_use]
     pub fn with_stream_permits(mut self) -> Self {
-        self.stream_permits = StreamPermits::new(self.server.limits());
+        let stream_permits = StreamPermits::new(self.server().limits());
+        self.parts_mut().stream_permits = stream_permits;
         self
     }
 
     /// Returns the server.
     pub fn server(&self) -> &Server {
-        &self.server
+        &self.0.server
     }
 
-    async fn respond<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
+    pub(super) async fn respond<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
         // A proxy that determines another body length could take following bytes for a part of this request, or the reverse
         // (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
         let must_close = request.headers().contains_key(TRANSFER_ENCODING);
-        let cors = self.cors.as_ref();
+        let cors = self.0.cors.as_ref();
         let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
         let mut caller = None;
         let result = self.handle_request(request, &mut caller).await;
@@ -184,16 +202,16 @@ impl HttpService {
         caller: &mut Option<Authorized>,
     ) -> Result<Response<HttpBody>, Rejection> {
         let (mut parts, body) = request.into_parts();
-        let limits = self.server.limits();
+        let limits = self.0.server.limits();
         check_size(&parts.headers, limits.http.header_bytes)?;
         if let Some(response) = self.document(&parts)? {
             return Ok(response);
         }
-        self.guard.check(&parts)?;
-        if let Some(response) = self.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
+        self.0.guard.check(&parts)?;
+        if let Some(response) = self.0.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
             return Ok(response);
         }
-        if let Some(authorizer) = &self.authorizer {
+        if let Some(authorizer) = &self.0.authorizer {
             match authorize_request(&**authorizer, &mut parts).await {
                 Ok(authorized) => *caller = Some(authorized),
                 Err(response) => return Ok(response.map(HttpBody::from)),
@@ -217,7 +235,7 @@ impl HttpService {
         }
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
-        let bytes = read_body(body, limits).await?;
+        let bytes = read_body(body, limits, &self.0.read_timeout).await?;
         let body = parse(&bytes, limits);
         self.check_scopes(&parts, Some(&body))?;
         match body {
@@ -237,18 +255,18 @@ impl HttpService {
 
     fn modern(&self) -> Modern<'_> {
         Modern {
-            server: &self.server,
-            peer_cache: &self.peer_cache,
-            sessions: &self.sessions,
-            stream_permits: &self.stream_permits,
+            server: &self.0.server,
+            peer_cache: &self.0.peer_cache,
+            sessions: &self.0.sessions,
+            stream_permits: &self.0.stream_permits,
         }
     }
 
     pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
         Legacy {
-            server: &self.server,
-            sessions: &self.sessions,
-            stream_permits: &self.stream_permits,
+            server: &self.0.server,
+            sessions: &self.0.sessions,
+            stream_permits: &self.0.stream_permits,
             parts,
         }
     }

@@ -1,7 +1,5 @@
 //! HTTP+SSE at its two paths: HTTP checks of its requests.
 
-use std::sync::Arc;
-
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 use http_body::Body;
@@ -42,7 +40,7 @@ impl HttpService {
     /// ```
     #[must_use]
     pub fn legacy_sse(mut self, paths: SsePaths) -> Self {
-        self.sse = Some(Arc::new(paths));
+        self.parts_mut().sse = Some(paths);
         self
     }
 
@@ -65,7 +63,7 @@ impl HttpService {
         }
         check_content(&parts.headers)?;
         let limits = self.server().limits();
-        let bytes = read_body(body, limits).await?;
+        let bytes = read_body(body, limits, &self.parts().read_timeout).await?;
         let body = parse(&bytes, limits);
         self.check_scopes(&parts, Some(&body))?;
         match body {
@@ -89,7 +87,7 @@ impl HttpService {
 
     /// Returns the HTTP+SSE endpoint at a path, if there is one.
     pub(super) fn sse_endpoint(&self, path: &str) -> Option<(&SsePaths, SseEndpoint)> {
-        let paths = self.sse.as_deref()?;
+        let paths = self.parts().sse.as_ref()?;
         Some((paths, paths.endpoint_at(path)?))
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Subject<'a> {
     /// `None` for requests without a message, and for answers.
     pub(crate) method: Option<&'a str>,
     pub(crate) params: &'a str,
+    /// The name, if it is not that of the method.
+    pub(crate) name: Option<&'a str>,
     pub(crate) revision: Option<Revision>,
 }
 
@@ -34,6 +36,7 @@ impl<'a> From<&'a SessionRequest> for Subject<'a> {
         Self {
             method: Some(&request.method),
             params: &request.params,
+            name: request.name_header.as_deref(),
             revision: request.revision,
         }
     }
@@ -44,6 +47,7 @@ impl<'a> From<&'a SessionNotification> for Subject<'a> {
         Self {
             method: Some(&notification.method),
             params: &notification.params,
+            name: None,
             revision: notification.revision,
         }
     }
@@ -52,7 +56,8 @@ impl<'a> From<&'a SessionNotification> for Subject<'a> {
 impl Subject<'_> {
     /// Returns the name of the tool, prompt, resource or task.
     fn name(&self) -> Option<String> {
-        name_in(self.method?, self.params)
+        let name = self.name.map(str::to_owned);
+        name.or_else(|| name_in(self.method?, self.params))
     }
 
     /// Returns the revision of the message, or the one that `initialize` proposes.

@@ -71,12 +71,11 @@ pub(crate) fn of_notification(method: &str, revision: Revision) -> Result<Header
     Ok(headers)
 }
 
-/// Returns the member of the parameters that `Mcp-Name` repeats.
+/// Returns the member of the parameters that `Mcp-Name` repeats, for a method of the protocol itself.
 pub(crate) fn name_in(method: &str, params: &str) -> Option<String> {
     let member = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return None,
     };
     let mut members = Members::new(params).ok()?;
@@ -141,7 +140,6 @@ mod tests {
             ),
             ("prompts/get", r#"{"name":"p"}"#, Some("p")),
             ("resources/read", r#"{"name":"x","uri":"a:b"}"#, Some("a:b")),
-            ("tasks/cancel", r#"{"taskId":"7"}"#, Some("7")),
             ("tools/list", r#"{"name":"x"}"#, None),
             ("tools/call", r#"{"name":7}"#, None),
             ("tools/call", "not an object", None),
@@ -156,6 +154,10 @@ mod tests {
             assert_eq!(got, name, "CLI-HDR-03, CLI-HDR-04: {method} {params}");
             assert_eq!(headers["mcp-param-region"], "=?base64?w6Y=?=", "CLI-HDR-07");
         }
+        let mut request = SessionRequest::new(1, "tasks/cancel", "{}".to_owned());
+        request.name_header = Some("7".to_owned());
+        let headers = of_request(&request, Revision::LATEST).unwrap();
+        assert_eq!(headers[NAME], "7", "TASK-S-28");
         let mut request = SessionRequest::new(1, "tools/call", "{}".to_owned());
         request.headers = vec![("a b".to_owned(), String::new())];
         let refused = of_request(&request, Revision::LATEST);

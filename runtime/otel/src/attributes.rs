@@ -1,5 +1,7 @@
 //! Names and values of the conventions.
 
+use std::borrow::Cow;
+
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};
 use treenail_runtime::observe::ObservedTransport;
@@ -28,9 +30,13 @@ const BOUNDARIES: [f64; 14] = [
 /// Longest text from a peer in an attribute, in bytes.
 const MAX_TEXT: usize = 1024;
 
-/// Returns the method as the conventions write it.
-pub(crate) fn method_name(method: Option<Method>) -> &'static str {
-    method.map_or("_OTHER", Method::as_str)
+/// Returns the method as the conventions write it: one of the protocol, or one of an extension that the server supports.
+pub(crate) fn method_name(method: Option<Method>, of_extension: Option<&str>) -> Cow<'static, str> {
+    match (method, of_extension) {
+        (Some(method), _) => method.as_str().into(),
+        (None, Some(name)) => name.to_owned().into(),
+        (None, None) => "_OTHER".into(),
+    }
 }
 
 /// Returns the text up to the bound of an attribute.
@@ -42,13 +48,14 @@ pub(crate) fn bounded(text: &str) -> String {
 
 /// Returns the attributes that spans and metrics of a request have.
 pub(crate) fn of_request(
-    method: Option<Method>,
+    (method, of_extension): (Option<Method>, Option<&str>),
     name: Option<&str>,
     revision: Option<Revision>,
     transport: ObservedTransport,
 ) -> Vec<KeyValue> {
     let mut attributes = Vec::with_capacity(10);
-    attributes.push(KeyValue::new(METHOD_NAME, method_name(method)));
+    let method_name = method_name(method, of_extension);
+    attributes.push(KeyValue::new(METHOD_NAME, method_name));
     if method == Some(Method::CallTool) {
         attributes.push(KeyValue::new(OPERATION_NAME, "execute_tool"));
     }

@@ -70,14 +70,14 @@ impl ObservedClient {
         };
         let name = name.as_deref();
         let transport = self.observed_transport();
-        let common = attributes::of_request(method, name, request.revision, transport);
+        let common = attributes::of_request((method, None), name, request.revision, transport);
         self.note_session(request.revision);
         let telemetry = &self.telemetry;
         let context = telemetry.records_spans().then(|| {
             let mut attributes = common.clone();
             attributes.push(KeyValue::new(REQUEST_ID, request.id.to_string()));
             attributes.extend(uri.map(|uri| KeyValue::new(RESOURCE_URI, bounded(&uri))));
-            let builder = SpanBuilder::from_name(span_name(method_name(method), name))
+            let builder = SpanBuilder::from_name(span_name(method_name(method, None), name))
                 .with_kind(SpanKind::Client)
                 .with_attributes(attributes);
             let context = telemetry.start_span(builder, &Context::current());

@@ -1,6 +1,7 @@
 //! Spans and measurements of servers.
 
 use std::any::Any;
+use std::borrow::Cow;
 
 use opentelemetry::trace::{Link, SpanBuilder, SpanContext, SpanKind, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
@@ -8,6 +9,7 @@ use treenail_runtime::Extensions;
 use treenail_runtime::observe::{
     Observation, ObservedRequest, ObservedSession, Outcome, ServerObserver,
 };
+use treenail_schema::Method;
 
 use crate::attributes::{self, REQUEST_ID, RESOURCE_URI, SESSION_ID, bounded, method_name};
 use crate::operation::{Operation, SessionTimer};
@@ -25,8 +27,8 @@ impl ServerObserver for Telemetry {
     ) -> Option<Box<dyn Observation>> {
         // Clients choose other names freely: they would be span names and time series without bound.
         let name = request.target.as_deref().filter(|_| request.is_known);
-        let attributes =
-            attributes::of_request(request.method, name, request.revision, request.transport);
+        let method = (request.method, request.extension_method);
+        let attributes = attributes::of_request(method, name, request.revision, request.transport);
         let context = self
             .records_spans()
             .then(|| self.start(request, name, &attributes));
@@ -63,7 +65,7 @@ impl Telemetry {
         let id = request.id.trim_matches('"');
         attributes.push(KeyValue::new(REQUEST_ID, bounded(id)));
         if let Some(uri) = request.target.as_deref() {
-            let names = matches!(method_name(request.method), "tools/call" | "prompts/get");
+            let names = matches!(request.method, Some(Method::CallTool | Method::GetPrompt));
             if !names {
                 attributes.push(KeyValue::new(RESOURCE_URI, bounded(uri)));
             }
@@ -71,7 +73,8 @@ impl Telemetry {
         if let Some(session) = request.session_id {
             attributes.push(KeyValue::new(SESSION_ID, bounded(session)));
         }
-        let mut builder = SpanBuilder::from_name(span_name(method_name(request.method), name))
+        let method = method_name(request.method, request.extension_method);
+        let mut builder = SpanBuilder::from_name(span_name(method, name))
             .with_kind(SpanKind::Server)
             .with_attributes(attributes);
         if let Some(link) = link(&ambient, &parent) {
@@ -82,13 +85,10 @@ impl Telemetry {
 }
 
 /// Returns the name of a span.
-pub(crate) fn span_name(
-    method: &'static str,
-    name: Option<&str>,
-) -> std::borrow::Cow<'static, str> {
+pub(crate) fn span_name(method: Cow<'static, str>, name: Option<&str>) -> Cow<'static, str> {
     match name {
         Some(name) => format!("{method} {}", bounded(name)).into(),
-        None => method.into(),
+        None => method,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Errors of client requests.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,30 +12,23 @@ use crate::error::Error;
 use crate::wire::RpcError;
 
 /// Error of a client request. The variants are divided by the reaction of the caller.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ClientError {
     /// The server answered with a JSON-RPC error. No other variant contains an error object of the server.
-    #[error("the server refused: {0}")]
     Refused(RpcError),
     /// A call with a typed output ran the tool, and the tool failed. The result contains the reason.
-    #[error("the tool failed: {}", tool_message(.0))]
     Tool(Box<CallToolResult>),
     /// No answer arrived before the timeout; the request was cancelled.
-    #[error("no answer within {0:?}")]
     Timeout(Duration),
     /// The call had become a task of the server, and the task was cancelled: by this client or another one, or by the server.
-    #[error("the task was cancelled{}", reason_suffix(.0))]
     Cancelled(Arc<str>),
     /// The connection is closed, or could not be opened. The server may or may not have executed the requests that were
     /// pending.
-    #[error("the connection is closed: {0}")]
     Closed(Arc<str>),
     /// The server has ended the session (legacy era over HTTP).
-    #[error("the server has ended the session")]
     SessionExpired,
     /// An HTTP server answered with an error status and without a JSON-RPC message.
-    #[error("{url} answered with HTTP status {status}{}", body_suffix(.body))]
     Http {
         /// The URL of the request, without its query.
         url: Arc<str>,
@@ -45,33 +39,58 @@ pub enum ClientError {
     },
     /// An HTTP server answered with status 401, or with status 403 and a challenge or no JSON-RPC message: the credentials are
     /// missing, invalid or insufficient. The challenges describe the expected ones.
-    #[error("{0}")]
     Unauthorized(Arc<Unauthorized>),
     /// The [`HttpAuthorization`](crate::client::HttpAuthorization) of the session failed, with this error of its own. The
     /// request was not sent, or the server refused it.
-    #[error("no authorization: {0}")]
     Authorization(Arc<dyn StdError + Send + Sync>),
     /// The server violated the protocol.
-    #[error("the server broke the protocol: {0}")]
     Protocol(Arc<str>),
     /// The tool ran, but its output does not match the requested type; contains the place and the reason. Either the type or
     /// the tool has changed since the type was written.
-    #[error("the output of the tool does not match its type: {0}")]
     Output(Arc<str>),
     /// The server requested input during a request, and the client has no handler for it, or the handler failed.
-    #[error("the server's request for input was not answered: {0}")]
     Unanswered(Arc<str>),
     /// The server does not support the request: the capability is not declared, or the revision has no such method.
-    #[error("not supported: {0}")]
     Unsupported(Arc<str>),
     /// The server differs from the contract of this program by more than the caller accepts. The [`Drift`] lists the
     /// differences, and its `Display` shows them.
-    #[error("the server differs from its contract: {}", .0.summary())]
     Drift(Arc<Drift>),
     /// The request is invalid, for example because its arguments are not an object. Nothing was sent.
-    #[error("not sent: {0}")]
     Invalid(Arc<str>),
 }
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, reason): (&str, &dyn fmt::Display) = match self {
+            Self::Refused(error) => ("the server refused: ", error),
+            Self::Tool(result) => ("the tool failed: ", &tool_message(result)),
+            Self::Timeout(after) => return write!(formatter, "no answer within {after:?}"),
+            Self::Cancelled(reason) => ("the task was cancelled", &suffix(reason)),
+            Self::Closed(reason) => ("the connection is closed: ", reason),
+            Self::SessionExpired => ("the server has ended the session", &""),
+            Self::Http { url, status, body } => {
+                let suffix = suffix(body);
+                return write!(
+                    formatter,
+                    "{url} answered with HTTP status {status}{suffix}"
+                );
+            }
+            Self::Unauthorized(challenge) => ("", challenge),
+            Self::Authorization(error) => ("no authorization: ", error),
+            Self::Protocol(reason) => ("the server broke the protocol: ", reason),
+            Self::Output(reason) => ("the output of the tool does not match its type: ", reason),
+            Self::Unanswered(reason) => {
+                ("the server's request for input was not answered: ", reason)
+            }
+            Self::Unsupported(reason) => ("not supported: ", reason),
+            Self::Drift(drift) => ("the server differs from its contract: ", &drift.summary()),
+            Self::Invalid(reason) => ("not sent: ", reason),
+        };
+        write!(formatter, "{before}{reason}")
+    }
+}
+
+impl StdError for ClientError {}
 
 impl ClientError {
     /// Returns [`ClientError::Closed`] with this reason.
@@ -131,18 +150,10 @@ fn tool_message(result: &CallToolResult) -> &str {
     result.as_text().unwrap_or("no reason given")
 }
 
-/// Returns the reason after a colon.
-fn reason_suffix(reason: &str) -> String {
-    if reason.is_empty() {
+/// Returns a text of the server, quoted and after a colon.
+fn suffix(text: &str) -> String {
+    if text.is_empty() {
         return String::new();
     }
-    format!(": {}", crate::wire::quoted(reason))
-}
-
-/// Returns the body, quoted and after a colon.
-fn body_suffix(body: &str) -> String {
-    if body.is_empty() {
-        return String::new();
-    }
-    format!(": {}", crate::wire::quoted(body))
+    format!(": {}", crate::wire::quoted(text))
 }

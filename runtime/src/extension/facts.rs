@@ -33,6 +33,12 @@ impl ExtensionFacts {
         }
     }
 
+    /// Returns `true` if an extension declares the capability `name` of the protocol itself in `revision`.
+    pub(crate) fn declares(&self, revision: Revision, name: &str) -> bool {
+        let mut core = self.core.iter();
+        core.any(|(since, declared, _)| *since == revision && **declared == *name)
+    }
+
     /// Returns the name of a method that exists in some revision.
     pub(crate) fn method(&self, name: &str) -> Option<&str> {
         if self.methods.is_empty() {

@@ -188,6 +188,10 @@ impl FeatureKind for MethodInfo {
 /// Reads the parameters of a request, without `_meta`.
 fn read_params<P: DeserializeOwned>(method: &str, text: Option<&str>) -> Result<P, RpcError> {
     let text = without_meta(text.unwrap_or("{}"));
+    // Only an error needs the path to its place.
+    if let Ok(params) = serde_json::from_str(&text) {
+        return Ok(params);
+    }
     let mut reader = serde_json::Deserializer::from_str(&text);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let member = match error.path().to_string().as_str() {
@@ -209,7 +213,9 @@ fn without_meta(text: &str) -> String {
             push_member(&mut out, &key, value);
         }
     }
-    format!("{{{out}}}")
+    out.insert(0, '{');
+    out.push('}');
+    out
 }
 
 /// Writes the result of a handler.

@@ -220,5 +220,7 @@ pub(crate) fn truncated_json(json: &str) -> String {
         end -= 1;
     }
     let cut = if end < json.len() { "…" } else { "" };
-    format!("{kind}{}{cut}", &json[..end])
+    // Outside of strings, JSON has line ends: the value is a part of one line.
+    let shown = json[..end].replace(['\n', '\r', '\t'], " ");
+    format!("{kind}{shown}{cut}")
 }

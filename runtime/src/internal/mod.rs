@@ -47,7 +47,8 @@ pub mod task {
     use crate::server::Server;
     pub use crate::task::{
         BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,
-        StoredCall, TaskKey, TaskLink, TaskQuestion, TaskTool, ToolFacts, write_created,
+        ResultShape, StoredCall, TaskKey, TaskLink, TaskQuestion, TaskTool, ToolFacts,
+        write_created,
     };
     use crate::wire::RpcError;
 

@@ -84,7 +84,7 @@ impl Pattern {
     ///
     /// A value has at least one character, and is as short as the following text allows. No value, however it is
     /// encoded, can escape the path to which a function joins it, see [`escapes_folder`]. There is one exception: a variable
-    /// directly after `file://` starts with one slash, because it is an absolute path.
+    /// `{+path}` directly after `file://` starts with one slash, because it is an absolute path.
     pub(crate) fn matches<'p, 'u>(&'p self, uri: &'u str) -> Option<Variables<'p, 'u>> {
         #[cfg(feature = "dynamic")]
         if let Some(accepts) = &self.accepts {
@@ -114,7 +114,7 @@ impl Pattern {
             };
             let value = rest.get(..length)?;
             let value = decode(value, reserved)?;
-            let may_start_with_slash = &uri[..uri.len() - rest.len()] == "file://";
+            let may_start_with_slash = reserved && &uri[..uri.len() - rest.len()] == "file://";
             if escapes_folder(&value, may_start_with_slash) {
                 return None;
             }
@@ -305,6 +305,13 @@ mod tests {
             check(&file, &format!("file://{path}"), None);
         }
         // Other variables are names, so a value with a leading slash would escape.
+        let share = [
+            Part::Text("file://"),
+            Part::Segment("host"),
+            Part::Text("/x"),
+        ];
+        check(&share, "file://host/x", Some(&[("host", "host")]));
+        check(&share, "file://%2Fetc/x", None);
         let docs = [Part::Text("docs://"), Part::Rest("path")];
         check(&docs, "docs://guide/x", Some(&[("path", "guide/x")]));
         check(&docs, "docs:///etc/passwd", None);

@@ -12,6 +12,6 @@ pub use self::detach::{CallFacts, DetachableCall, DetachedRun};
 pub use self::journal::{Journal, RecordedAnswer};
 pub use self::key::TaskKey;
 pub use self::link::{BoxFuture, OnceState, TaskLink, TaskQuestion};
-pub use self::stored::{StoredCall, write_created};
+pub use self::stored::{ResultShape, StoredCall, write_created};
 pub(crate) use self::support::declare_task;
 pub use self::support::{TaskTool, ToolFacts};

@@ -125,6 +125,30 @@ impl StoredCall {
         revision: Revision,
         text: &RawValue,
     ) -> Result<Box<RawValue>, RpcError> {
+        let values = self.values;
+        ResultShape { values }.result(server, revision, text)
+    }
+}
+
+/// Part of a [`StoredCall`] that its result needs: a record can read it alone.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct ResultShape {
+    #[serde(default)]
+    values: bool,
+}
+
+impl ResultShape {
+    /// Converts a result, see [`StoredCall::result`].
+    ///
+    /// # Errors
+    ///
+    /// An internal error if `text` is not an object.
+    pub fn result(
+        self,
+        server: &Server,
+        revision: Revision,
+        text: &RawValue,
+    ) -> Result<Box<RawValue>, RpcError> {
         let shape = if self.values {
             Shape::Value
         } else {

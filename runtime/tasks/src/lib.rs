@@ -10,6 +10,7 @@
 
 #[cfg(feature = "client")]
 mod client;
+mod clock;
 mod engine;
 mod external;
 mod limits;

@@ -9,7 +9,7 @@ use treenail_runtime::internal::task::resume;
 use treenail_runtime::{Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written};
-use crate::record::{Outcome, Record, TaskKey};
+use crate::record::{CallText, Outcome, Record, TaskKey};
 use crate::run::{Run, drive, random_run_id};
 use crate::store::{StoreError, StoredTask};
 
@@ -151,7 +151,7 @@ impl Engine {
         }
         let (id, attempt) = (&key.id, record.attempts);
         tracing::info!(?id, attempt, "an interrupted task runs again");
-        let call = record.call.clone();
+        let call = record.call.as_ref().and_then(CallText::read);
         let run = Run::new(self, key, (version + 1, record), since);
         if !self.admit(&run) {
             // The lease passes it on to another process.
@@ -163,7 +163,7 @@ impl Engine {
             match resumed {
                 Some(Ok(work)) => drive(run, Box::pin(work)).await,
                 Some(Err(error)) => run.give_up(&error.message).await,
-                None => run.give_up("its record has no call").await,
+                None => run.give_up("its record has no call that can be read").await,
             }
         });
         Ok(true)

@@ -23,7 +23,8 @@ pub(crate) const ID: &str = "io.modelcontextprotocol/tasks";
 /// revision 2025-11-25).
 ///
 /// A server with a tool that has the attribute `task` has them with the default settings, with a store in memory. Other settings are
-/// added to the builder:
+/// added to the builder. A server that has such tools only later, through `Server::edit` or a source of features, needs them in its
+/// builder too; otherwise the change is refused.
 ///
 /// ```
 /// use treenail::Server;

@@ -256,7 +256,7 @@ fn check_responses(id: &str) {
     assert_eq!(any_error_code(&out), Some(-7));
     out.clear();
     write_result(&mut out, id, |out| {
-        out.extend_from_slice(br#"{"error":{"code":1}}"#)
+        out.extend_from_slice(br#"{"error":{"code":1}}"#);
     });
     assert_eq!((error_code(&out, id), any_error_code(&out)), (None, None));
     assert!(serde_json::from_slice::<IgnoredAny>(&out).is_ok());

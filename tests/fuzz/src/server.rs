@@ -54,13 +54,13 @@ impl Shop {
 
     /// Praise of the shop.
     #[prompt]
-    fn praise(&self, #[arg(complete = Self::names)] name: String) -> String {
+    fn praise(#[arg(complete = names)] name: String) -> String {
         format!("Praise {name}.")
     }
+}
 
-    fn names(&self, typed: &str) -> Vec<String> {
-        vec![format!("{typed}a"), "b".to_owned()]
-    }
+fn names(typed: &str) -> Vec<String> {
+    vec![format!("{typed}a"), "b".to_owned()]
 }
 
 static SERVER: LazyLock<Server> = LazyLock::new(|| {

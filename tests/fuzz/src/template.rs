@@ -51,7 +51,7 @@ fn plain(template: &str, values: &[&str; 3]) -> Option<String> {
                 if is_unreserved(byte) {
                     uri.push(char::from(byte));
                 } else {
-                    uri.push_str(&format!("%{byte:02X}"));
+                    uri.extend(['%', hex(byte >> 4), hex(byte & 15)]);
                 }
             }
             rest = after;
@@ -66,8 +66,10 @@ fn plain(template: &str, values: &[&str; 3]) -> Option<String> {
 }
 
 fn variable(rest: &str) -> Option<(usize, &str)> {
-    let names = ["{a}", "{b}", "{c}"].into_iter().enumerate();
-    names
-        .filter_map(|(number, name)| Some((number, rest.strip_prefix(name)?)))
-        .next()
+    let mut names = ["{a}", "{b}", "{c}"].into_iter().enumerate();
+    names.find_map(|(number, name)| Some((number, rest.strip_prefix(name)?)))
+}
+
+fn hex(digit: u8) -> char {
+    char::from(b"0123456789ABCDEF"[usize::from(digit)])
 }

@@ -219,10 +219,10 @@ async fn an_accepted_call_is_not_repeated_in_a_new_session() {
     let builder = McpClientSession::builder().url(&*server.url);
     let builder = builder.protocol_version(Revision::V2025_11_25);
     let client = builder.build().await.unwrap();
-    let lost = client.tools_call("add", &json!({})).await;
+    let lost = client.tools_call("add", json!({})).await;
     assert!(matches!(lost, Err(ClientError::Closed(_))), "{lost:?}");
     // The next one starts a new session.
-    let _ = client.tools_call("other", &json!({})).await;
+    let _ = client.tools_call("other", json!({})).await;
     let names = [(); 2].map(|()| "tools/call");
     let mut sent = Vec::new();
     for method in names {

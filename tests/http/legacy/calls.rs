@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use treenail::Limits;
 use treenail::http::http_service;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
-use super::{Client, SERVED, next_events};
+use super::{Client, SERVED, events, next_events};
 use crate::fixture::{Desk, builder_of, service};
 
 #[tokio::test]
@@ -177,4 +177,55 @@ async fn a_session_has_one_handshake() {
     let again = client.send(client.request(5, "initialize", &params)).await;
     assert_eq!(again.json()["error"]["code"], -32600, "{again:?}");
     assert_eq!(client.send(client.add(6)).await.json()["id"], 6);
+}
+
+/// Tool that returns the task in which it has ended.
+#[derive(Default)]
+struct Tasks {
+    begun: Notify,
+    released: Notify,
+}
+
+#[mcp_tool]
+impl Tasks {
+    /// Waits, and returns the id of its task.
+    #[tool]
+    async fn task(&self) -> String {
+        self.begun.notify_one();
+        self.released.notified().await;
+        tokio::task::id().to_string()
+    }
+}
+
+fn text(response: &Value) -> &str {
+    response["result"]["content"][0]["text"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_is_a_task_only_if_it_outlives_its_request() {
+    let tasks = Arc::new(Tasks::default());
+    let server = Server::builder("tasks", "1").mount(Arc::clone(&tasks));
+    let service = http_service(server.build().unwrap());
+    let client = Client::start(&service, Revision::V2025_11_25).await;
+
+    let request = client.spawn_send(client.tool(1, "task", &json!({})));
+    let expected = request.id().to_string();
+    tasks.begun.notified().await;
+    tasks.released.notify_one();
+    let response = request.await.unwrap();
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    assert_eq!(text(&response.json()), expected);
+
+    // Its client disconnects. The call continues, and its result is stored for the client.
+    let request = client.spawn_send(client.tool(2, "task", &json!({})));
+    let left = request.id().to_string();
+    tasks.begun.notified().await;
+    request.abort();
+    assert!(request.await.unwrap_err().is_cancelled());
+    tasks.released.notify_one();
+    let get = client.get().with("last-event-id", "3-0");
+    let rest = events(&client.send(get).await.body.into());
+    let response: Value = serde_json::from_str(&rest.last().unwrap().1).unwrap();
+    assert_eq!(response["id"], 2, "SRV-LHTTP-10");
+    assert_ne!(text(&response), left);
 }

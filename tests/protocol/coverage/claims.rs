@@ -6,7 +6,7 @@ use std::path::Path;
 use treenail::schema::Revision;
 
 use super::{Finding, folder};
-use crate::support::covering::Declaration;
+use crate::support::covering::{Declaration, is_of_extension};
 
 /// Declaration of a test that it exercises a requirement.
 #[derive(Debug)]
@@ -33,10 +33,13 @@ impl Claim {
     }
 }
 
-/// Returns the source of each test module by name, without the modules about coverage itself.
+/// Returns the source of each test module by name, without the modules about coverage itself. The names of those in the crate of
+/// tasks start with `tasks`.
 pub(super) fn sources() -> BTreeMap<String, String> {
     let mut sources = BTreeMap::new();
     read_folder(&folder(), "", &mut sources);
+    let tasks = Path::new(env!("CARGO_MANIFEST_DIR")).join("runtime/tasks/tests/engine");
+    read_folder(&tasks, "tasks::", &mut sources);
     sources.retain(|name, _| name != "support::covering" && !name.starts_with("coverage"));
     sources
 }
@@ -90,9 +93,41 @@ pub(super) fn claims(module: &str, text: &str, problems: &mut Vec<String>) -> Ve
                 Err(problem) => problems.push(format!("{module}::{function}: {problem}")),
             }
         }
+        if attributes.contains("test") && !attributes.contains("#[ignore") {
+            let fails = attributes.contains("#[should_panic");
+            claims.extend(quoted(
+                code,
+                &format!("{module}::{function}"),
+                fails,
+                problems,
+            ));
+        }
         at += line.len();
     }
     claims
+}
+
+/// Returns the requirements of extensions whose ids a line of a test quotes.
+fn quoted(code: &str, test: &str, fails: bool, problems: &mut Vec<String>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for id in extension_ids(code) {
+        match Declaration::of_id(id) {
+            Ok(declaration) => claims.push(Claim {
+                test: test.to_owned(),
+                declaration,
+                fails,
+            }),
+            Err(problem) => problems.push(format!("{test}: {problem}")),
+        }
+    }
+    claims
+}
+
+/// Iterates over the ids of requirements of extensions in a text.
+pub(super) fn extension_ids(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+    let words = text.split(move |c: char| !is_part(c));
+    words.filter(|word| is_of_extension(word))
 }
 
 /// Parses the declaration in a call of `covering`.
@@ -160,6 +195,15 @@ fn invalid_declarations_are_reported() {
     assert!(claims("file", &failing, &mut problems)[0].fails);
     let commented = test(r#"// covering("SRV-TOOL-99")"#);
     assert!(claims("file", &commented, &mut problems).is_empty());
+    let quoting = test(r#"assert!(true, "TASK-S-04, TASK-C-04: LTASK-B-02"); // TASK-S-05"#);
+    let found = claims("file", &quoting, &mut problems);
+    let ids = found
+        .iter()
+        .map(|claim| claim.declaration.requirements[0].id);
+    assert_eq!(ids.collect::<Vec<_>>(), ["TASK-S-04", "LTASK-B-02"]);
+    let mut unknown = Vec::new();
+    assert!(claims("file", &test("\"TASK-S-99\";"), &mut unknown).is_empty());
+    assert!(unknown[0].contains("has no TASK-S-99"), "{unknown:?}");
     let good = test(
         "covering(\n        \"SRV-TOOL-01, \\\n         SRV-TOOL-12 since 2025-06-18\",\n    )",
     );

@@ -41,10 +41,23 @@ impl Requirement {
         }
     }
 
-    /// Returns the area: `TOOL` for `SRV-TOOL-01`.
+    /// Returns the area: `TOOL` for `SRV-TOOL-01`, `TASK` for `TASK-S-01`.
     pub(crate) fn area(&self) -> &'static str {
-        self.id.split('-').nth(1).expect("an id has three parts")
+        let part = usize::from(!is_of_extension(self.id));
+        self.id.split('-').nth(part).expect("an id has three parts")
     }
+}
+
+/// Returns whether an id is that of a requirement of extensions for servers (`S`) or both sides (`B`). Tests quote such ids in their
+/// messages.
+pub(crate) fn is_of_extension(id: &str) -> bool {
+    let mut parts = id.split('-');
+    let area = parts
+        .next()
+        .is_some_and(|area| ["EXT", "TASK", "LTASK"].contains(&area));
+    let side = parts.next().is_some_and(|side| side == "S" || side == "B");
+    let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    area && side && parts.next().is_some_and(is_number) && parts.next().is_none()
 }
 
 /// Returns the revisions in which a test exercises requirements, oldest first.
@@ -83,6 +96,15 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
+    /// Returns the declaration of a test that quotes the id of a requirement.
+    pub(crate) fn of_id(id: &str) -> Result<Self, String> {
+        let requirement = find(id)?;
+        Ok(Self {
+            requirements: vec![requirement],
+            revisions: requirement.revisions.clone(),
+        })
+    }
+
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let mut words = text
             .split([',', ' '])

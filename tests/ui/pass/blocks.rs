@@ -57,7 +57,7 @@ where
     }
 
     #[tool(name = "home")]
-    #[cfg(all())]
+    #[cfg(test)]
     fn home_here(&self) -> bool {
         true
     }

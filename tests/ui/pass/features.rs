@@ -64,7 +64,7 @@ impl<P: Display + Send + Sync + 'static> Map<P> {
     }
 
     #[resource("map://here", subscribable, size = 0)]
-    #[cfg(all())]
+    #[cfg(test)]
     fn here() -> TextResourceContents {
         TextResourceContents::new("map://here", "")
     }

@@ -33,7 +33,7 @@ pub(crate) struct Everything {
     some: Vec<Unit>,
     #[cfg(any())]
     nothing: Nothing,
-    #[cfg(all())]
+    #[cfg(test)]
     #[deprecated]
     old: u8,
 }

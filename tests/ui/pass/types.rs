@@ -43,7 +43,7 @@ struct Id(Number);
 #[mcp_type]
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Number {
-    #[cfg(all())]
+    #[cfg(test)]
     number: u64,
     #[cfg(any())]
     number: NoSuchType,

@@ -10,6 +10,7 @@ use clap::Args;
 use treenail::Server;
 use treenail::http::ServeHttp as _;
 use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
+use treenail::schema::Revision;
 
 use self::pattern::Patterns;
 use self::servers::{BehindProxy, configured, named};
@@ -23,8 +24,8 @@ use crate::terminal::Terminal;
 
 /// Serve several servers as one, over stdio or HTTP
 ///
-/// The names of the tools, prompts and resources of a server start with its name and a dot. The server after `--` has no such
-/// prefix. A server that is not available is connected as soon as it is.
+/// The names of the tools, prompts and resources of a server start with its name and a dot. Those of the server after `--` or of
+/// `--url` have no such prefix. A server that is not available is connected as soon as it is.
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
     /// Server with a name of your choice: the command to start it, quoted as in a shell, or its URL; can be repeated
@@ -34,6 +35,10 @@ pub(crate) struct Proxy {
     /// Servers of a configuration file of a host, such as `mcp.json` or `claude_desktop_config.json`; can be repeated
     #[arg(short = 'f', long = "config", value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Server over HTTP whose names have no prefix
+    #[arg(long, value_name = "URL", conflicts_with = "program")]
+    url: Option<String>,
 
     /// Start a server with this program and its arguments, after `--`
     #[arg(last = true, value_name = "PROGRAM")]
@@ -55,6 +60,10 @@ pub(crate) struct Proxy {
     /// Append every message to and from the servers to a file, as lines of JSON, or show them on standard error with `-`
     #[arg(long, value_name = "FILE|-", value_parser = parse_log)]
     log: Option<TraceTarget>,
+
+    /// Protocol revision to use with all servers, e.g. 2025-11-25 [default: the newest that both sides support]
+    #[arg(long, value_name = "REVISION")]
+    protocol_version: Option<Revision>,
 
     /// Time to wait for the servers before clients are served, because many clients list tools only once
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
@@ -119,8 +128,16 @@ impl Proxy {
             };
             servers.push((program.clone(), String::new(), entry));
         }
+        if let Some(url) = &self.url {
+            let entry = ServerEntry::Url {
+                url: url.clone(),
+                headers: Vec::new(),
+            };
+            servers.push((url.clone(), String::new(), entry));
+        }
         if servers.is_empty() {
-            let message = "there is no server: give one with `--server`, `--config` or after `--`";
+            let message =
+                "there is no server: give one with `--server`, `--config`, `--url` or after `--`";
             return Err(Failure::usage(message));
         }
         for (index, (name, namespace, _)) in servers.iter().enumerate() {
@@ -144,6 +161,7 @@ impl Proxy {
         let behind = BehindProxy {
             name: name.clone(),
             entry,
+            protocol_version: self.protocol_version,
             log: self.log.clone(),
             auth: self.auth.clone(),
             output: OutputArgs {

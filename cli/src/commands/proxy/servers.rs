@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use treenail::McpClient;
 use treenail::client::McpClientBuilder;
+use treenail::schema::Revision;
 
 use crate::args::{AuthArgs, OutputArgs, ServerArgs, TraceTarget};
 use crate::exit::Failure;
@@ -16,6 +17,7 @@ use crate::terminal::Terminal;
 pub(super) struct BehindProxy {
     pub(super) name: String,
     pub(super) entry: ServerEntry,
+    pub(super) protocol_version: Option<Revision>,
     pub(super) log: Option<TraceTarget>,
     pub(super) auth: AuthArgs,
     pub(super) output: OutputArgs,
@@ -43,6 +45,7 @@ impl BehindProxy {
         let mut args = ServerArgs::of_url("", self.output);
         args.target.url = None;
         args.auth = self.auth.clone();
+        args.protocol_version = self.protocol_version;
         args.trace.target.clone_from(&self.log);
         args.trace.label = Some(self.name.clone());
         match &self.entry {

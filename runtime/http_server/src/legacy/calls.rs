@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 use treenail_runtime::PendingResponse;
@@ -32,6 +33,7 @@ pub(super) struct RunningCall {
     /// Call permits of the server. They are released when the call is stopped, although its task ends later.
     #[allow(dead_code, reason = "held until it is dropped")]
     permits: Vec<OwnedSemaphorePermit>,
+    /// `None` while the future of its request polls it. That future ends it when it finds it removed from the table.
     handle: Option<AbortHandle>,
 }
 
@@ -62,20 +64,26 @@ impl SessionCalls {
         table.running.values().map(|running| running.calls).sum()
     }
 
-    /// Spawns a call. `run` receives the guard that removes the call from the table.
+    /// Inserts a call. It is in the table until the guard is dropped.
+    pub(super) fn insert(self: &Arc<Self>, call: RunningCall) -> CallGuard {
+        let key = self.insert_call(call);
+        CallGuard {
+            calls: Arc::clone(self),
+            key,
+        }
+    }
+
+    /// Spawns the task of a call. `run` receives its guard.
     pub(super) fn spawn_call<F>(
         self: &Arc<Self>,
-        call: RunningCall,
+        runtime: &Handle,
+        guard: CallGuard,
         run: impl FnOnce(CallGuard) -> F,
     ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        let key = self.insert_call(call);
-        let guard = CallGuard {
-            calls: Arc::clone(self),
-            key,
-        };
-        let handle = tokio::spawn(run(guard)).abort_handle();
+        let key = guard.key;
+        let handle = runtime.spawn(run(guard)).abort_handle();
         match self.lock().running.get_mut(&key) {
             Some(call) => call.handle = Some(handle),
             // The call has finished or was stopped in the meantime.
@@ -142,6 +150,13 @@ impl SessionCalls {
 pub(super) struct CallGuard {
     calls: Arc<SessionCalls>,
     key: u64,
+}
+
+impl CallGuard {
+    /// Returns false if the call was stopped.
+    pub(super) fn is_running(&self) -> bool {
+        self.calls.lock().running.contains_key(&self.key)
+    }
 }
 
 impl Drop for CallGuard {

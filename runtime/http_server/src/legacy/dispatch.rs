@@ -2,14 +2,18 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
+use bytes::Bytes;
 use http::{Response, StatusCode};
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use treenail_runtime::internal::{Body, Message, ParsedMessage};
 use treenail_runtime::{Connection, Handled, RpcError, Server};
 
 use crate::attach_extensions;
 use crate::call_permits::{over_capacity, reclaim_call_permits};
+use crate::legacy::attended::{Attended, AttendedCall};
 use crate::legacy::filtered::{handle_filtered, handle_filtered_on};
 use crate::legacy::reader::Reader;
 use crate::legacy::replay::Replay;
@@ -133,7 +137,10 @@ async fn respond(
 ) -> HttpResult {
     let StreamHandle { stream, reader } = stream;
     match handled {
-        Handled::Pending(call) => session.spawn_call(branch, call, stream),
+        Handled::Pending(call) => {
+            let call = session.attend_call(branch, call, stream);
+            return attend(call, session, reader).await;
+        }
         Handled::Deferred(_) => {
             session.remove_stream(stream);
             return Err(over_capacity(id));
@@ -153,24 +160,66 @@ async fn respond(
     }
     match (session.kind, reader) {
         (SessionKind::HttpSse, _) => Ok(accepted()),
-        (SessionKind::Streamable(_), Some(reader)) => Ok(call_response(session, reader).await),
+        (SessionKind::Streamable(_), Some(mut reader)) => {
+            let deadline = session.stream_deadline();
+            let first = first_event(&mut reader, deadline).await;
+            Ok(call_response(session, reader, first, deadline))
+        }
         (SessionKind::Streamable(_), None) => Err(no_session()),
     }
 }
 
-/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream.
-async fn call_response(session: &Arc<Session>, mut reader: Reader) -> Response<HttpBody> {
+/// Polls a call until its response. If other messages are first, or if its stream is closed early, a task continues it.
+async fn attend(
+    mut call: AttendedCall<'_>,
+    session: &Arc<Session>,
+    reader: Option<Reader>,
+) -> HttpResult {
+    let Some(mut reader) = reader else {
+        // The response is sent on the shared stream.
+        call.detach(None);
+        return Ok(accepted());
+    };
     let deadline = session.stream_deadline();
-    let first = first_event(&mut reader, deadline).await;
+    let attended = poll_fn(|context| {
+        if let Poll::Ready(Attended::Response(response)) = call.poll_response(context) {
+            return Poll::Ready(Ok(response));
+        }
+        reader.poll_next(context).map(Err)
+    });
+    let attended = match deadline {
+        None => Ok(attended.await),
+        Some(deadline) => timeout_at(deadline, attended).await,
+    };
+    // Otherwise a task continues the call, unless it was stopped.
+    drop(call);
+    let first = match attended {
+        Ok(Ok(response)) => {
+            session.remove_stream(reader.after().stream);
+            return Ok(json_response(StatusCode::OK, response));
+        }
+        Ok(Err(first)) => Ok(first),
+        Err(elapsed) => Err(elapsed),
+    };
+    Ok(call_response(session, reader, first, deadline))
+}
+
+/// Returns the response to a call: JSON if its first output is the result, otherwise an event stream.
+fn call_response(
+    session: &Session,
+    reader: Reader,
+    first: Result<Option<Event>, Elapsed>,
+    deadline: Option<Instant>,
+) -> Response<HttpBody> {
     match first {
-        Some(None) if !reader.is_detached() => accepted(),
-        Some(Some(event)) if event.last && event.id.number == 1 => {
+        Ok(None) if !reader.is_detached() => accepted(),
+        Ok(Some(event)) if event.last && event.id.number == 1 => {
             session.remove_stream(event.id.stream);
-            json_response(StatusCode::OK, event.message.to_vec())
+            json_response(StatusCode::OK, event.message)
         }
         // Without an event before the deadline, the client has to reconnect for the result.
         first => {
-            let mut stream = Replay::new(reader, first.flatten()).with_deadline(deadline);
+            let mut stream = Replay::new(reader, first.ok().flatten()).with_deadline(deadline);
             if session.supports_polling() {
                 stream = stream.with_priming_event();
             }
@@ -179,17 +228,20 @@ async fn call_response(session: &Arc<Session>, mut reader: Reader) -> Response<H
     }
 }
 
-/// Waits for the first event. The outer `None` means that the deadline has passed.
-async fn first_event(reader: &mut Reader, deadline: Option<Instant>) -> Option<Option<Event>> {
+/// Waits for the first event until the deadline.
+async fn first_event(
+    reader: &mut Reader,
+    deadline: Option<Instant>,
+) -> Result<Option<Event>, Elapsed> {
     let first = poll_fn(|context| reader.poll_next(context));
     match deadline {
-        None => Some(first.await),
-        Some(deadline) => timeout_at(deadline, first).await.ok(),
+        None => Ok(first.await),
+        Some(deadline) => timeout_at(deadline, first).await,
     }
 }
 
 pub(super) fn accepted() -> Response<HttpBody> {
-    json_response(StatusCode::ACCEPTED, Vec::new())
+    json_response(StatusCode::ACCEPTED, Bytes::new())
 }
 
 /// Returns the response to a message that was handled without a call: `out`, which may be empty.

@@ -6,6 +6,7 @@
 //!
 //! A session of HTTP+SSE (`sse`) works the same, with one stream for everything.
 
+mod attended;
 mod calls;
 mod dispatch;
 mod events;
@@ -19,6 +20,7 @@ mod store;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
@@ -143,7 +145,7 @@ impl Legacy<'_> {
         if let Some(id) = id.and_then(|id| id.to_str().ok()) {
             self.sessions.remove(id);
         }
-        Ok(json_response(StatusCode::NO_CONTENT, Vec::new()))
+        Ok(json_response(StatusCode::NO_CONTENT, Bytes::new()))
     }
 
     /// Returns the session named by the request. A session of another principal counts as unknown.

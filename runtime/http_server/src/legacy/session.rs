@@ -1,17 +1,20 @@
 //! One session: its connection, calls and streams.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout};
 use treenail_runtime::internal::{StreamCloser, Unreviewed, deadline, write_error};
 use treenail_runtime::{Connection, PendingResponse, Principal, RpcError};
 use treenail_schema::{RequestId, Revision};
 
 use crate::exchange::Exchange;
-use crate::legacy::calls::{RunningCall, SessionCalls};
+use crate::legacy::attended::AttendedCall;
+use crate::legacy::calls::{CallGuard, RunningCall, SessionCalls};
 use crate::legacy::events::Events;
 use crate::legacy::reader::Reader;
 use crate::legacy::store::EventId;
@@ -154,13 +157,13 @@ impl Session {
     /// Opens a stream for a request, and creates a branch of the connection for it.
     pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
         let is_read = self.events.is_read(self.shared_stream);
-        let mut connection = self.with_connection(|connection| {
-            let mut branch = connection.branch();
-            if is_read {
-                branch.join_session(connection);
-            }
-            branch
-        });
+        // The connection stays as it is, so its stream need not be woken.
+        let session = lock(&self.connection);
+        let mut connection = session.branch();
+        if is_read {
+            connection.join_session(&session);
+        }
+        drop(session);
         if self.kind == SessionKind::HttpSse {
             let (stream, reader) = (self.shared_stream, None);
             return (connection, StreamHandle { stream, reader });
@@ -175,19 +178,37 @@ impl Session {
         (connection, StreamHandle { stream, reader })
     }
 
-    /// Spawns a call, which continues even if its client disconnects. Its output is sent on `stream`.
-    pub(super) fn spawn_call(
+    /// Starts a call that its request polls, and that continues if its client disconnects. Its output is sent on `stream`.
+    pub(super) fn attend_call(
         self: &Arc<Self>,
         connection: Connection,
         mut call: PendingResponse,
         stream: u64,
+    ) -> AttendedCall<'_> {
+        let guard = self.calls.insert(RunningCall::new(&mut call, stream));
+        let exchange = Exchange::new(connection, Some(call), None);
+        AttendedCall::new(self, stream, exchange, guard)
+    }
+
+    /// Spawns the task of a call, after its message `first`. Its output is sent on `stream`.
+    pub(super) fn continue_call(
+        self: &Arc<Self>,
+        runtime: &Handle,
+        mut exchange: Exchange,
+        guard: CallGuard,
+        (stream, mut first): (u64, Option<Vec<u8>>),
     ) {
-        let running = RunningCall::new(&mut call, stream);
         let session = Arc::downgrade(self);
-        self.calls.spawn_call(running, |guard| async move {
-            let mut exchange = Exchange::new(connection, Some(call), None);
+        self.calls.spawn_call(runtime, guard, |guard| async move {
             let mut guard = Some(guard);
-            while let Some((message, last)) = exchange.next().await {
+            loop {
+                let next = match first.take() {
+                    Some(first) => Some((first, false)),
+                    None => poll_fn(|context| exchange.poll_next(context)).await,
+                };
+                let Some((message, last)) = next else {
+                    break;
+                };
                 if last {
                     // A client that has the result may start another call.
                     guard.take();

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use http::StatusCode;
 use tokio::time::Instant;
@@ -14,13 +15,20 @@ use crate::response::Rejection;
 /// Sessions by id.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    table: Mutex<BTreeMap<Box<str>, Arc<Session>>>,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: BTreeMap<Box<str>, Arc<Session>>,
+    /// A task ends expired sessions, see [`end_expired_sessions`].
+    is_swept: bool,
 }
 
 impl Sessions {
     /// Inserts a session. If the table is full, idle sessions are evicted first.
     pub(super) fn insert(
-        &self,
+        self: &Arc<Self>,
         id: &str,
         session: Session,
         limits: &Limits,
@@ -28,12 +36,16 @@ impl Sessions {
         let session = Arc::new(session);
         let mut table = self.lock();
         let mut evicted = Vec::new();
-        if table.len() >= limits.http.sessions {
-            evicted = evict_sessions(&mut table, limits);
+        if table.sessions.len() >= limits.http.sessions {
+            evicted = evict_sessions(&mut table.sessions, limits);
         }
-        let has_room = table.len() < limits.http.sessions;
+        let has_room = table.sessions.len() < limits.http.sessions;
         if has_room {
-            table.insert(id.into(), Arc::clone(&session));
+            table.sessions.insert(id.into(), Arc::clone(&session));
+            if !std::mem::replace(&mut table.is_swept, true) {
+                let timeout = limits.http.session_idle_timeout;
+                tokio::spawn(end_expired_sessions(Arc::downgrade(self), timeout));
+            }
         }
         drop(table);
         for session in evicted {
@@ -54,10 +66,10 @@ impl Sessions {
         limits: &Limits,
     ) -> Option<Arc<Session>> {
         let mut table = self.lock();
-        let session = table.get(id).filter(|one| one.belongs_to(principal))?;
-        let session = Arc::clone(session);
-        if is_expired(&session, limits) {
-            table.remove(id);
+        let session = table.sessions.get(id);
+        let session = Arc::clone(session.filter(|one| one.belongs_to(principal))?);
+        if is_expired(&session, limits.http.session_idle_timeout) {
+            table.sessions.remove(id);
             drop(table);
             session.end();
             return None;
@@ -74,6 +86,7 @@ impl Sessions {
         let mut abandoned: Vec<_> = {
             let table = self.lock();
             let sessions = table
+                .sessions
                 .values()
                 .map(|session| (session.abandoned_calls(), session));
             sessions
@@ -94,13 +107,33 @@ impl Sessions {
 
     /// Removes a session and ends it.
     pub(super) fn remove(&self, id: &str) {
-        let session = self.lock().remove(id);
+        let session = self.lock().sessions.remove(id);
         if let Some(session) = session {
             session.end();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Arc<Session>>> {
+    /// Ends all expired sessions. Returns true if others are left.
+    fn end_expired(&self, timeout: Duration) -> bool {
+        let mut table = self.lock();
+        let mut expired = Vec::new();
+        table.sessions.retain(|_, session| {
+            let is_expired = is_expired(session, timeout);
+            if is_expired {
+                expired.push(Arc::clone(session));
+            }
+            !is_expired
+        });
+        table.is_swept = !table.sessions.is_empty();
+        let has_others = table.is_swept;
+        drop(table);
+        for session in expired {
+            session.end();
+        }
+        has_others
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,8 +150,23 @@ impl Drop for SessionGuard {
     }
 }
 
-fn is_expired(session: &Session, limits: &Limits) -> bool {
-    let is_idle = session.last_used().elapsed() > limits.http.session_idle_timeout;
+/// Ends the sessions that expire, until none is left. Clients rarely delete their sessions, and each may hold
+/// [`HttpLimits::session_bytes`](treenail_runtime::HttpLimits::session_bytes).
+async fn end_expired_sessions(sessions: Weak<Sessions>, timeout: Duration) {
+    loop {
+        // A session ends at most a quarter of the timeout late.
+        tokio::time::sleep((timeout / 4).max(Duration::from_millis(100))).await;
+        let Some(sessions) = sessions.upgrade() else {
+            return;
+        };
+        if !sessions.end_expired(timeout) {
+            return;
+        }
+    }
+}
+
+fn is_expired(session: &Session, timeout: Duration) -> bool {
+    let is_idle = session.last_used().elapsed() > timeout;
     session.has_ended() || (is_idle && !session.is_active())
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::Arc;
 use std::task::{Context, Waker};
+
+use bytes::Bytes;
 
 /// Number of unread events from which an attached reader blocks the call of its stream.
 const MAX_UNREAD_EVENTS: u64 = 16;
@@ -41,7 +42,7 @@ impl EventId {
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) id: EventId,
-    pub(super) message: Arc<[u8]>,
+    pub(super) message: Bytes,
     /// The stream ends with it.
     pub(super) last: bool,
 }
@@ -124,8 +125,10 @@ impl Store {
     }
 
     /// Appends a message to a stream, unless the stream has ended.
-    pub(super) fn push(&mut self, id: u64, message: Vec<u8>, last: bool) {
+    pub(super) fn push(&mut self, id: u64, mut message: Vec<u8>, last: bool) {
         let length = message.len();
+        // Events may be stored for long, and the limit counts their length.
+        message.shrink_to_fit();
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.ended) else {
             return;
         };

@@ -134,7 +134,10 @@ fn is_plainly_local(host: &HeaderValue) -> bool {
         .iter()
         .find_map(|local| host.as_bytes().strip_prefix(local.as_bytes()));
     match port {
-        Some([b':', digits @ ..]) => digits.len() < 5 && digits.iter().all(u8::is_ascii_digit),
+        Some([b':', digits @ ..]) => {
+            let is_port = digits.len() < 5 || (digits.len() == 5 && digits <= b"65535".as_slice());
+            is_port && digits.iter().all(u8::is_ascii_digit)
+        }
         Some(rest) => rest.is_empty(),
         None => false,
     }

@@ -6,6 +6,7 @@ use opentelemetry::Context as OtelContext;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use treenail::extension::Extension;
 use treenail::otel::opentelemetry;
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -63,6 +64,11 @@ struct Fixture {
     started: Arc<Notify>,
 }
 
+/// Method of an extension.
+async fn dim(_: Context, _: Value) -> Result<Value, ToolError> {
+    Ok(json!({}))
+}
+
 impl Fixture {
     fn new() -> Self {
         let collector = Collector::start();
@@ -72,7 +78,11 @@ impl Fixture {
             started: Arc::clone(&started),
         };
         let telemetry = program.telemetry.clone();
-        let server = treenail::server!().mount(desk).observe(telemetry);
+        let extension = Extension::new("com.example/lamp").method("lamp/dim", dim);
+        let server = treenail::server!()
+            .mount(desk)
+            .extension(extension)
+            .observe(telemetry);
         Self {
             connection: server.build().unwrap().connect(),
             collector,
@@ -148,10 +158,14 @@ async fn spans_have_the_names_and_errors_of_the_conventions() {
         ),
         ("tools/list", json!({}), "tools/list", None),
         ("server/discover", json!({}), "server/discover", None),
+        // Of an extension that the client has not declared.
+        ("lamp/dim", json!({}), "lamp/dim", Some("-32021")),
         ("no/such", json!({}), "_OTHER", Some("-32601")),
     ] {
         let (response, span) = desk.request(method, params).await;
         assert_eq!(span["name"], name);
+        let method = name.split(' ').next();
+        assert_eq!(attribute(&span, "mcp.method.name").as_deref(), method);
         assert_eq!(attribute(&span, "error.type").as_deref(), error, "{span}");
         assert_eq!(
             attribute(&span, "jsonrpc.request.id").as_deref(),

@@ -1,6 +1,6 @@
 //! State that the requests of a session share with the driver task.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
@@ -9,12 +9,22 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
 
 use crate::client::line::id_hasher::IdHasher;
 use crate::client::line::message;
+use crate::client::session::LateAnswers;
 use crate::client::stray::StrayLines;
 use crate::client::{
     ClientError, ClientLimits, IncomingHandler, Responder, SessionNotification, SessionRequest,
 };
 
+/// Maximum number of cancelled requests whose results matter nevertheless. The oldest one is forgotten.
+const CANCELLED: usize = 256;
+
 type Answer = Result<String, ClientError>;
+
+/// Request that waits for its answer.
+struct Waiting {
+    reply: oneshot::Sender<Answer>,
+    late: Option<Weak<dyn LateAnswers>>,
+}
 
 pub(super) struct Inner {
     state: Mutex<State>,
@@ -36,7 +46,9 @@ struct State {
     /// Bytes that the driver has taken and not written yet.
     being_written: usize,
     /// The requests that wait for a reply.
-    pending: HashMap<i64, oneshot::Sender<Answer>, BuildHasherDefault<IdHasher>>,
+    pending: HashMap<i64, Waiting, BuildHasherDefault<IdHasher>>,
+    /// Cancelled requests whose results matter nevertheless, oldest first.
+    cancelled: VecDeque<(i64, Weak<dyn LateAnswers>)>,
     driver_waker: Option<Waker>,
     closing: bool,
     closed: Option<ClientError>,
@@ -51,6 +63,20 @@ impl State {
 
     fn queued_bytes(&self) -> usize {
         self.output.len() + self.being_written
+    }
+
+    /// Notes a cancelled request.
+    fn note_cancelled(&mut self, id: i64, late: Weak<dyn LateAnswers>) {
+        if self.cancelled.len() == CANCELLED {
+            self.cancelled.pop_front();
+        }
+        self.cancelled.push_back((id, late));
+    }
+
+    /// Takes the receiver of the result of a cancelled request.
+    fn take_cancelled(&mut self, id: i64) -> Option<Weak<dyn LateAnswers>> {
+        let at = self.cancelled.iter().position(|(known, _)| *known == id)?;
+        self.cancelled.remove(at).map(|(_, late)| late)
     }
 
     fn check_open(&self) -> Result<(), ClientError> {
@@ -122,7 +148,11 @@ impl Inner {
         let mut state = self.state();
         state.check_open()?;
         let (sender, receiver) = oneshot::channel();
-        state.pending.insert(request.id, sender);
+        let waiting = Waiting {
+            reply: sender,
+            late: request.late.clone(),
+        };
+        state.pending.insert(request.id, waiting);
         message::push_request(
             &mut state.output,
             request.id,
@@ -165,11 +195,14 @@ impl Inner {
 
     /// Passes an answer to its request, if that still waits.
     pub(super) fn complete(&self, id: i64, answer: Answer) {
-        let reply = self.state().pending.remove(&id);
-        if let Some(reply) = reply {
+        let waiting = self.state().pending.remove(&id);
+        let (unread, late) = match waiting {
             // The receiver may already be gone.
-            drop(reply.send(answer));
-        } else {
+            Some(Waiting { reply, late }) => (reply.send(answer).err(), late),
+            None => (Some(answer), self.state().take_cancelled(id)),
+        };
+        let Some(answer) = unread else { return };
+        if !pass_late(late, answer) {
             tracing::debug!(
                 id,
                 "dropped an answer of the server that no request waits for"
@@ -227,8 +260,8 @@ impl Inner {
             state.output = Vec::new();
             std::mem::take(&mut state.pending)
         };
-        for (_, reply) in pending {
-            drop(reply.send(Err(reason.clone())));
+        for (_, waiting) in pending {
+            drop(waiting.reply.send(Err(reason.clone())));
         }
         self.permits.close();
         self.output_space.notify_waiters();
@@ -258,25 +291,46 @@ impl Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closing(pub(super) bool);
 
+/// Passes a result to its late receiver. Returns `false` if there is none.
+fn pass_late(late: Option<Weak<dyn LateAnswers>>, answer: Answer) -> bool {
+    let late = late.and_then(|late| late.upgrade());
+    let (Some(late), Ok(text)) = (late, answer) else {
+        return false;
+    };
+    late.on_late_result(text);
+    true
+}
+
 /// A request without an answer yet. Dropping it cancels the request on the server.
 pub(super) struct PendingReply<'a> {
     inner: &'a Inner,
+    answer: oneshot::Receiver<Answer>,
+    /// `None` once the answer has been read.
     id: Option<i64>,
     cancellable: bool,
+    late: Option<Weak<dyn LateAnswers>>,
 }
 
 impl<'a> PendingReply<'a> {
-    pub(super) fn new(inner: &'a Inner, request: &SessionRequest) -> Self {
+    pub(super) fn new(
+        inner: &'a Inner,
+        request: &SessionRequest,
+        answer: oneshot::Receiver<Answer>,
+    ) -> Self {
         Self {
             inner,
+            answer,
             id: Some(request.id),
             cancellable: request.cancellable,
+            late: request.late.clone(),
         }
     }
 
-    /// Marks the request as answered, so that it is not cancelled.
-    pub(super) fn mark_answered(&mut self) {
+    /// Waits for the answer.
+    pub(super) async fn answer(mut self) -> Answer {
+        let answer = (&mut self.answer).await;
         self.id = None;
+        answer.unwrap_or_else(|_| Err(self.inner.close_error()))
     }
 }
 
@@ -284,9 +338,21 @@ impl Drop for PendingReply<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id else { return };
         let mut state = self.inner.state();
-        if state.pending.remove(&id).is_some() && self.cancellable {
-            message::push_cancellation(&mut state.output, id);
-            state.wake_driver();
+        if state.pending.remove(&id).is_some() {
+            if self.cancellable {
+                message::push_cancellation(&mut state.output, id);
+                state.wake_driver();
+            }
+            if let Some(late) = self.late.take() {
+                state.note_cancelled(id, late);
+            }
+            return;
+        }
+        drop(state);
+        // The answer has arrived, and has not been read.
+        self.answer.close();
+        if let Ok(answer) = self.answer.try_recv() {
+            pass_late(self.late.take(), answer);
         }
     }
 }

@@ -149,10 +149,9 @@ impl Session for LineSession {
             let _permit = self.inner.acquire_permit().await?;
             self.inner.wait_for_output_space().await;
             let answer = self.inner.send_request(&request)?;
-            let mut pending = PendingReply::new(&self.inner, &request);
-            let answer = answer.await;
-            pending.mark_answered();
-            answer.unwrap_or_else(|_| Err(self.inner.close_error()))
+            PendingReply::new(&self.inner, &request, answer)
+                .answer()
+                .await
         })
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use treenail_schema::Implementation;
 
@@ -48,6 +48,8 @@ impl Link {
 pub(in crate::client) struct Inner {
     pub(super) link: Link,
     peer: RwLock<Arc<PeerInfo>>,
+    /// Reference to itself.
+    me: Weak<Self>,
     /// Locked while an expired session is renewed.
     renewal: tokio::sync::Mutex<()>,
 }
@@ -104,11 +106,17 @@ impl RequestTemplate {
 impl Inner {
     pub(super) fn new(link: Link, peer: PeerInfo) -> Arc<Self> {
         link.router.set_modern(peer.revision.is_modern());
-        Arc::new(Self {
+        Arc::new_cyclic(|me| Self {
             link,
             peer: RwLock::new(Arc::new(peer)),
+            me: Weak::clone(me),
             renewal: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// Returns another reference to itself.
+    pub(super) fn shared(&self) -> Option<Arc<Self>> {
+        self.me.upgrade()
     }
 
     pub(super) fn peer(&self) -> Arc<PeerInfo> {
@@ -123,7 +131,11 @@ impl Inner {
         round: &RoundParams,
         peer: &Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
-        let request = template.compose(self.link.next_id(), round, peer);
+        let mut request = template.compose(self.link.next_id(), round, peer);
+        if request.cancellable && self.accepts_task(template) {
+            // It may create a task that no caller waits for.
+            request.late = Some(Weak::clone(&self.me) as _);
+        }
         match self.link.session.request(request).await {
             Err(ClientError::SessionExpired) => {
                 // Boxed: expiry is rare and must not enlarge the future of every request.

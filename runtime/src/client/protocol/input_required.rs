@@ -173,7 +173,7 @@ fn is_obviously_complete(text: &str) -> bool {
 }
 
 /// Returns the `resultType` of a result, if it has one.
-fn result_type(text: &str) -> Result<Option<String>, ClientError> {
+pub(super) fn result_type(text: &str) -> Result<Option<String>, ClientError> {
     let not_an_object = |_| ClientError::protocol("a result is not an object");
     let mut members = Members::new(text).map_err(not_an_object)?;
     while let Some((key, value)) = members.next().map_err(not_an_object)? {

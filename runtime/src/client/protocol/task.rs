@@ -12,13 +12,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use treenail_schema::{InputRequest, Revision};
 
+use crate::client::answers::check_decoded_size;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
-use crate::client::protocol::input_required::{CompleteResult, parse_input_requests};
+use crate::client::protocol::input_required::{CompleteResult, parse_input_requests, result_type};
 use crate::client::protocol::params::Params;
 use crate::client::protocol::task_driver::{CreatedTask, NewTask, TaskDriver, TaskFuture};
+use crate::client::session::LateAnswers;
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, McpClientSession, Subscription};
-use crate::wire::RpcError;
+use crate::wire::{RpcError, as_string};
 
 impl CompleteResult {
     /// Creates the result of a call that has become a task.
@@ -139,6 +141,17 @@ impl Drop for Creation {
     }
 }
 
+impl LateAnswers for Inner {
+    /// Cancels a task that a dropped call has created.
+    fn on_late_result(&self, text: String) {
+        let has_task = result_type(&text).is_ok_and(|kind| kind.as_deref() == Some("task"));
+        let is_small = check_decoded_size(&text, &self.link.limits).is_ok();
+        if let Some(inner) = self.shared().filter(|_| has_task && is_small) {
+            drop(inner.outcome(CompleteResult::created(text, false)));
+        }
+    }
+}
+
 impl McpClientSession {
     /// Sends a request about a task. The parameters are the JSON text of an object.
     pub(crate) async fn task_request(
@@ -147,7 +160,9 @@ impl McpClientSession {
         params: String,
         limit: Duration,
     ) -> Result<String, ClientError> {
-        let template = RequestTemplate::new(method, Params::from_text(params));
+        let mut template = RequestTemplate::new(method, Params::from_text(params));
+        let id = template.params.member("taskId").and_then(as_string);
+        template.name_header = id.map(Into::into);
         let result = timeout(limit, self.inner.complete(&template)).await??;
         Ok(result.text)
     }

@@ -1,6 +1,7 @@
 //! Connection to a server, independent of the transport.
 
 mod incoming;
+mod late;
 mod wrapper;
 
 use std::borrow::Cow;
@@ -8,11 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use treenail_schema::{JsonObject, Revision};
 
 pub use self::incoming::{IncomingHandler, IncomingRequest, Responder};
+pub(in crate::client) use self::late::LateAnswers;
 pub use self::wrapper::SessionWrapper;
 use crate::client::ClientError;
 
@@ -102,6 +104,8 @@ pub struct SessionRequest {
     pub name_header: Option<String>,
     /// True if dropping the future cancels the request. False for handshake requests.
     pub cancellable: bool,
+    /// Receiver of a result that arrives although the request was cancelled.
+    pub(in crate::client) late: Option<Weak<dyn LateAnswers>>,
 }
 
 impl SessionRequest {
@@ -115,6 +119,7 @@ impl SessionRequest {
             headers: Vec::new(),
             name_header: None,
             cancellable: true,
+            late: None,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use treenail_schema::{CompleteRequestParams, CompletionReference, Method, Revision};
+use treenail_schema::{
+    CompleteRequestParams, CompletionReference, Method, Revision, TaskSupport, error_code,
+};
 
 use crate::definition::Completers;
 use crate::handler::Handler;
@@ -11,6 +13,9 @@ use crate::server::config::ServerConfig;
 use crate::server::registry::index::{Descriptor, Index};
 use crate::server::registry::snapshot::Snapshot;
 use crate::wire::{Params, RpcError, object, quoted, shortened, string};
+
+/// Capability of revision 2025-11-25 for calls with the parameter `task`. Without it, servers ignore the parameter.
+const TASKS: &str = "tasks";
 
 /// Route of a request.
 pub(crate) enum Route<'a> {
@@ -37,7 +42,11 @@ impl Snapshot {
     ) -> Result<Option<Route<'a>>, RpcError> {
         let page = match method {
             Method::CallTool if self.has_tools() => {
-                return named(&self.tools.index, params).map(Some);
+                let route = named(&self.tools.index, params)?;
+                if config.extensions.declares(revision, TASKS) {
+                    self.check_task(&route, params)?;
+                }
+                return Ok(Some(route));
             }
             Method::GetPrompt if self.has_prompts() => {
                 return named(&self.prompts.index, params).map(Some);
@@ -62,6 +71,27 @@ impl Snapshot {
             _ => return Ok(None),
         };
         page.map(|page| Some(Route::Page(page)))
+    }
+
+    /// Refuses a call that requests a task of a tool without task support.
+    fn check_task(&self, route: &Route<'_>, params: &Params<'_>) -> Result<(), RpcError> {
+        let Route::Function { name, .. } = route else {
+            return Ok(());
+        };
+        let execution = self
+            .tools
+            .index
+            .get(name)
+            .and_then(|tool| tool.descriptor.execution.as_ref());
+        let support = execution.and_then(|execution| execution.task_support);
+        if !matches!(support, None | Some(TaskSupport::Forbidden))
+            || params.member("task")?.is_none()
+        {
+            return Ok(());
+        }
+        let message =
+            format!("the tool `{name}` does not support tasks; call it without `params.task`");
+        Err(RpcError::new(error_code::METHOD_NOT_FOUND, message))
     }
 
     fn resource<'a>(

@@ -1,6 +1,8 @@
 //! Operations of the store, with a timeout and the errors that clients see.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -51,6 +53,12 @@ impl Engine {
         &self,
         operation: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
+        let mut operation = pin!(operation);
+        // Some operations are ready at once, and cost no timer.
+        let at_once = poll_fn(|context| Poll::Ready(operation.as_mut().poll(context)));
+        if let Poll::Ready(done) = at_once.await {
+            return done;
+        }
         let within = self.limits.store_timeout;
         timeout(within, operation).await.unwrap_or_else(|_| {
             Err(StoreError::Unavailable(format!(

@@ -3,6 +3,7 @@
 //! An outcome is stored once, in the style of the newest revision. `status` derives the status from it, and `view` writes the
 //! task for each revision.
 
+mod call;
 mod outcome;
 mod questions;
 mod status;
@@ -15,11 +16,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use treenail_runtime::internal::task::{Journal, StoredCall};
 
+pub(crate) use self::call::CallText;
 pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
 pub(crate) use self::questions::{Answer, Question};
 pub(crate) use self::status::Status;
-use self::time::{now_ms, to_ms};
+use self::time::to_ms;
 pub(crate) use self::view::{Form, View};
+use crate::clock::now_ms;
 use crate::store::{StoredTask, TaskId};
 
 /// Version of the format of a body. A body of another version is damaged for this program.
@@ -31,7 +34,7 @@ pub(crate) struct Record {
     format: u32,
     /// The call, to run it again and to write its result. `None` for a record that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) call: Option<StoredCall>,
+    pub(crate) call: Option<CallText>,
     pub(crate) policy: Policy,
     pub(crate) updated_ms: u64,
     /// Lifetime since the creation; `None` is unlimited.
@@ -71,10 +74,10 @@ pub(crate) struct Policy {
 
 impl Record {
     /// Makes the record of a new task, owned by `run`.
-    pub(crate) fn new(call: StoredCall, policy: Policy, run: String) -> Self {
+    pub(crate) fn new(call: &StoredCall, policy: Policy, run: String) -> Self {
         Self {
             format: FORMAT,
-            call: Some(call),
+            call: CallText::new(call),
             policy,
             updated_ms: now_ms(),
             ttl_ms: Some(policy.max_ms.saturating_add(policy.keep_ms)),
@@ -147,10 +150,7 @@ impl Record {
         self.message = outcome.message();
         self.outcome = Some(outcome);
         self.run = None;
-        if let Some(call) = &mut self.call {
-            // The rest is for its result.
-            (call.arguments, call.meta, call.info) = (None, None, None);
-        }
+        self.call = self.call.as_ref().and_then(CallText::finished);
         self.questions.clear();
         self.journal = Journal::default();
         let elapsed = self.updated_ms.saturating_sub(created_ms);

@@ -1,16 +1,8 @@
 //! Points in time: milliseconds since 1970, and their text in ISO 8601.
 
-use std::time::{Duration, UNIX_EPOCH};
-
-use treenail_runtime::internal::system_time;
+use std::time::Duration;
 
 const DAY: u64 = 24 * 60 * 60;
-
-/// Returns the current time in milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
-    let since = system_time().duration_since(UNIX_EPOCH);
-    since.map_or(0, to_ms)
-}
 
 /// Returns a duration in milliseconds, at most `u64::MAX`.
 pub(crate) fn to_ms(duration: Duration) -> u64 {

@@ -7,10 +7,10 @@ use tokio::time::Instant;
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::task::{Journal, StoredCall};
 
+use crate::clock;
 use crate::engine::{Engine, not_written, store_failed};
-use crate::record::time::now_ms;
 use crate::record::{Policy, Record, TaskKey};
-use crate::run::{Run, random_run_id};
+use crate::run::{Run, Stop, random_run_id};
 use crate::store::TaskId;
 
 /// Shortest time that a client of 2025-11-25 can wish for a result to remain readable, in milliseconds.
@@ -54,12 +54,12 @@ impl NewTask {
     }
 
     /// Makes the run of the task, whose record is not stored yet.
-    pub(super) fn prepare(&self, call: StoredCall) -> Result<Arc<Run>, RpcError> {
+    pub(super) fn prepare(&self, call: &StoredCall) -> Result<Arc<Run>, RpcError> {
         let no_random = || RpcError::internal("no random bytes for the id of a task");
         let key = TaskKey {
             id: TaskId::random().map_err(|_| no_random())?,
             owner: self.owner.clone(),
-            created_ms: now_ms(),
+            created_ms: clock::now_ms(),
         };
         let run = random_run_id().ok_or_else(no_random)?;
         let record = Record::new(call, self.policy, run);
@@ -87,8 +87,8 @@ pub(super) async fn insert(run: Arc<Run>, journal: Journal) -> Result<Arc<Run>, 
     };
     match inserted.await {
         Ok(()) => {
-            let tool = record.call.as_ref().map(|call| call.tool.clone());
-            tracing::debug!(id = ?run.key.id, tool, "a call became a task");
+            let tool = || Some(record.call.as_ref()?.read()?.tool);
+            tracing::debug!(id = ?run.key.id, tool = tool(), "a call became a task");
             run.born(record, since);
             Ok(run)
         }
@@ -100,14 +100,21 @@ pub(super) async fn insert(run: Arc<Run>, journal: Journal) -> Result<Arc<Run>, 
     }
 }
 
-/// Removes a task whose call returned while the task was created. The client never hears of it.
+/// Removes a task whose call returned, or was dropped, while the task was created. The client never hears of it.
 pub(super) async fn remove(run: Arc<Run>) {
     let (engine, id) = (&run.engine, &run.key.id);
+    // Work that the function has left behind stores nothing more.
+    run.stop(Stop::Lost);
     run.dismiss();
     let mut delay = Duration::from_millis(50);
     for _ in 0..5 {
         match engine.remove(id, run.version()).await {
-            Ok(_) => return,
+            Ok(true) => {
+                tracing::debug!(?id, "an unused task was removed");
+                return;
+            }
+            // A change was under way.
+            Ok(false) => {}
             Err(error) => tracing::warn!(?id, %error, "an unused task could not be removed"),
         }
         tokio::time::sleep(delay).await;

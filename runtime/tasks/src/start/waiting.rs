@@ -90,7 +90,7 @@ impl Waiting {
         let Some(call) = &self.call else {
             return;
         };
-        match task.prepare(call.stored()) {
+        match task.prepare(&call.stored()) {
             Ok(run) => {
                 let journal = call.detach(Arc::clone(&run) as _);
                 self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run, journal)))));
@@ -162,7 +162,7 @@ impl Detached {
         // The function starts after this.
         let creating = async move {
             task.check().await?;
-            let run = task.prepare(stored)?;
+            let run = task.prepare(&stored)?;
             insert(run, Journal::default()).await
         };
         Self {

@@ -61,6 +61,13 @@ pub async fn check_shared_store(create: impl AsyncFn() -> [Arc<dyn TaskStore>; 2
     shared::check_replacements(&create().await).await;
 }
 
+/// Makes the clock of this process differ from that of the computer, by milliseconds that it is ahead. All tasks and stores of the
+/// process have this clock, so a test of several processes sees the effect of clocks that differ.
+#[doc(hidden)]
+pub fn shift_clock(ahead_ms: i64) {
+    crate::clock::shift(ahead_ms);
+}
+
 /// Creates a task with a random id.
 fn task(owner: &str, created_ms: u64, body: impl Into<Vec<u8>>) -> StoredTask {
     let id = TaskId::random().expect("the operating system has random bytes");

@@ -1,10 +1,12 @@
 //! Cancellation of tasks (2026-07-28).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use treenail::tasks::{MemoryStore, ServerTasks, Tasks};
 
+use crate::failing_store::FailingStore;
 use crate::peer::Peer;
 use crate::works::{Works, limits, shared};
 
@@ -111,4 +113,55 @@ async fn a_waiting_question_ends_with_the_task() {
     let cancelled = peer.get(&task).await;
     assert_eq!(cancelled["status"], "cancelled");
     assert!(cancelled.get("inputRequests").is_none(), "TASK-S-16");
+}
+
+/// A call of `tool` is dropped while the record of its task is stored.
+async fn dropped(tool: &str, drop_call: impl AsyncFnOnce(Peer) -> Option<Peer>) {
+    let store = FailingStore::new(shared());
+    let works = Works::default();
+    let server = works.server(store.clone());
+    let gate = store.hold();
+    let mut peer = Peer::modern(&server);
+    peer.send(
+        "tools/call",
+        json!({"name": tool, "arguments": {"seconds": 60}}),
+    )
+    .await;
+    // The task of a tool without `always` is created after this time.
+    while works.notes().is_empty() && tool == "slow" {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(Duration::from_millis(500)).await;
+    store.until_requested().await;
+    let peer = drop_call(peer).await;
+    gate.add_permits(1);
+    store.until_removed().await;
+    assert_eq!(ServerTasks::of(&server).unwrap().running(), 0, "{tool}");
+    assert!(!works.notes().contains(&"end".to_owned()), "{tool}");
+    drop(peer);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_while_its_task_is_created_leaves_none() {
+    for tool in ["gated", "slow"] {
+        dropped(tool, async |mut peer| {
+            peer.notify("notifications/cancelled", json!({"requestId": 1}))
+                .await;
+            // The response to a later request shows that the notification has been read.
+            peer.result("server/discover", json!({})).await;
+            Some(peer)
+        })
+        .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_ends_while_a_task_is_created_leaves_none() {
+    for tool in ["gated", "slow"] {
+        dropped(tool, async |peer| {
+            peer.abort().await;
+            None
+        })
+        .await;
+    }
 }

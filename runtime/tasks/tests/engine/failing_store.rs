@@ -1,15 +1,22 @@
-//! Store that fails on request.
+//! Store that fails, or waits, on request.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use treenail::tasks::{MemoryStore, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
 
 #[derive(Clone, Debug)]
 pub(crate) struct FailingStore {
     inner: Arc<MemoryStore>,
     fails: Arc<AtomicBool>,
+    /// Permits of insertions.
+    gate: Arc<Semaphore>,
+    /// Number of insertions that were requested.
+    requested: Arc<AtomicUsize>,
+    /// Insertions and removals that have succeeded.
+    log: Arc<Mutex<Vec<&'static str>>>,
 }
 
 impl FailingStore {
@@ -17,11 +24,34 @@ impl FailingStore {
         Self {
             inner,
             fails: Arc::default(),
+            gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+            requested: Arc::default(),
+            log: Arc::default(),
         }
     }
 
     pub(crate) fn fail(&self, fails: bool) {
         self.fails.store(fails, Ordering::SeqCst);
+    }
+
+    /// Makes the next insertions wait. Returns their permits.
+    pub(crate) fn hold(&self) -> Arc<Semaphore> {
+        self.gate.forget_permits(Semaphore::MAX_PERMITS);
+        Arc::clone(&self.gate)
+    }
+
+    /// Waits for the request of an insertion. Time does not advance.
+    pub(crate) async fn until_requested(&self) {
+        while self.requested.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Waits until an insertion has been followed by a removal.
+    pub(crate) async fn until_removed(&self) {
+        while *self.log.lock().unwrap() != ["insert", "remove"] {
+            tokio::task::yield_now().await;
+        }
     }
 
     fn run<'a, T: Send + 'a>(&self, future: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
@@ -34,7 +64,13 @@ impl FailingStore {
 
 impl TaskStore for FailingStore {
     fn insert(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, ()> {
-        self.run(self.inner.insert(task, wake))
+        self.requested.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            drop(self.gate.acquire().await);
+            self.run(self.inner.insert(task, wake)).await?;
+            self.log.lock().unwrap().push("insert");
+            Ok(())
+        })
     }
 
     fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
@@ -46,7 +82,14 @@ impl TaskStore for FailingStore {
     }
 
     fn remove<'a>(&'a self, id: &'a TaskId, version: u64) -> StoreFuture<'a, bool> {
-        self.run(self.inner.remove(id, version))
+        let removal = self.run(self.inner.remove(id, version));
+        Box::pin(async move {
+            let removed = removal.await?;
+            if removed {
+                self.log.lock().unwrap().push("remove");
+            }
+            Ok(removed)
+        })
     }
 
     fn due(&self, limit: usize) -> StoreFuture<'_, Vec<StoredTask>> {

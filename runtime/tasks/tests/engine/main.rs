@@ -9,6 +9,7 @@ mod external;
 mod failing_store;
 mod limits;
 mod older;
+mod older_questions;
 mod owners;
 mod peer;
 mod push;

@@ -1,12 +1,24 @@
 //! Tasks of revision 2025-11-25.
 
 use serde_json::{Value, json};
+use treenail::prelude::*;
 use treenail::tasks::{MemoryStore, Tasks};
 
 use crate::peer::{Peer, TASKS};
 use crate::works::{Works, limits};
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
+
+/// A tool without task support.
+struct Plain;
+
+#[mcp_tool]
+impl Plain {
+    #[tool]
+    async fn greet(&self) -> &'static str {
+        "Hello!"
+    }
+}
 
 async fn connect(works: &Works) -> (Peer, Value) {
     let server = works.server(MemoryStore::new());
@@ -45,6 +57,19 @@ async fn the_capability_is_declared_in_its_revision_only() {
         let (_, capabilities) = Peer::older(&server, revision, None).await;
         assert!(capabilities.get("tasks").is_none(), "TASK-S-38: {revision}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_the_capability_ignores_the_parameter() {
+    let server = Server::builder("plain", "1.0.0")
+        .mount(Plain)
+        .build()
+        .unwrap();
+    let (mut peer, capabilities) = Peer::older(&server, "2025-11-25", None).await;
+    assert!(capabilities.get("tasks").is_none(), "LTASK-B-02");
+    let params = json!({"name": "greet", "arguments": {}, "task": {"ttl": 5}});
+    let result = peer.result("tools/call", params).await;
+    assert!(result.get("content").is_some(), "LTASK-B-02: {result}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,6 +239,13 @@ async fn calls_and_tools_must_fit() {
     let (mut peer, _) = connect(&Works::default()).await;
     let params = json!({"name": "only_task", "arguments": {}});
     assert_eq!(peer.code("tools/call", params).await, -32_601, "LTASK-S-02");
+    let params = json!({"name": "greet", "arguments": {"name": "A"}, "task": {}});
+    let refused = peer.request("tools/call", params).await;
+    assert_eq!(refused["error"]["code"], -32_601, "LTASK-S-02");
+    let expected = "the tool `greet` does not support tasks; call it without `params.task`";
+    assert_eq!(refused["error"]["message"], expected);
+    let greeted = peer.call("greet", json!({"name": "A"})).await;
+    assert!(greeted.get("content").is_some(), "LTASK-C-01: {greeted}");
     let params = json!({"name": "slow", "arguments": {"seconds": 1}, "task": 7});
     assert_eq!(peer.code("tools/call", params).await, -32_602, "LTASK-B-03");
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {

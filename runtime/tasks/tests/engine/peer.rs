@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
+use tokio::task::JoinHandle;
 use treenail::Server;
 use treenail::context::Principal;
 
@@ -15,6 +16,8 @@ pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 pub(crate) struct Peer {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
+    /// The connection in the server.
+    connection: JoinHandle<treenail::Result<()>>,
     last_id: u64,
     /// The `_meta` of each request.
     meta: Option<Value>,
@@ -67,15 +70,28 @@ impl Peer {
     ) -> (Self, Value) {
         let mut peer = Self::connect(server, principal);
         let capabilities = json!({"extensions": {TASKS: {}}, "elicitation": {}});
+        let capabilities = peer.initialize(revision, &capabilities).await;
+        (peer, capabilities)
+    }
+
+    /// Connects a client of 2025-11-25 with these capabilities.
+    pub(crate) async fn older_with(server: &Server, capabilities: &Value) -> Self {
+        let mut peer = Self::connect(server, None);
+        peer.initialize("2025-11-25", capabilities).await;
+        peer
+    }
+
+    /// Returns the capabilities of the server.
+    async fn initialize(&mut self, revision: &str, capabilities: &Value) -> Value {
         let params = json!({
             "protocolVersion": revision,
             "capabilities": capabilities,
             "clientInfo": {"name": "test", "version": "1"},
         });
-        let result = peer.result("initialize", params).await;
-        peer.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        let result = self.result("initialize", params).await;
+        self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
             .await;
-        (peer, result["capabilities"].clone())
+        result["capabilities"].clone()
     }
 
     fn connect(server: &Server, principal: Option<&str>) -> Self {
@@ -87,16 +103,23 @@ impl Peer {
                 .insert(Principal::new(principal));
         }
         let (reader, writer) = tokio::io::split(there);
-        tokio::spawn(connection.serve(BufReader::new(reader), writer));
+        let connection = tokio::spawn(connection.serve(BufReader::new(reader), writer));
         let (reader, writer) = tokio::io::split(here);
         Self {
             lines: BufReader::new(reader).lines(),
             writer,
+            connection,
             last_id: 0,
             meta: None,
             messages: VecDeque::new(),
             responses: HashMap::new(),
         }
+    }
+
+    /// Ends the connection at once, with all of its calls.
+    pub(crate) async fn abort(self) {
+        self.connection.abort();
+        assert!(self.connection.await.unwrap_err().is_cancelled());
     }
 
     async fn write(&mut self, message: &Value) {
@@ -166,6 +189,13 @@ impl Peer {
     pub(crate) async fn answer(&mut self, request: &Value, result: Value) {
         let id = &request["id"];
         self.write(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
+            .await;
+    }
+
+    /// Refuses a request of the server.
+    pub(crate) async fn refuse(&mut self, request: &Value, message: &str) {
+        let (id, error) = (&request["id"], json!({"code": -32_603, "message": message}));
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "error": error}))
             .await;
     }
 

@@ -32,7 +32,11 @@ usage: bench <command> [--option value]…
   clients       calls per second and CPU time, client    --calls 50000 --rounds 5
   client-instructions  instructions per call, client     --keep <directory for its files>
   http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
-  http-instructions  instructions per request, HTTP      --keep <directory for its files>";
+  http-instructions  instructions per request, HTTP      --keep <directory for its files>
+  http-latency  one call at a time over HTTP             --calls 20000 --rounds 5
+  http-sessions a session for each call, 50 clients      --calls 20000 --rounds 5
+  http-idle     memory of idle sessions and streams      --calls 10000
+  http-large    results of 10 MB over HTTP               --calls 20";
 
 fn main() -> ExitCode {
     match run() {
@@ -62,6 +66,14 @@ fn run() -> Result<()> {
         "clients" => client::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "client-instructions" => client::instructions(options.keep.as_deref()),
         "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
+        "http-latency" => {
+            http::latency(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000))
+        }
+        "http-idle" => http::idle(options.calls.unwrap_or(10_000)),
+        "http-large" => http::large(options.calls.unwrap_or(20)),
+        "http-sessions" => {
+            http::sessions(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000))
+        }
         "http-instructions" => http::instructions(options.keep.as_deref()),
         _ => Err(USAGE.into()),
     }

@@ -1,10 +1,10 @@
-//! Creations of tasks per second in a file of SQLite, beside the same rows written by hand, and the time of `tasks/get`.
+//! Creations of tasks per second in a file of SQLite, beside the same rows written by hand.
 //!
-//! `task-store DIRECTORY` makes its files in a directory of the disk that is measured. The rows by hand are committed with the same
-//! durability (`WAL`, `synchronous=FULL`), one by one and in groups as large as the number of concurrent creations.
+//! `task-store DIRECTORY` prints a table with the medians of some rounds. It makes its files in a directory of the disk that is
+//! measured. The rows by hand are committed with the same durability (`WAL`, `synchronous=FULL`), one by one and in groups as large
+//! as the number of concurrent creations.
 
 mod bare;
-mod get;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -38,18 +38,13 @@ async fn main() -> Outcome<()> {
         rates[3].push(bare::write(&path("one-by-one"), 1)?);
     }
     let [store, groups, single, one_by_one] = rates.map(median);
-    println!("rows per second, medians of {ROUNDS} rounds:");
-    println!("SqliteStore, {CONCURRENT} at a time: {store:.0}");
-    println!(
-        "rusqlite, {CONCURRENT} in a transaction: {groups:.0} (ratio {:.2})",
-        store / groups
-    );
-    println!("SqliteStore, one at a time: {single:.0}");
-    println!(
-        "rusqlite, one in a transaction: {one_by_one:.0} (ratio {:.2})",
-        single / one_by_one
-    );
-    get::measure(directory.path()).await
+    println!("| at a time | program | tasks/s | × by hand |\n|---|---|---|---|");
+    for (count, ours, by_hand) in [(CONCURRENT, store, groups), (1, single, one_by_one)] {
+        println!("| {count} | rusqlite, by hand | {by_hand:.0} | 1.00 |");
+        let ratio = ours / by_hand;
+        println!("| {count} | `SqliteStore` | {ours:.0} | {ratio:.2} |");
+    }
+    Ok(())
 }
 
 /// Returns the tasks that a store creates per second.

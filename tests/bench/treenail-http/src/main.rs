@@ -1,4 +1,4 @@
-//! A server with one tool, as a user of Treenail writes it.
+//! A server with one tool on one thread, as a user of Treenail writes it.
 
 use treenail::prelude::*;
 

@@ -148,7 +148,7 @@ fn main() -> io::Result<ExitCode> {
     for run in RUNS.iter().filter(|run| run.is_selected(&names)) {
         let proxy = match run.side {
             Side::Proxy(revision) => Some(ConformanceServer::start_proxy(
-                Path::new(env!("CARGO_BIN_EXE_conformance-proxy")),
+                Path::new(env!("CARGO_BIN_EXE_conformance-server")),
                 server.url(),
                 revision,
             )?),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use treenail::tasks::{StoreFuture, StoredTask, TaskId, TaskStore, Usage};
 
-use crate::point;
+use crate::point::{self, Changing};
 
 /// Longest lease. A longer wake time is that of a finished task.
 const LEASE: Duration = Duration::from_secs(60);
@@ -20,27 +20,35 @@ pub(crate) async fn stored() {
     let _ = STORED.subscribe().wait_for(|stored| *stored).await;
 }
 
-/// Store that passes a point before and after each change. Its leases have always ended, so that a restarted process takes over
-/// the tasks of the killed one at once.
+/// Store that passes a point before and after each change.
 #[derive(Debug)]
 pub(crate) struct KillStore {
     store: Arc<dyn TaskStore>,
+    has_leases: bool,
 }
 
 impl KillStore {
-    pub(crate) fn new(store: Arc<dyn TaskStore>) -> Self {
-        Self { store }
+    /// Wraps a store. Without leases, each has ended from its start, so that a restarted process takes over the tasks of the killed
+    /// one at once.
+    pub(crate) fn new(store: Arc<dyn TaskStore>, has_leases: bool) -> Self {
+        Self { store, has_leases }
     }
-}
 
-fn without_lease(wake: Duration) -> Duration {
-    if wake <= LEASE { Duration::ZERO } else { wake }
+    fn wake(&self, wake: Duration) -> Duration {
+        if self.has_leases || wake > LEASE {
+            wake
+        } else {
+            Duration::ZERO
+        }
+    }
 }
 
 fn between_points<'a, T: Send + 'a>(change: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
     Box::pin(async move {
         point::pass();
+        let changing = Changing::begin();
         let changed = change.await;
+        drop(changing);
         point::pass();
         STORED.send_replace(true);
         changed
@@ -50,7 +58,7 @@ fn between_points<'a, T: Send + 'a>(change: StoreFuture<'a, T>) -> StoreFuture<'
 impl TaskStore for KillStore {
     fn insert(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, ()> {
         between_points(Box::pin(async move {
-            self.store.insert(task, without_lease(wake)).await
+            self.store.insert(task, self.wake(wake)).await
         }))
     }
 
@@ -60,7 +68,7 @@ impl TaskStore for KillStore {
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
         between_points(Box::pin(async move {
-            self.store.replace(task, without_lease(wake)).await
+            self.store.replace(task, self.wake(wake)).await
         }))
     }
 

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::process;
 
 use treenail::prelude::*;
+use treenail::tasks::ServerTasks;
 
 use crate::kill_store::stored;
 use crate::point;
@@ -54,4 +55,10 @@ pub(crate) async fn idempotent_order(cx: &Context) -> Result<String, ToolError> 
 #[mcp_tool(task(always))]
 pub(crate) async fn plain_order(cx: &Context) -> Result<String, ToolError> {
     run(cx).await
+}
+
+/// Returns the number of tasks that run in this process.
+#[mcp_tool]
+pub(crate) fn running(cx: &Context) -> usize {
+    ServerTasks::of(cx.server()).map_or(0, |tasks| tasks.running())
 }

@@ -5,7 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod conversation;
+mod disk;
 mod kill;
+mod pause;
 mod process;
 mod redis;
 mod request;

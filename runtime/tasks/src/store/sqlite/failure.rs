@@ -27,8 +27,11 @@ pub(super) fn store_error(error: &Error) -> StoreError {
         | ErrorCode::FileLockingProtocolFailed
         | ErrorCode::OperationInterrupted
         | ErrorCode::OutOfMemory
-        | ErrorCode::PermissionDenied
-        | ErrorCode::SystemIoFailure => StoreError::Unavailable(description.to_owned()),
+        | ErrorCode::PermissionDenied => StoreError::Unavailable(description.to_owned()),
+        ErrorCode::SystemIoFailure => {
+            let operation = io_operation(failure.extended_code);
+            StoreError::Unavailable(format!("{operation} ({description})"))
+        }
         ErrorCode::NotADatabase => {
             StoreError::Other("the file is not a database of SQLite".to_owned())
         }
@@ -36,6 +39,18 @@ pub(super) fn store_error(error: &Error) -> StoreError {
             "the file is damaged; restore it from a backup, or use another file".to_owned(),
         ),
         _ => StoreError::Other(description.to_owned()),
+    }
+}
+
+/// Returns the operation that the operating system has failed.
+fn io_operation(code: i32) -> &'static str {
+    match code {
+        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ => "a file could not be read",
+        ffi::SQLITE_IOERR_WRITE => "a file could not be written; the disk or a quota may be full",
+        ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => {
+            "a change could not be synchronized with the disk"
+        }
+        _ => "the file system failed",
     }
 }
 

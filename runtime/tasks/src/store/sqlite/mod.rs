@@ -10,12 +10,13 @@ mod writer;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 pub use self::builder::SqliteStoreBuilder;
 use self::readers::Readers;
 use self::writer::{Change, Writer};
 use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use crate::clock;
 
 /// [`TaskStore`] in a file of SQLite. Requires the feature `durable-tasks`.
 ///
@@ -126,8 +127,7 @@ impl TaskStore for SqliteStore {
 
 /// Returns the time of the system in milliseconds since 1970.
 fn now_ms() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(i64::MAX))
+    i64::try_from(clock::now_ms()).unwrap_or(i64::MAX)
 }
 
 /// Returns the time in `wake`.

@@ -36,51 +36,22 @@ impl Connection {
 
     /// Reads one response to its end.
     pub(crate) fn receive(&mut self) -> Result<Response> {
-        let end = loop {
-            match memmem::find(&self.ahead, b"\r\n\r\n") {
-                Some(end) => break end + 4,
-                None => self.more()?,
-            }
-        };
-        let head = Head::read(std::str::from_utf8(&self.ahead[..end])?)?;
-        self.ahead.drain(..end);
-        let body = match head.length {
-            Length::Known(length) => self.take(length)?,
-            Length::Chunked => self.chunks()?,
-        };
-        Ok(Response {
-            status: head.status,
-            session: head.session,
-            body,
-        })
-    }
-
-    fn chunks(&mut self) -> Result<Vec<u8>> {
-        let mut body = Vec::new();
         loop {
-            let end = loop {
-                match memmem::find(&self.ahead, b"\r\n") {
-                    Some(end) => break end,
-                    None => self.more()?,
-                }
-            };
-            let length = usize::from_str_radix(std::str::from_utf8(&self.ahead[..end])?, 16)?;
-            self.ahead.drain(..end + 2);
-            let mut chunk = self.take(length + 2)?;
-            if length == 0 {
-                return Ok(body);
+            if let Some(response) = take_response(&mut self.ahead)? {
+                return Ok(response);
             }
-            chunk.truncate(length);
-            body.append(&mut chunk);
-        }
-    }
-
-    fn take(&mut self, length: usize) -> Result<Vec<u8>> {
-        while self.ahead.len() < length {
             self.more()?;
         }
-        let rest = self.ahead.split_off(length);
-        Ok(std::mem::replace(&mut self.ahead, rest))
+    }
+
+    /// Reads the head of a response, whose body has no end, and returns its status.
+    pub(crate) fn receive_status(&mut self) -> Result<u16> {
+        loop {
+            if let Some(end) = memmem::find(&self.ahead, b"\r\n\r\n") {
+                return Ok(Head::read(std::str::from_utf8(&self.ahead[..end])?)?.status);
+            }
+            self.more()?;
+        }
     }
 
     fn more(&mut self) -> Result<()> {
@@ -92,6 +63,49 @@ impl Connection {
                 Ok(())
             }
         }
+    }
+}
+
+/// Takes the first response from bytes that have been read, if it is complete.
+pub(crate) fn take_response(ahead: &mut Vec<u8>) -> Result<Option<Response>> {
+    let Some(end) = memmem::find(ahead, b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let head = Head::read(std::str::from_utf8(&ahead[..end])?)?;
+    let rest = &ahead[end + 4..];
+    let body = match head.length {
+        Length::Known(length) => rest.get(..length).map(|body| (body.to_vec(), length)),
+        Length::Chunked => chunks(rest)?,
+    };
+    let Some((body, length)) = body else {
+        return Ok(None);
+    };
+    ahead.drain(..end + 4 + length);
+    Ok(Some(Response {
+        status: head.status,
+        session: head.session,
+        body,
+    }))
+}
+
+/// The body in chunks, without their lengths, and its length with them. `None` if it is not complete.
+fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>> {
+    let (mut body, mut read) = (Vec::new(), 0);
+    loop {
+        let Some(end) = memmem::find(&bytes[read..], b"\r\n") else {
+            return Ok(None);
+        };
+        let length = std::str::from_utf8(&bytes[read..read + end])?;
+        let length = usize::from_str_radix(length, 16)?;
+        let start = read + end + 2;
+        let Some(chunk) = bytes.get(start..start + length + 2) else {
+            return Ok(None);
+        };
+        read = start + length + 2;
+        if length == 0 {
+            return Ok(Some((body, read)));
+        }
+        body.extend_from_slice(&chunk[..length]);
     }
 }
 

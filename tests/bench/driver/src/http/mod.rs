@@ -1,14 +1,22 @@
 //! Calls over HTTP, on connections that are kept: calls per second, CPU time and instructions.
 
 mod connection;
+mod idle;
+mod large;
+mod latency;
 mod server;
+mod sessions;
 
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use self::connection::{Connection, Response};
+pub(crate) use self::idle::compare as idle;
+pub(crate) use self::large::compare as large;
+pub(crate) use self::latency::compare as latency;
 use self::server::{Program, Server, programs};
+pub(crate) use self::sessions::compare as sessions;
 use crate::Result;
 use crate::count;
 use crate::dialect::{Calls, Era};
@@ -23,6 +31,10 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
 /// What Node sends with each request beside what the protocol asks for.
 const HEADERS: &str = "connection: keep-alive\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\naccept-language: *\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\naccept-encoding: gzip, deflate\r\n";
+
+/// What the modern era adds to a call.
+const MODERN: &str =
+    "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: add\r\n";
 
 /// Measures all servers in turn, `rounds` times, and prints the medians.
 pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
@@ -161,18 +173,18 @@ struct Client {
 
 impl Client {
     fn new(server: &Server, era: Era) -> Result<Self> {
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nhost: {}\r\n{HEADERS}",
-            server.address
-        );
+        Self::with(server, era, CONNECTIONS)
+    }
+
+    fn with(server: &Server, era: Era, connections: usize) -> Result<Self> {
+        let count = connections;
+        let head = post(server);
         let (mut connections, mut heads) = (Vec::new(), Vec::new());
-        for _ in 0..CONNECTIONS {
+        for _ in 0..count {
             let mut connection = Connection::open(server.address)?;
             let head = match era.handshake() {
                 Some(messages) => greet(&mut connection, &head, messages)?,
-                None => format!(
-                    "{head}mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: add\r\n"
-                ),
+                None => format!("{head}{MODERN}"),
             };
             connections.push(connection);
             heads.push(head);
@@ -180,24 +192,32 @@ impl Client {
         Ok(Self { connections, heads })
     }
 
+    /// The requests of all calls, for the connections in turn.
+    fn requests(&self, calls: &Calls) -> Vec<Vec<u8>> {
+        let request = |call| {
+            let line = calls.lines(call, call + 1);
+            request(
+                &self.heads[call % self.heads.len()],
+                &line[..line.len() - 1],
+            )
+        };
+        (0..calls.len()).map(request).collect()
+    }
+
     /// Makes all calls, one on each connection at a time, and returns the responses.
     ///
     /// The requests are prepared before. Connections take turns, so one that is late holds the others up; the server has
     /// as many requests as there are connections all the same, but one.
     fn call(&mut self, calls: &Calls) -> Result<Vec<Response>> {
-        let requests: Vec<Vec<u8>> = (0..calls.len())
-            .map(|call| {
-                let line = calls.lines(call, call + 1);
-                request(&self.heads[call % CONNECTIONS], &line[..line.len() - 1])
-            })
-            .collect();
+        let requests = self.requests(calls);
         let mut responses = Vec::with_capacity(calls.len());
         let mut rest = requests.iter();
         for (connection, request) in self.connections.iter_mut().zip(rest.by_ref()) {
             connection.send(request)?;
         }
         for call in 0..calls.len() {
-            let connection = &mut self.connections[call % CONNECTIONS];
+            let turn = call % self.connections.len();
+            let connection = &mut self.connections[turn];
             responses.push(connection.receive()?);
             if let Some(request) = rest.next() {
                 connection.send(request)?;
@@ -205,6 +225,14 @@ impl Client {
         }
         Ok(responses)
     }
+}
+
+/// The head of a POST that all requests have.
+fn post(server: &Server) -> String {
+    format!(
+        "POST /mcp HTTP/1.1\r\nhost: {}\r\n{HEADERS}",
+        server.address
+    )
 }
 
 /// Begins a session; returns the head of its requests.

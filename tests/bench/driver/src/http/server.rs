@@ -54,9 +54,72 @@ const fn program(name: &'static str, file: &'static str) -> Program {
     }
 }
 
+/// Programs on the threads of `#[tokio::main]`. Each of the first two is the floor of the programs that are served in the same way.
+const THREADS: [Program; 7] = [
+    Program {
+        calls: false,
+        ..program("hyper, fixed bytes", "hyper-http-threads")
+    },
+    Program {
+        calls: false,
+        ..program("axum, fixed bytes", "axum-http")
+    },
+    program("Treenail", "treenail-http-threads"),
+    program("Treenail in axum", "treenail-axum"),
+    program(
+        "rmcp in axum, JSON, no sessions, no delay",
+        "rmcp-http-threads",
+    ),
+    Program {
+        argument: Some("--sessions"),
+        ..program("rmcp in axum, JSON, no delay", "rmcp-http-threads")
+    },
+    Program {
+        patience: 20,
+        ..program("rmcp in axum", "rmcp-http")
+    },
+];
+
+/// Programs with room for many clients.
+const IDLE: [Program; 2] = [
+    program("Treenail", "treenail-http-idle"),
+    Program {
+        argument: Some("--sessions"),
+        ..program("rmcp in axum, JSON, no delay", "rmcp-http-threads")
+    },
+];
+
+const BACKEND: Program = program("service", "bench-backend");
+
 /// The programs that are built.
 pub(crate) fn programs() -> Vec<Program> {
-    ALL.into_iter().filter(|it| it.path().is_ok()).collect()
+    are_built(&ALL)
+}
+
+/// The programs with threads that are built.
+pub(crate) fn with_threads() -> Vec<Program> {
+    are_built(&THREADS)
+}
+
+/// The programs with threads that ask a service, and are built.
+pub(crate) fn with_io() -> Vec<Program> {
+    let asks = |it: &Program| it.calls && it.patience == 1;
+    with_threads().into_iter().filter(asks).collect()
+}
+
+/// The programs with room for many clients that are built.
+pub(crate) fn with_room() -> Vec<Program> {
+    are_built(&IDLE)
+}
+
+/// Starts the service that the programs ask.
+pub(crate) fn backend() -> Result<Server> {
+    BACKEND.start(&[])
+}
+
+fn are_built(programs: &[Program]) -> Vec<Program> {
+    let built = programs.iter().filter(|it| it.path().is_ok());
+    built.copied().collect()
 }
 
 /// A server that runs until this is dropped.
@@ -68,10 +131,15 @@ pub(crate) struct Server {
 impl Program {
     /// Starts the program as the last argument of `tool`, a command that may be empty.
     pub(crate) fn start(self, tool: &[String]) -> Result<Server> {
+        self.start_with(tool, None)
+    }
+
+    /// Starts the program with an argument before its own.
+    pub(crate) fn start_with(self, tool: &[String], argument: Option<String>) -> Result<Server> {
         let path = self.path()?.into_os_string();
         let mut words = tool.iter().map(Into::into).chain([path]);
         let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words).args(self.argument);
+        command.args(words).args(argument).args(self.argument);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -112,6 +180,35 @@ impl Server {
             nanoseconds += running.parse::<u64>()?;
         }
         Ok(Duration::from_nanos(nanoseconds))
+    }
+
+    /// How often its threads have waited so far, each of which is a wake-up.
+    pub(crate) fn waits(&self) -> Result<u64> {
+        let mut waits = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let status = fs::read_to_string(thread?.path().join("status"))?;
+            let mut lines = status.lines();
+            let count = lines.find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
+            waits += count.unwrap_or_default().trim().parse::<u64>()?;
+        }
+        Ok(waits)
+    }
+
+    /// The kilobytes of its memory in RAM now.
+    pub(crate) fn memory(&self) -> Result<f64> {
+        self.status("VmRSS:")
+    }
+
+    /// The most kilobytes of its memory in RAM so far.
+    pub(crate) fn peak_memory(&self) -> Result<f64> {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|it| it.strip_prefix(name));
+        let kilobytes = line.and_then(|it| it.trim().strip_suffix(" kB"));
+        Ok(kilobytes.ok_or("no memory in its status")?.parse()?)
     }
 
     /// Asks it to end, so that a tool around it writes what it has counted.

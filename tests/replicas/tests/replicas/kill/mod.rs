@@ -8,7 +8,7 @@
 )]
 
 mod run;
-mod worker;
+pub(crate) mod worker;
 
 use std::env;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use treenail::tasks::{SqliteStore, TaskStore};
 
-pub(crate) use self::run::Place;
 use self::run::{End, Life, live};
+pub(crate) use self::run::{Place, confirm_all};
 use self::worker::Worker;
 
 const STEPS: [&str; 3] = ["first", "second", "third"];

@@ -163,7 +163,7 @@ impl Run<'_> {
 }
 
 /// Returns affirmative answers to all questions.
-fn confirm_all(requests: &Value) -> Value {
+pub(crate) fn confirm_all(requests: &Value) -> Value {
     let requests = requests.as_object().unwrap();
     let answers = requests.iter().map(|(key, request)| {
         let fields = request["params"]["requestedSchema"]["properties"].as_object();
