@@ -141,3 +141,27 @@ fn calls_over_streams_survive_faults() {
         simulation.transport(Transport::Stream)
     });
 }
+
+/// One client occupies the server. The other has nothing in flight but the call that waits for it.
+#[test]
+fn an_idle_connection_continues_when_the_calls_of_others_end() {
+    let desk = Desk::default();
+    let simulation = Simulation::new(1)
+        .server(move |replica| {
+            let limits = limits().server_calls_in_flight(1);
+            desk.builder(replica).limits(limits).build()
+        })
+        .transport(Transport::Stream)
+        .clients(2, |client| async move {
+            let session = client.connect().await.unwrap();
+            if client.index() == 1 {
+                sleep(Duration::from_millis(500)).await;
+            }
+            let arguments = json!({"steps": 1, "pause": 1_000, "size": 10});
+            let call = session.call_tool("steps", arguments);
+            let result = timeout(Duration::from_secs(5), call).await;
+            let result = result.expect("a call starts when there is a free permit");
+            assert!(serde_text(&result.unwrap()).contains("1 steps"));
+        });
+    simulation.run().assert_ok();
+}
