@@ -192,7 +192,7 @@ where
     let stream = TokioIo::new(WriteTimeout::new(stream, http.write_timeout));
     let mut serving = pin!(http1_builder(http).serve_connection(stream, respond));
     let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
-    let self_wake = SelfWake::new();
+    let mut self_wake = SelfWake::new();
     let ended = poll_fn(|context| {
         if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
             is_shutting_down = true;
@@ -236,10 +236,11 @@ fn route_request(
             .as_ref()
             .is_some_and(|one| one.serves(requested));
     let service = is_served.then(|| service.clone());
-    async move {
+    // The future is large, and hyper moves it.
+    Box::pin(async move {
         Ok(match service {
             Some(service) => service.respond(request).await,
             None => Rejection::empty(StatusCode::NOT_FOUND).into_response(),
         })
-    }
+    })
 }
