@@ -26,7 +26,6 @@ use crate::legacy::SsePaths;
 use crate::response::{HttpBody, Rejection};
 use crate::self_wake::SelfWake;
 use crate::service::HttpService;
-use crate::stream_permits::StreamPermits;
 use crate::without_slash;
 use crate::write_timeout::WriteTimeout;
 
@@ -36,7 +35,7 @@ impl HttpService {
     /// # Errors
     ///
     /// [`Error::Io`](treenail_runtime::Error::Io) if binding fails; it names the address.
-    pub async fn bind(mut self, address: impl ToSocketAddrs) -> Result<HttpServer> {
+    pub async fn bind(self, address: impl ToSocketAddrs) -> Result<HttpServer> {
         let addresses = lookup_host(address).await;
         let addresses: Vec<_> = addresses
             .map_err(|error| listen_error(&[], &error))?
@@ -44,12 +43,10 @@ impl HttpService {
         let listener = TcpListener::bind(&*addresses)
             .await
             .map_err(|error| listen_error(&addresses, &error))?;
-        let stream_permits = StreamPermits::new(self.server().limits());
-        self.parts_mut().stream_permits = stream_permits;
         Ok(HttpServer {
             address: listener.local_addr()?,
             listener,
-            service: self,
+            service: self.with_stream_permits(),
             path: "/mcp".into(),
         })
     }

@@ -155,6 +155,15 @@ impl HttpService {
         self
     }
 
+    /// Limits its listening streams as a bound listener does.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_stream_permits(mut self) -> Self {
+        let stream_permits = StreamPermits::new(self.server().limits());
+        self.parts_mut().stream_permits = stream_permits;
+        self
+    }
+
     /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.0.server

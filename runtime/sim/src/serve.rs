@@ -52,7 +52,7 @@ const MAX_FIRST_ATTEMPT: u64 = 3_000;
 
 /// Accepts connections until the process ends.
 pub(crate) async fn serve(world: Arc<World>, server: Server, listener: Arc<Listener>) {
-    let service = http_service(server.clone());
+    let service = http_service(server.clone()).with_stream_permits();
     loop {
         let stream = listener.accept(&world).await;
         match world.options.transport {

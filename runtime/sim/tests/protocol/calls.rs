@@ -3,12 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tokio::time::{sleep, timeout};
+use treenail::Limits;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
 use treenail::sim::{Balance, Client, Faults, Simulation, Transport, check};
 
 use crate::SEEDS;
-use crate::desk::{CALLS, Desk, builder, call, serde_text};
+use crate::desk::{CALLS, Desk, builder, call, limits, serde_text};
 
 const MODERN: &[Revision] = &[Revision::LATEST];
 const LEGACY: &[Revision] = &[
@@ -51,7 +53,7 @@ async fn work(client: Client, revisions: &'static [Revision]) {
 /// Without faults, each replica has its whole capacity, and nothing of the other clients runs.
 async fn check_capacity(client: Client, desk: Desk, revision: Revision, replicas: usize) {
     // Calls of the legacy era over HTTP may go on after their clients have left.
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_secs(60)).await;
     let running = desk.ledger.running.load(Ordering::SeqCst);
     assert_eq!(running, 0, "calls run although their clients have left");
     for index in 0..replicas {
@@ -86,14 +88,29 @@ async fn check_capacity(client: Client, desk: Desk, revision: Revision, replicas
                 assert_ne!(narrow.unwrap().is_error, Some(true));
             }
         }
+        check_cancellation(&session, &desk).await;
     }
 }
 
-fn simulation(seed: u64, revisions: &'static [Revision]) -> Simulation {
+/// Without faults, a call ends soon after its client has stopped waiting.
+async fn check_cancellation(session: &McpClient, desk: &Desk) {
+    let arguments = json!({"steps": 2, "pause": 30_000, "size": 10});
+    let call = session.call_tool("steps", arguments);
+    let outcome = timeout(Duration::from_secs(1), call).await;
+    assert!(
+        outcome.is_err(),
+        "a call of a minute has ended: {outcome:?}"
+    );
+    sleep(Duration::from_secs(2)).await;
+    let running = desk.ledger.running.load(Ordering::SeqCst);
+    assert_eq!(running, 0, "a cancelled call runs on");
+}
+
+fn simulation(seed: u64, revisions: &'static [Revision], limits: Limits) -> Simulation {
     let desk = Desk::default();
     let checked = desk.clone();
     Simulation::new(seed)
-        .server(move |replica| desk.builder(replica).build())
+        .server(move |replica| desk.builder(replica).limits(limits.clone()).build())
         .replicas(2)
         .faults(Faults::default())
         .clients(3, move |client| work(client, revisions))
@@ -103,18 +120,48 @@ fn simulation(seed: u64, revisions: &'static [Revision]) -> Simulation {
 #[test]
 fn modern_calls_over_http_survive_faults() {
     check(SEEDS, |seed| {
-        simulation(seed, MODERN).balance(Balance::Random)
+        simulation(seed, MODERN, limits()).balance(Balance::Random)
     });
 }
 
 #[test]
 fn legacy_calls_over_http_survive_faults() {
-    check(SEEDS, |seed| simulation(seed, LEGACY));
+    check(SEEDS, |seed| simulation(seed, LEGACY, limits()));
 }
 
 #[test]
 fn calls_over_streams_survive_faults() {
     check(SEEDS, |seed| {
-        simulation(seed, ALL).transport(Transport::Stream)
+        let simulation = if seed % 2 == 0 {
+            simulation(seed, ALL, limits())
+        } else {
+            // Two clients at once exceed these permits, so that messages wait for the calls of other connections.
+            simulation(seed, ALL, limits().server_calls_in_flight(CALLS + 1)).replicas(1)
+        };
+        simulation.transport(Transport::Stream)
     });
+}
+
+/// One client occupies the server. The other has nothing in flight but the call that waits for it.
+#[test]
+fn an_idle_connection_continues_when_the_calls_of_others_end() {
+    let desk = Desk::default();
+    let simulation = Simulation::new(1)
+        .server(move |replica| {
+            let limits = limits().server_calls_in_flight(1);
+            desk.builder(replica).limits(limits).build()
+        })
+        .transport(Transport::Stream)
+        .clients(2, |client| async move {
+            let session = client.connect().await.unwrap();
+            if client.index() == 1 {
+                sleep(Duration::from_millis(500)).await;
+            }
+            let arguments = json!({"steps": 1, "pause": 1_000, "size": 10});
+            let call = session.call_tool("steps", arguments);
+            let result = timeout(Duration::from_secs(5), call).await;
+            let result = result.expect("a call starts when there is a free permit");
+            assert!(serde_text(&result.unwrap()).contains("1 steps"));
+        });
+    simulation.run().assert_ok();
 }

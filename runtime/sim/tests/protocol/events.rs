@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::timeout;
+use treenail::limits::HttpLimits;
 use treenail::prelude::*;
 use treenail::schema::{Revision, SubscriptionFilter};
 use treenail::sim::{Balance, Client, Faults, Simulation, check};
 
 use crate::SEEDS;
-use crate::desk::Desk;
+use crate::desk::{Desk, limits};
 
 /// Connects in the modern era: after a late response to its probe, a client may fall back to a session.
 async fn connect(client: &Client) -> Result<McpClient, ClientError> {
@@ -19,6 +20,7 @@ async fn connect(client: &Client) -> Result<McpClient, ClientError> {
 
 /// Clients that change the board.
 const WRITERS: usize = 2;
+const REPLICAS: usize = 3;
 
 fn filter() -> SubscriptionFilter {
     let mut filter = SubscriptionFilter::default();
@@ -95,6 +97,14 @@ async fn follow(
 async fn check_delivery(client: Client, desk: Desk) {
     // Longer than the backoff of a bus.
     tokio::time::sleep(Duration::from_secs(60)).await;
+    for number in 0..6 * REPLICAS {
+        let session = connect(&client).await;
+        let session = session.expect("a server without faults accepts a session");
+        let subscription = session.session().subscriptions_listen(&filter()).await;
+        if let Err(error) = subscription {
+            panic!("subscription {number} in a row, each ended before the next: {error}");
+        }
+    }
     let mut sessions = Vec::new();
     for _ in 0..4 {
         sessions.push(
@@ -130,8 +140,12 @@ fn simulation(seed: u64) -> Simulation {
     let desk = Desk::default();
     let (worked, checked) = (desk.clone(), desk.clone());
     Simulation::new(seed)
-        .server(move |replica| desk.builder(replica).build())
-        .replicas(3)
+        .server(move |replica| {
+            // As few as the clients need at once: a stream that remains is noticed soon.
+            let http = HttpLimits::default().listen_streams(5);
+            desk.builder(replica).limits(limits().http(http)).build()
+        })
+        .replicas(REPLICAS)
         .balance(Balance::Random)
         .clients(WRITERS + 3, move |client| work(client, worked.clone()))
         .afterwards(move |client| check_delivery(client, checked.clone()))

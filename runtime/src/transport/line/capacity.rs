@@ -34,7 +34,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             let handled = self.connection.handle_message(&message.text, out);
             if let Handled::Deferred(_) = handled {
                 self.backlog.push_front(message);
-                self.request_permits();
+                // A new future has to be polled before the driver may wait for its waker.
+                progress |= self.request_permits();
                 break;
             }
             self.finish_message(start, handled);
@@ -43,13 +44,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         progress
     }
 
-    /// Starts waiting for call permits of the server, unless the first message waits for capacity of the connection.
-    fn request_permits(&mut self) {
+    /// Starts waiting for call permits of the server, unless the first message waits for capacity of the connection. Returns true
+    /// if it has just started.
+    fn request_permits(&mut self) -> bool {
         let calls = self.connection.wanted();
-        if self.permits.is_none() && calls <= self.call_capacity() {
-            let budget = self.connection.server().calls();
-            self.permits = Some(Box::pin(budget.wait(calls)));
+        if self.permits.is_some() || calls > self.call_capacity() {
+            return false;
         }
+        let budget = self.connection.server().calls();
+        self.permits = Some(Box::pin(budget.wait(calls)));
+        true
     }
 
     /// Passes acquired call permits to the connection, for the first message of the backlog.
