@@ -94,6 +94,7 @@ pub trait IntoScopes {
 
 #[diagnostic::do_not_recommend]
 impl IntoScopes for &'static str {
+    #[inline]
     fn into_scopes(self) -> RequiredScopes {
         self.split(' ').filter(|scope| !scope.is_empty()).collect()
     }
@@ -101,6 +102,7 @@ impl IntoScopes for &'static str {
 
 #[diagnostic::do_not_recommend]
 impl IntoScopes for String {
+    #[inline]
     fn into_scopes(self) -> RequiredScopes {
         let scopes = self.split(' ').filter(|scope| !scope.is_empty());
         scopes.map(str::to_owned).collect()
@@ -210,6 +212,7 @@ impl Access {
     }
 
     /// Checks a scope that a function requires while it runs.
+    #[inline]
     pub(crate) fn require(&self, scope: &str) -> Result<(), RpcError> {
         if !is_scope(scope) {
             return Err(RpcError::internal("a function requires a malformed scope"));

@@ -4,6 +4,7 @@ use std::fmt;
 
 use treenail_schema::{ClientCapabilities, MissingRequiredClientCapabilityErrorData, error_code};
 
+use crate::json::json_tree;
 use crate::wire::RpcError;
 
 /// Reason why a question has no answer.
@@ -72,7 +73,7 @@ impl AskError {
                     error_code::MISSING_REQUIRED_CLIENT_CAPABILITY,
                     self.to_string(),
                 );
-                Some(match serde_json::to_value(data) {
+                Some(match json_tree(&data) {
                     Ok(data) => error.with_data(data),
                     Err(_) => error,
                 })

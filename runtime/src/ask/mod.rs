@@ -306,6 +306,7 @@ struct Sent<'a> {
 }
 
 impl Drop for Sent<'_> {
+    #[inline]
     fn drop(&mut self) {
         if self.reply.is_open() {
             let id = i64::try_from(self.reply.id()).unwrap_or_default();

@@ -74,7 +74,8 @@ impl ElicitConfig {
             .ok_or_else(|| RpcError::invalid_params("`params.requestState` is not a string"))?;
         let state = self.key.open(&scope(&self.server, target), &sealed).ok();
         let state: State = state
-            .and_then(|state| serde_json::from_slice(&state).ok())
+            .and_then(|state| String::from_utf8(state).ok())
+            .and_then(|state| serde_json::from_str(&state).ok())
             .ok_or_else(|| RpcError::invalid_params(INVALID_STATE))?;
         if state.expires <= now() {
             return Err(RpcError::invalid_params(
@@ -206,6 +207,7 @@ impl Round {
     }
 
     /// Returns the answer to a question, or notes the question for the result of this round.
+    #[inline]
     pub(crate) fn answer(
         &self,
         key: &str,
@@ -241,6 +243,7 @@ impl Round {
     }
 
     /// Stores the result of the work `key` for the following rounds.
+    #[inline]
     pub fn keep(&self, key: &str, value: Box<RawValue>) {
         let mut run = self.run();
         let run = run.get_or_insert_default();
@@ -249,12 +252,14 @@ impl Round {
     }
 
     /// Records that the work `key` runs now.
+    #[inline]
     pub(crate) fn begin_work(&self, key: &str) {
         let mut run = self.run();
         run.get_or_insert_default().begun.insert(key.to_owned());
     }
 
     /// Records that the work `key` has failed.
+    #[inline]
     pub(crate) fn release_work(&self, key: &str) {
         if let Some(run) = &mut *self.run() {
             run.begun.remove(key);
@@ -262,6 +267,7 @@ impl Round {
     }
 
     /// Returns the values that the call has obtained so far.
+    #[inline]
     pub(crate) fn journal(&self) -> Journal {
         let run = self.run();
         let Some(run) = &*run else {

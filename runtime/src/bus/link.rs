@@ -80,6 +80,7 @@ impl EventLink {
     /// Handles a message published by this or another replica. Invalid messages are dropped.
     ///
     /// It never blocks.
+    #[inline]
     pub fn receive(&self, message: &[u8]) {
         match self.shared.codec.decode(message) {
             Ok(Some(Event::Resync)) => self.shared.refresh.notify(),

@@ -218,6 +218,7 @@ impl CallState {
     }
 
     /// Makes the call a task, and returns the values that it has obtained so far.
+    #[inline]
     pub(crate) fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
         let live = self.live();
         // A second link is dropped.

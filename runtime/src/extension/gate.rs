@@ -4,6 +4,7 @@ use treenail_schema::{
     ClientCapabilities, JsonObject, MissingRequiredClientCapabilityErrorData, error_code,
 };
 
+use crate::json::json_tree;
 use crate::wire::RpcError;
 
 /// Returns the settings with which a client has declared the extension `id`.
@@ -26,7 +27,7 @@ pub(crate) fn require(capabilities: &ClientCapabilities, id: &str) -> Result<(),
         error_code::MISSING_REQUIRED_CLIENT_CAPABILITY,
         format!("this needs a client that declares the extension `{id}` in its capabilities"),
     );
-    Err(match serde_json::to_value(data) {
+    Err(match json_tree(&data) {
         Ok(data) => error.with_data(data),
         Err(_) => error,
     })

@@ -14,6 +14,7 @@ use crate::definition::Mount;
 use crate::dynamic::Feature;
 use crate::error::{Error, Result};
 use crate::extension::{self, Extension};
+use crate::json::json_tree;
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
@@ -315,8 +316,7 @@ impl ServerBuilder {
     /// identifier or method, a name, URI or identifier is invalid,
     /// the default of an argument cannot be written as JSON, or there is an event bus without a tokio runtime.
     pub fn build(self) -> Result<Server> {
-        let info =
-            serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
+        let info = json_tree(&self.info).map_err(|error| Error::Build(error.to_string()))?;
         let key = match self.request_state_key {
             Some(key) => key,
             None => {

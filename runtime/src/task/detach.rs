@@ -97,12 +97,14 @@ impl DetachableCall {
     }
 
     /// Returns the part of the call that [`resume`](crate::internal::task::resume) needs to run it again.
+    #[inline]
     pub fn stored(&self) -> StoredCall {
         StoredCall::new(&self.call, &self.tool)
     }
 
     /// Detaches the call: its context uses `link` from now on, and sends nothing to the client. Returns the values that the call
     /// has obtained so far. The context is linked at most once; a second call changes nothing.
+    #[inline]
     pub fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
         self.state.detach(link)
     }

@@ -82,6 +82,7 @@ impl Hub {
 
     /// Publishes an edit of a list. A subscriber at this replica is notified if its caller sees another list than before; other
     /// replicas cannot know that, and notify all of theirs.
+    #[inline]
     pub(crate) fn publish_edit(&self, kind: Kind) {
         if !self.is_closed() {
             self.wake(|listener| listener.suspect(kind));
@@ -92,6 +93,7 @@ impl Hub {
     }
 
     /// Sends a message of an extension to its subscribers at this replica.
+    #[inline]
     pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
         if !self.is_closed() {
             self.wake(|listener| listener.publish(publication));
@@ -144,6 +146,7 @@ impl Hub {
     }
 
     /// Returns the URIs of the resources that some connection of this replica has subscribed to.
+    #[inline]
     pub(crate) fn uris(&self) -> HashSet<Arc<str>> {
         let listeners: Vec<_> = self.lock().by_key.values().cloned().collect();
         let mut uris = HashSet::new();
