@@ -65,6 +65,7 @@ impl std::error::Error for AskError {}
 
 impl AskError {
     /// Returns the response to a request of the modern era that failed because of this error; `None` if the function decides.
+    #[inline]
     pub(super) fn response(&self) -> Option<RpcError> {
         match self {
             Self::Unsupported(required) => {

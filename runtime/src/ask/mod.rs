@@ -32,7 +32,7 @@ use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
 #[doc(hidden)]
 pub use self::round::Round;
-pub(crate) use self::round::{ElicitConfig, ResumedState};
+pub(crate) use self::round::{ElicitConfig, Questions, ResumedState};
 #[doc(hidden)]
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;

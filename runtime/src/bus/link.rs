@@ -59,6 +59,7 @@ impl EventLink {
     ///
     /// Events published earlier may have been missed, so all subscribers of this replica are notified that everything they
     /// subscribed to may have changed. Call it again whenever the bus detects that it has missed events.
+    #[inline]
     pub fn connected(&self) {
         tracing::info!("the event bus is connected");
         self.shared.refresh.notify();

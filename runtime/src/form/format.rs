@@ -66,6 +66,7 @@ fn is_email(text: &str) -> bool {
         && domain.split('.').all(is_label)
 }
 
+#[inline]
 fn is_date(text: &str) -> bool {
     let Some([year, month, day]) = numbers(text, b'-', [4, 2, 2]) else {
         return false;

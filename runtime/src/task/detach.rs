@@ -190,6 +190,7 @@ impl DetachedRun {
 impl Future for DetachedRun {
     type Output = Result<Box<RawValue>, RpcError>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let mut out = Vec::new();
         let polled = catch(|| self.poll_text(context, &mut out));
