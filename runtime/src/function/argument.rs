@@ -284,7 +284,6 @@ struct Reader<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Reader<'a, N> {
-    #[inline]
     fn new(names: [&'static str; N], object: Option<&'a str>) -> Self {
         let mut reader = Self {
             texts: [None; N],
@@ -297,7 +296,6 @@ impl<'a, const N: usize> Reader<'a, N> {
         reader
     }
 
-    #[inline]
     fn collect(&mut self, names: [&'static str; N], object: &'a str) {
         // The caller has already validated the object; if it were invalid, no argument would be found.
         let Ok(mut members) = crate::wire::Members::new(object) else {

@@ -90,7 +90,6 @@ impl<D: Descriptor, X> EntryList<D, X> {
 
     /// Replaces the entries of the sources with the id `provider` by those of `other`, in the place of the first one.
     /// Sources have the order of their ids.
-    #[inline]
     pub(crate) fn provide(&mut self, provider: u64, other: Self) {
         let is_old = |slot: &Slot<D, X>| slot.source.provider == Some(provider);
         let is_later = |slot: &Slot<D, X>| slot.source.provider.is_some_and(|it| it > provider);
