@@ -252,7 +252,9 @@ impl Round {
                 run.questions.retain(|(one, _)| one != key);
                 state.asked.retain(|(one, _)| one != key);
                 let request = RawValue::from_string(request).map_err(unwritten)?;
-                run.questions.push((key.to_owned(), request));
+                // In the order of the keys, because a function may ask several at once.
+                let place = run.questions.partition_point(|(one, _)| **one < *key);
+                run.questions.insert(place, (key.to_owned(), request));
                 state.asked.push((key.to_owned(), id));
                 run.waker.take().into_iter().for_each(Waker::wake);
                 Ok(None)
