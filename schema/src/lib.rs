@@ -45,6 +45,8 @@ mod limits;
 mod nearest;
 mod percent;
 mod text;
+#[cfg(feature = "uri-template")]
+mod uri_template;
 mod wire;
 mod wrapped;
 
@@ -98,6 +100,8 @@ pub mod internal {
     pub use crate::nearest::nearest;
     pub use crate::percent::percent_decode;
     pub use crate::text::{quoted, shortened};
+    #[cfg(feature = "uri-template")]
+    pub use crate::uri_template::expand_uri_template;
     pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};
 
     /// JSON-RPC messages as bytes: parsing with bounds, and writing.

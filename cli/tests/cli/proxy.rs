@@ -167,7 +167,7 @@ fn a_server_at_a_url_has_no_prefix_and_the_revision_of_the_option() {
             "{}",
             outcome.stderr
         );
-        let is_legacy = outcome.stderr.contains("\"initialize\"");
+        let is_legacy = outcome.stderr.contains(" initialize ");
         assert_eq!(is_legacy, revision == "2025-11-25", "{}", outcome.stderr);
     }
 }

@@ -95,11 +95,11 @@ pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> Result<Option<&'a str>, RpcError> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else {
+    let Some(value) = headers.get(name) else {
         return Ok(None);
     };
-    if values.next().is_some() {
+    // Usually no header occurs twice, and the two numbers are equal.
+    if headers.len() != headers.keys_len() && headers.get_all(name).iter().count() > 1 {
         return Err(header_mismatch(format!("the header `{name}` occurs twice")));
     }
     // `to_str` accepts visible ASCII and tabs only.

@@ -19,7 +19,7 @@ use crate::exchange::Exchange;
 use crate::header_params::check_header_params;
 use crate::headers::{PROTOCOL_VERSION, StandardHeaders, check_notification, name_member};
 use crate::legacy::Sessions;
-use crate::response::{HttpBody, Rejection, json_response};
+use crate::response::{HttpBody, RESPONSE_CAPACITY, Rejection, json_response};
 use crate::stream_permits::StreamPermits;
 use crate::{attach_extensions, http_status};
 
@@ -122,7 +122,7 @@ impl Modern<'_> {
             let acquired = self.stream_permits.try_acquire();
             permit = Some(acquired.map_err(|rejection| rejection.with_id(id))?);
         }
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
         let message = Body::One(Ok(Message::Request(id, envelope)));
         let call = match connection.handle_body(message, &mut out) {
             Handled::Pending(call) => Some(call),

@@ -3,6 +3,7 @@
 //! Bodies are usually complete after one poll or two. A timer for each would be registered with the runtime each time, which can
 //! wake the thread that waits for timers.
 
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::mem::replace;
 use std::pin::pin;
@@ -14,6 +15,9 @@ use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 use treenail_runtime::internal::deadline;
 
+/// Maximum number of reads that elapse under one lock.
+const MAX_ELAPSED: usize = 256;
+
 /// Timeout of the reads of one service.
 #[derive(Debug)]
 pub(super) struct ReadTimeout {
@@ -23,9 +27,9 @@ pub(super) struct ReadTimeout {
 
 #[derive(Debug, Default)]
 struct Reads {
-    /// Pending reads. The place of a read is its key.
-    pending: Vec<Option<Pending>>,
-    free: Vec<usize>,
+    /// Pending reads, by a number that increases. All have the same timeout, so the first one elapses first.
+    pending: BTreeMap<u64, Pending>,
+    last_key: u64,
     /// A task waits for the earliest deadline.
     is_watched: bool,
 }
@@ -34,7 +38,6 @@ struct Reads {
 struct Pending {
     deadline: Instant,
     waker: Waker,
-    has_elapsed: bool,
 }
 
 impl ReadTimeout {
@@ -84,29 +87,31 @@ impl ReadTimeout {
 /// Place of a read among the pending ones, once it is pending.
 struct Place<'a> {
     timeout: &'a Arc<ReadTimeout>,
-    key: Option<usize>,
+    key: Option<u64>,
 }
 
 impl Place<'_> {
     /// Polls the deadline, which counts from the first poll.
     fn poll_elapsed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut reads = self.timeout.lock();
+        let mut old = None;
         if let Some(key) = self.key {
-            if let Some(Some(pending)) = reads.pending.get_mut(key) {
-                if pending.has_elapsed {
-                    return Poll::Ready(());
-                }
-                pending.waker.clone_from(context.waker());
+            let Some(pending) = reads.pending.get_mut(&key) else {
+                return Poll::Ready(());
+            };
+            if !pending.waker.will_wake(context.waker()) {
+                old = Some(replace(&mut pending.waker, context.waker().clone()));
             }
         } else {
             self.key = Some(reads.insert(Pending {
                 deadline: deadline::after(self.timeout.length),
                 waker: context.waker().clone(),
-                has_elapsed: false,
             }));
         }
         let is_watched = replace(&mut reads.is_watched, true);
         drop(reads);
+        // Dropping a waker may drop its task, so the lock is released first.
+        drop(old);
         if !is_watched {
             self.timeout.watch();
         }
@@ -118,8 +123,7 @@ impl Drop for Place<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
             let mut reads = self.timeout.lock();
-            let removed = reads.pending.get_mut(key).and_then(Option::take);
-            reads.free.push(key);
+            let removed = reads.pending.remove(&key);
             drop(reads);
             drop(removed);
         }
@@ -127,28 +131,22 @@ impl Drop for Place<'_> {
 }
 
 impl Reads {
-    fn insert(&mut self, read: Pending) -> usize {
-        let Some(key) = self.free.pop() else {
-            self.pending.push(Some(read));
-            return self.pending.len() - 1;
-        };
-        self.pending[key] = Some(read);
-        key
+    fn insert(&mut self, read: Pending) -> u64 {
+        self.last_key += 1;
+        self.pending.insert(self.last_key, read);
+        self.last_key
     }
 
-    /// Marks the reads that have elapsed. Returns the earliest deadline of the others.
-    fn mark_elapsed(&mut self, now: Instant, wakers: &mut Vec<Waker>) -> Option<Instant> {
-        let waiting = self.pending.iter_mut().flatten();
-        let mut next = None;
-        for read in waiting.filter(|read| !read.has_elapsed) {
-            if read.deadline <= now {
-                read.has_elapsed = true;
-                wakers.push(read.waker.clone());
-            } else if next.is_none_or(|next| read.deadline < next) {
-                next = Some(read.deadline);
+    /// Removes reads that have elapsed. Returns the earliest deadline of the others.
+    fn remove_elapsed(&mut self, now: Instant, wakers: &mut Vec<Waker>) -> Option<Instant> {
+        loop {
+            let first = self.pending.first_entry()?;
+            let deadline = first.get().deadline;
+            if deadline > now || wakers.len() == MAX_ELAPSED {
+                return Some(deadline);
             }
+            wakers.push(first.remove().waker);
         }
-        next
     }
 }
 
@@ -166,7 +164,7 @@ impl Watch {
         self.next = None;
         if let Some(timeout) = self.timeout.upgrade() {
             let mut reads = timeout.lock();
-            self.next = reads.mark_elapsed(Instant::now(), &mut wakers);
+            self.next = reads.remove_elapsed(Instant::now(), &mut wakers);
             reads.is_watched = self.next.is_some();
         }
         wakers.into_iter().for_each(Waker::wake);
@@ -181,7 +179,7 @@ impl Drop for Watch {
         };
         let mut reads = timeout.lock();
         reads.is_watched = false;
-        let waiting = reads.pending.iter().flatten();
+        let waiting = reads.pending.values();
         let wakers: Vec<Waker> = waiting.map(|read| read.waker.clone()).collect();
         drop(reads);
         wakers.into_iter().for_each(Waker::wake);
@@ -192,7 +190,7 @@ impl Drop for Watch {
 mod tests {
     use std::future::{pending, ready};
 
-    use tokio::task::yield_now;
+    use tokio::task::{JoinSet, yield_now};
 
     use super::*;
 
@@ -224,8 +222,48 @@ mod tests {
             assert_eq!(timeout.limit(yield_now()).await, Some(()));
         }
         let reads = timeout.lock();
-        assert_eq!((reads.pending.len(), reads.free.len()), (1, 1));
-        assert!(reads.pending[0].is_none() && reads.is_watched);
+        assert!(reads.pending.is_empty() && reads.is_watched);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_read_retains_no_other() {
+        let timeout = ReadTimeout::new(SECOND);
+        let slow = async { timeout.limit(pending::<()>()).await };
+        let others = async {
+            for _ in 0..100 {
+                assert_eq!(timeout.limit(yield_now()).await, Some(()));
+            }
+            timeout.lock().pending.len()
+        };
+        assert_eq!(tokio::join!(slow, others), (None, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_reads_than_one_lock_removes_elapse_together() {
+        let timeout = ReadTimeout::new(SECOND);
+        let start = Instant::now();
+        let mut tasks = JoinSet::new();
+        for _ in 0..3 * MAX_ELAPSED {
+            let timeout = Arc::clone(&timeout);
+            tasks.spawn(async move { timeout.limit(pending::<()>()).await });
+        }
+        assert!(tasks.join_all().await.iter().all(Option::is_none));
+        // The clock of tokio has a resolution of a millisecond.
+        assert!(start.elapsed() < SECOND + SECOND / 100);
+        assert!(!timeout.lock().is_watched);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_that_has_moved_wakes_its_new_task() {
+        let timeout = ReadTimeout::new(SECOND);
+        let other = Arc::clone(&timeout);
+        let mut read = Box::pin(async move { other.limit(pending::<()>()).await });
+        poll_fn(|context| {
+            let _ = read.as_mut().poll(context);
+            Poll::Ready(())
+        })
+        .await;
+        assert_eq!(tokio::spawn(read).await.unwrap(), None);
     }
 
     #[test]

@@ -93,6 +93,9 @@ impl Body for HttpBody {
     }
 }
 
+/// Initial capacity for a response, so that most are written without growing.
+pub(super) const RESPONSE_CAPACITY: usize = 512;
+
 /// Rejection of a request before it is handled.
 #[derive(Debug)]
 pub(super) struct Rejection {
@@ -167,7 +170,8 @@ impl Rejection {
 /// Creates a response with one JSON text, or without a body if `body` is empty.
 pub(super) fn json_response(status: StatusCode, body: impl Into<Bytes>) -> Response<HttpBody> {
     let body = body.into();
-    let content_type = (!body.is_empty()).then_some("application/json");
+    let json = const { HeaderValue::from_static("application/json") };
+    let content_type = (!body.is_empty()).then_some(json);
     build_response(status, content_type, HttpBody::whole(body))
 }
 
@@ -182,7 +186,8 @@ pub(super) fn replay_stream(replay: Replay) -> Response<HttpBody> {
 }
 
 fn event_stream(body: HttpBody) -> Response<HttpBody> {
-    let mut response = build_response(StatusCode::OK, Some("text/event-stream"), body);
+    let content_type = const { HeaderValue::from_static("text/event-stream") };
+    let mut response = build_response(StatusCode::OK, Some(content_type), body);
     // nginx and similar proxies would buffer the events otherwise.
     response.headers_mut().insert(
         HeaderName::from_static("x-accel-buffering"),
@@ -193,16 +198,22 @@ fn event_stream(body: HttpBody) -> Response<HttpBody> {
 
 fn build_response(
     status: StatusCode,
-    content_type: Option<&'static str>,
+    content_type: Option<HeaderValue>,
     body: HttpBody,
 ) -> Response<HttpBody> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
     if let Some(content_type) = content_type {
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(CONTENT_TYPE, content_type);
+        headers.insert(
+            CACHE_CONTROL,
+            const { HeaderValue::from_static("no-store") },
+        );
+        headers.insert(
+            X_CONTENT_TYPE_OPTIONS,
+            const { HeaderValue::from_static("nosniff") },
+        );
     }
     response
 }

@@ -4,7 +4,7 @@
 //! wake-ups would also wake another thread, which may take the connection over.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 const POLLING: u8 = 1;
@@ -13,17 +13,20 @@ const WOKEN: u8 = 2;
 /// Maximum number of polls in sequence, after which other tasks run first.
 const MAX_POLLS: usize = 8;
 
-/// Future of one task, with wake-ups during its polls.
+/// Wake-ups of one future, during its polls and between them.
 pub(super) struct SelfWake {
     state: Arc<State>,
+    /// Waker of `state`, which the future gets.
     waker: Waker,
+    /// Copy of the waker in `state`, compared without its lock.
+    outer: Option<Waker>,
 }
 
-/// Flags, and the waker of the task, which is the same for its whole life.
 #[derive(Default)]
 struct State {
     flags: AtomicU8,
-    task: OnceLock<Waker>,
+    /// Waker of the last poll. It changes when the future moves to another task.
+    outer: Mutex<Option<Waker>>,
 }
 
 impl SelfWake {
@@ -32,17 +35,18 @@ impl SelfWake {
         Self {
             waker: Arc::clone(&state).into(),
             state,
+            outer: None,
         }
     }
 
-    /// Polls until the output is ready or nothing has woken the task since the last poll.
+    /// Polls until the output is ready or nothing has woken the future since the last poll.
     pub(super) fn poll<T>(
-        &self,
+        &mut self,
         context: &mut Context<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
-        let State { flags, task } = &*self.state;
-        task.get_or_init(|| context.waker().clone());
+        self.set_outer(context.waker());
+        let flags = &self.state.flags;
         let mut inner = Context::from_waker(&self.waker);
         for _ in 0..MAX_POLLS {
             flags.swap(POLLING, Ordering::AcqRel);
@@ -58,6 +62,23 @@ impl SelfWake {
         context.waker().wake_by_ref();
         Poll::Pending
     }
+
+    /// Sets the waker for the wake-ups from now on.
+    fn set_outer(&mut self, waker: &Waker) {
+        if self.outer.as_ref().is_some_and(|old| old.will_wake(waker)) {
+            return;
+        }
+        self.outer = Some(waker.clone());
+        let old = self.state.lock().replace(waker.clone());
+        // Dropping a waker may drop its task, so the lock is released first.
+        drop(old);
+    }
+}
+
+impl State {
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.outer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Wake for State {
@@ -69,9 +90,8 @@ impl Wake for State {
         let flags = self.flags.fetch_or(WOKEN, Ordering::AcqRel);
         // Otherwise another poll follows already.
         if flags == 0 {
-            if let Some(task) = self.task.get() {
-                task.wake_by_ref();
-            }
+            let outer = self.lock().clone();
+            outer.into_iter().for_each(Waker::wake);
         }
     }
 }
@@ -96,7 +116,7 @@ mod tests {
         let count = Arc::new(Count::default());
         let waker = Arc::clone(&count).into();
         let mut context = Context::from_waker(&waker);
-        let (task, mut polls, mut inner) = (SelfWake::new(), 0, None);
+        let (mut task, mut polls, mut inner) = (SelfWake::new(), 0, None);
         let polled = task.poll(&mut context, |context| {
             polls += 1;
             if polls < 4 {
@@ -119,7 +139,7 @@ mod tests {
     fn a_busy_task_yields_to_others() {
         let count = Arc::new(Count::default());
         let waker = Arc::clone(&count).into();
-        let (task, mut polls) = (SelfWake::new(), 0);
+        let (mut task, mut polls) = (SelfWake::new(), 0);
         let polled = task.poll(&mut Context::from_waker(&waker), |context| {
             polls += 1;
             context.waker().wake_by_ref();
@@ -127,5 +147,43 @@ mod tests {
         });
         assert!(polled.is_pending());
         assert_eq!((polls, count.0.load(Ordering::Relaxed)), (MAX_POLLS, 1));
+    }
+
+    #[test]
+    fn a_future_that_has_moved_wakes_its_new_task() {
+        let counts = [(); 2].map(|()| Arc::new(Count::default()));
+        let [old, new] = counts.clone().map(Waker::from);
+        let (mut task, mut inner) = (SelfWake::new(), None);
+        for waker in [&old, &new] {
+            let polled = task.poll(&mut Context::from_waker(waker), |context| {
+                inner = Some(context.waker().clone());
+                Poll::<()>::Pending
+            });
+            assert!(polled.is_pending());
+        }
+        inner.unwrap().wake();
+        let counts = counts.map(|count| count.0.load(Ordering::Relaxed));
+        assert_eq!(counts, [0, 1]);
+    }
+
+    #[test]
+    fn a_wake_up_before_a_move_is_not_lost() {
+        let counts = [(); 2].map(|()| Arc::new(Count::default()));
+        let [old, new] = counts.clone().map(Waker::from);
+        let (mut task, mut inner, mut polls) = (SelfWake::new(), None, 0);
+        let mut poll = |waker, inner: &mut Option<Waker>| {
+            let polled = task.poll(&mut Context::from_waker(waker), |context| {
+                *inner = Some(context.waker().clone());
+                polls += 1;
+                Poll::<()>::Pending
+            });
+            assert!(polled.is_pending());
+        };
+        poll(&old, &mut inner);
+        inner.take().unwrap().wake();
+        poll(&new, &mut inner);
+        inner.take().unwrap().wake();
+        let counts = counts.map(|count| count.0.load(Ordering::Relaxed));
+        assert_eq!((polls, counts), (2, [1, 1]));
     }
 }

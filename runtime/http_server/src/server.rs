@@ -195,7 +195,7 @@ where
     let stream = TokioIo::new(WriteTimeout::new(stream, http.write_timeout));
     let mut serving = pin!(http1_builder(http).serve_connection(stream, respond));
     let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
-    let self_wake = SelfWake::new();
+    let mut self_wake = SelfWake::new();
     let ended = poll_fn(|context| {
         if !is_shutting_down && closed.as_mut().poll(context).is_ready() {
             is_shutting_down = true;

@@ -126,7 +126,9 @@ fn check_report(report: &str, arguments: &str) {
         let name = pointer.split(['/', ':']).next().unwrap_or_default();
         let is_given = || {
             let name = name.replace("~1", "/").replace("~0", "~");
-            given.keys().any(|key| key.starts_with(&name))
+            // Control characters are escaped.
+            let shown = |key: &str| key.replace('\n', "\\n");
+            given.keys().any(|key| shown(key).starts_with(&name))
         };
         assert!(
             NAMES.contains(&name) || given.is_empty() || is_given(),

@@ -20,7 +20,7 @@ use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind, StreamHandle};
 use crate::legacy::store::Event;
 use crate::legacy::{HttpResult, Legacy, no_session};
-use crate::response::{HttpBody, Rejection, json_response, replay_stream};
+use crate::response::{HttpBody, RESPONSE_CAPACITY, Rejection, json_response, replay_stream};
 
 /// Handles a body posted to a session.
 pub(super) async fn dispatch_body(
@@ -40,7 +40,7 @@ pub(super) async fn dispatch_body(
             attach_extensions(&mut branch, parts);
             set_call_capacity(&mut branch, session, server);
             reclaim_call_permits(&branch, sessions, 1);
-            let mut out = Vec::new();
+            let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
             let message = Body::One(Ok(Message::Request(id, envelope)));
             let handled = branch.handle_body(message, &mut out);
             respond(session, branch, stream, (handled, out), Some(id)).await

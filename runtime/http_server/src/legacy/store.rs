@@ -125,10 +125,8 @@ impl Store {
     }
 
     /// Appends a message to a stream, unless the stream has ended.
-    pub(super) fn push(&mut self, id: u64, mut message: Vec<u8>, last: bool) {
+    pub(super) fn push(&mut self, id: u64, message: Vec<u8>, last: bool) {
         let length = message.len();
-        // Events may be stored for long, and the limit counts their length.
-        message.shrink_to_fit();
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.ended) else {
             return;
         };
@@ -140,7 +138,7 @@ impl Store {
         };
         stream.events.push_back(Event {
             id,
-            message: message.into(),
+            message: exact(message),
             last,
         });
         stream.wake_reader();
@@ -215,4 +213,15 @@ impl Store {
             self.count_dropped(Some(event));
         }
     }
+}
+
+/// Returns a message without the unused capacity of its buffer. Events may be stored for long, and the limit counts their length.
+fn exact(mut message: Vec<u8>) -> Bytes {
+    // From about this size, an allocator returns the unused pages. In smaller buffers it would leave gaps, which fit no other message.
+    const MIN_SHRUNK: usize = 128 << 10;
+    if message.len() >= MIN_SHRUNK || message.len() == message.capacity() {
+        message.shrink_to_fit();
+        return message.into();
+    }
+    Bytes::copy_from_slice(&message)
 }

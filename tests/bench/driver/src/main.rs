@@ -34,6 +34,7 @@ usage: bench <command> [--option value]…
   http          requests per second and CPU time, HTTP   --calls 50000 --rounds 5
   http-instructions  instructions per request, HTTP      --keep <directory for its files>
   http-latency  one call at a time over HTTP             --calls 20000 --rounds 5
+  http-threads  CPU time with one thread and with two    --calls 50000 --rounds 5
   http-sessions a session for each call, 50 clients      --calls 20000 --rounds 5
   http-idle     memory of idle sessions and streams      --calls 10000
   http-large    results of 10 MB over HTTP               --calls 20";
@@ -68,6 +69,9 @@ fn run() -> Result<()> {
         "http" => http::compare(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000)),
         "http-latency" => {
             http::latency(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000))
+        }
+        "http-threads" => {
+            http::threads(options.rounds.unwrap_or(5), options.calls.unwrap_or(50_000))
         }
         "http-idle" => http::idle(options.calls.unwrap_or(10_000)),
         "http-large" => http::large(options.calls.unwrap_or(20)),

@@ -62,12 +62,16 @@ const VARIANTS: [Program; 5] = [
 ];
 
 /// Servers with 1,000 tools.
-const MANY: [Program; 3] = [
+const MANY: [Program; 4] = [
     Program {
         argument: Some("1000"),
         ..program("floor", "floor-server")
     },
     program("Treenail", "treenail-many"),
+    Program {
+        argument: Some("text"),
+        ..program("Treenail, results as text", "treenail-many")
+    },
     program("rmcp", "rmcp-many"),
 ];
 

@@ -6,6 +6,7 @@ mod large;
 mod latency;
 mod server;
 mod sessions;
+mod threads;
 
 use std::fs;
 use std::path::Path;
@@ -17,6 +18,7 @@ pub(crate) use self::large::compare as large;
 pub(crate) use self::latency::compare as latency;
 use self::server::{Program, Server, programs};
 pub(crate) use self::sessions::compare as sessions;
+pub(crate) use self::threads::compare as threads;
 use crate::Result;
 use crate::count;
 use crate::dialect::{Calls, Era};
@@ -52,7 +54,7 @@ pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
         let mut samples = vec![Vec::new(); programs.len()];
         for _ in 0..rounds {
             for (samples, program) in samples.iter_mut().zip(&programs) {
-                samples.push(measure(*program, era, calls / program.patience)?);
+                samples.push(measure_with(&[], *program, era, calls / program.patience)?);
             }
         }
         let medians: Vec<(f64, f64)> = samples
@@ -119,12 +121,12 @@ pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The time and the CPU time of one request, in seconds.
+/// Returns the time and the CPU time of one request, in seconds. The server is the last argument of `tool`, which may be empty.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 calls")]
-fn measure(program: Program, era: Era, calls: usize) -> Result<(f64, f64)> {
+fn measure_with(tool: &[String], program: Program, era: Era, calls: usize) -> Result<(f64, f64)> {
     let warm_up = Calls::new(era, WARM_UP / program.patience);
     let calls = Calls::new(era, calls);
-    let server = program.start(&[])?;
+    let server = program.start(tool)?;
     let mut client = Client::new(&server, era)?;
     drive(&mut client, &warm_up, program)?;
     let (before, start) = (server.cpu()?, Instant::now());
