@@ -197,6 +197,7 @@ impl ArgumentList for TypedArgument {
         Ok(Map::new())
     }
 
+    #[inline]
     fn read(&self, params: Option<&str>) -> Result<CompletionRequest, Vec<Problem>> {
         let params = params.and_then(|params| serde_json::from_str(params).ok());
         // The server has already parsed the parameters in order to find the completer.

@@ -271,6 +271,7 @@ impl Progress<'_> {
     /// # Panics
     ///
     /// Panics in an asynchronous function, and outside of a tokio runtime.
+    #[inline]
     pub fn send_blocking(self) {
         environment::block_on(self.send());
     }
@@ -299,6 +300,7 @@ impl<'a> IntoFuture for Progress<'a> {
     type Output = ();
     type IntoFuture = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
+    #[inline]
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())
     }

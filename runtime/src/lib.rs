@@ -31,6 +31,7 @@ mod function;
 mod handler;
 #[doc(hidden)]
 pub mod internal;
+mod json;
 mod limits;
 #[cfg(any(feature = "client", feature = "http-server"))]
 mod log_throttle;

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::Serialize;
-use treenail_schema::{InputRequiredResult, ResultMetaObject};
+use serde_json::value::RawValue;
+use treenail_schema::ResultMetaObject;
 
 use crate::revision::{ResultFormat, mark_wrapped};
 use crate::wire::{Members, SyntaxError};
@@ -77,14 +78,24 @@ impl<'a> ResultWriter<'a> {
     }
 
     /// Writes questions to the client, as the result of this round.
-    pub(crate) fn input_required(&mut self, mut questions: InputRequiredResult) {
-        self.style
-            .complete_meta(questions.meta.get_or_insert_default());
-        self.value(&questions);
+    pub(crate) fn input_required(&mut self, questions: &[(String, Box<RawValue>)], state: &str) {
+        self.push(br#"{"resultType":"input_required","inputRequests":{"#);
+        for (index, (key, request)) in questions.iter().enumerate() {
+            if index > 0 {
+                self.push(b",");
+            }
+            self.value(key);
+            self.push(b":");
+            self.push(request.get().as_bytes());
+        }
+        self.push(br#"},"requestState":"#);
+        self.value(state);
+        self.end_other(ResultMetaObject::default());
     }
 
     /// Writes the text of an object as the whole result, and adds the members that each result of the revision has. A
     /// `resultType` of its own stays.
+    #[inline]
     pub(crate) fn object(&mut self, text: &str) -> Result<(), SyntaxError> {
         let mut members = Members::new(text)?;
         if !self.style.revision().is_modern() {

@@ -56,6 +56,7 @@ impl Rewritten {
     }
 
     /// Writes the end of the result.
+    #[inline]
     pub(crate) fn end(self, result: &mut ResultWriter<'_>) {
         if !self.begun {
             // A result without members of its own.
@@ -118,6 +119,7 @@ pub(crate) fn rewrite<'a>(
 }
 
 /// Writes the value of a member, and converts the parts that the peer's revision does not define.
+#[inline]
 fn write_member(key: &str, value: &str, result: &mut ResultWriter<'_>) {
     let style = result.style();
     let revision = style.revision();

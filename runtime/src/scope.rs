@@ -94,6 +94,7 @@ pub trait IntoScopes {
 
 #[diagnostic::do_not_recommend]
 impl IntoScopes for &'static str {
+    #[inline]
     fn into_scopes(self) -> RequiredScopes {
         self.split(' ').filter(|scope| !scope.is_empty()).collect()
     }
@@ -101,6 +102,7 @@ impl IntoScopes for &'static str {
 
 #[diagnostic::do_not_recommend]
 impl IntoScopes for String {
+    #[inline]
     fn into_scopes(self) -> RequiredScopes {
         let scopes = self.split(' ').filter(|scope| !scope.is_empty());
         scopes.map(str::to_owned).collect()
@@ -157,8 +159,8 @@ pub trait Authority: fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct Access {
     authority: Arc<dyn Authority>,
-    /// Scopes of the operation, all of which a refusal names.
-    operation: Arc<BTreeSet<Scope>>,
+    /// Scopes of the operation, all of which a refusal names, in order.
+    operation: Arc<Vec<Scope>>,
     /// Scopes that were missing, separated by spaces.
     refused: Arc<Mutex<Option<Box<str>>>>,
 }
@@ -188,10 +190,10 @@ impl Access {
     /// Checks the scopes of an operation, and returns the access for its function.
     pub(crate) fn check(&self, required: &[&RequiredScopes]) -> Result<Self, RpcError> {
         let required = || required.iter().copied();
-        let operation = required().flat_map(RequiredScopes::names);
-        let operation = operation
-            .map(|scope| Cow::Owned(scope.to_owned()))
-            .collect();
+        let mut operation = Vec::new();
+        for scope in required().flat_map(RequiredScopes::names) {
+            insert(&mut operation, scope);
+        }
         if !required().all(|one| one.are_met(|scope| self.authority.has_scope(scope))) {
             return Err(self.refuse(&operation));
         }
@@ -210,6 +212,7 @@ impl Access {
     }
 
     /// Checks a scope that a function requires while it runs.
+    #[inline]
     pub(crate) fn require(&self, scope: &str) -> Result<(), RpcError> {
         if !is_scope(scope) {
             return Err(RpcError::internal("a function requires a malformed scope"));
@@ -217,14 +220,13 @@ impl Access {
         if self.authority.has_scope(scope) {
             return Ok(());
         }
-        let mut operation = BTreeSet::clone(&self.operation);
-        operation.insert(Cow::Owned(scope.to_owned()));
+        let mut operation = Vec::clone(&self.operation);
+        insert(&mut operation, scope);
         Err(self.refuse(&operation))
     }
 
-    fn refuse(&self, operation: &BTreeSet<Scope>) -> RpcError {
-        let scopes: Vec<&str> = operation.iter().map(|scope| &**scope).collect();
-        let scopes = scopes.join(" ");
+    fn refuse(&self, operation: &[Scope]) -> RpcError {
+        let scopes = operation.join(" ");
         let message = format!("insufficient scope: the request needs `{scopes}`");
         let error = RpcError::new(INSUFFICIENT_SCOPE, message);
         let error = error.with_data(self.authority.refusal(&scopes));
@@ -241,6 +243,13 @@ impl Access {
 
     fn refused(&self) -> MutexGuard<'_, Option<Box<str>>> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Inserts a scope in order, unless it is there.
+fn insert(scopes: &mut Vec<Scope>, scope: &str) {
+    if let Err(index) = scopes.binary_search_by(|one| (**one).cmp(scope)) {
+        scopes.insert(index, Cow::Owned(scope.to_owned()));
     }
 }
 

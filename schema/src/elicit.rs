@@ -73,6 +73,8 @@ impl<'de> Deserialize<'de> for PrimitiveSchemaDefinition {
     }
 }
 
+/// Inlined, so that only crates that read forms compile it: those of clients.
+#[inline]
 fn read_field(object: JsonObject) -> serde_json::Result<PrimitiveSchemaDefinition> {
     fn read<T>(object: JsonObject) -> serde_json::Result<PrimitiveSchemaDefinition>
     where

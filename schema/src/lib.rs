@@ -33,6 +33,7 @@ mod content;
 mod elicit;
 mod elicit_fields;
 mod input;
+#[cfg(feature = "client")]
 mod read_call;
 mod result;
 

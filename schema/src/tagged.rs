@@ -2,7 +2,8 @@
 //!
 //! Trying the members one by one would select the wrong one if objects are open, and would report
 //! a missing member as "matches no variant". Here the tag selects the member. If it is the first key, as
-//! nearly all peers write it, the rest is read in place; otherwise the object is buffered first.
+//! nearly all peers write it, the rest is read in place; otherwise the object is buffered first, and read from its text: a second
+//! kind of deserializer would double the code of all members.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -74,8 +75,20 @@ impl<'de, T: Tagged> Visitor<'de> for TaggedVisitor<T> {
                 .ok_or_else(|| A::Error::missing_field(T::TAG))?
                 .to_owned(),
         };
-        T::from_tag(&tag, Value::Object(object)).map_err(A::Error::custom)
+        let object = Value::Object(object).to_string();
+        let mut reader = serde_json::Deserializer::from_str(&object);
+        T::from_tag(&tag, &mut reader).map_err(|error| A::Error::custom(without_position(&error)))
     }
+}
+
+/// Returns the message of an error without its position, which is one in the buffered object.
+fn without_position(error: &serde_json::Error) -> String {
+    let mut message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    if message.ends_with(&position) {
+        message.truncate(message.len() - position.len());
+    }
+    message
 }
 
 /// A string, borrowed from the input if possible.

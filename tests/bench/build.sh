@@ -8,7 +8,7 @@ copy=$(mktemp -d)
 target=$copy/target
 trap 'rm -rf "$copy"' EXIT
 cd "$(dirname "$0")/../.."
-cp -r --parents Cargo.toml README.md src runtime schema macros codegen tests/bench "$copy"
+cp -r --parents Cargo.toml README.md src examples runtime schema macros codegen tests/bench "$copy"
 cd "$copy/tests/bench"
 export CARGO_PROFILE_RELEASE_DEBUG=none CARGO_INCREMENTAL=0
 TIMEFORMAT='%U %S'

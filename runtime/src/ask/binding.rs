@@ -52,11 +52,17 @@ fn update(context: &mut Context, part: Option<&[u8]>) {
 pub(super) struct QuestionId(Box<str>);
 
 impl QuestionId {
+    #[inline]
     pub(super) fn of(request: &InputRequest) -> Result<Self, AskError> {
-        let text =
-            serde_json::to_vec(request).map_err(|error| AskError::NotAllowed(error.to_string()))?;
-        let digest = digest(&SHA256, &text);
-        Ok(Self(URL_SAFE_NO_PAD.encode(digest).into()))
+        let text = serde_json::to_string(request);
+        let text = text.map_err(|error| AskError::NotAllowed(error.to_string()))?;
+        Ok(Self::of_text(&text))
+    }
+
+    /// Returns the digest of a question as it is written.
+    pub(super) fn of_text(request: &str) -> Self {
+        let digest = digest(&SHA256, request.as_bytes());
+        Self(URL_SAFE_NO_PAD.encode(digest).into())
     }
 
     pub(super) fn as_str(&self) -> &str {

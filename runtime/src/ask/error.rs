@@ -4,6 +4,7 @@ use std::fmt;
 
 use treenail_schema::{ClientCapabilities, MissingRequiredClientCapabilityErrorData, error_code};
 
+use crate::json::json_tree;
 use crate::wire::RpcError;
 
 /// Reason why a question has no answer.
@@ -64,6 +65,7 @@ impl std::error::Error for AskError {}
 
 impl AskError {
     /// Returns the response to a request of the modern era that failed because of this error; `None` if the function decides.
+    #[inline]
     pub(super) fn response(&self) -> Option<RpcError> {
         match self {
             Self::Unsupported(required) => {
@@ -72,7 +74,7 @@ impl AskError {
                     error_code::MISSING_REQUIRED_CLIENT_CAPABILITY,
                     self.to_string(),
                 );
-                Some(match serde_json::to_value(data) {
+                Some(match json_tree(&data) {
                     Ok(data) => error.with_data(data),
                     Err(_) => error,
                 })

@@ -32,7 +32,7 @@ use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
 #[doc(hidden)]
 pub use self::round::Round;
-pub(crate) use self::round::{ElicitConfig, ResumedState};
+pub(crate) use self::round::{ElicitConfig, Questions, ResumedState};
 #[doc(hidden)]
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
@@ -306,6 +306,7 @@ struct Sent<'a> {
 }
 
 impl Drop for Sent<'_> {
+    #[inline]
     fn drop(&mut self) {
         if self.reply.is_open() {
             let id = i64::try_from(self.reply.id()).unwrap_or_default();

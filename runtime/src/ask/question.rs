@@ -106,6 +106,7 @@ pub struct ElicitBySchema {
 impl Question for ElicitBySchema {
     type Answer = BTreeMap<String, ElicitValue>;
 
+    #[inline]
     fn request(
         &self,
         revision: Revision,
@@ -114,6 +115,7 @@ impl Question for ElicitBySchema {
         form(self.message.clone(), self.schema.clone(), revision, client)
     }
 
+    #[inline]
     fn read(self, answer: &str) -> Result<Self::Answer, AskError> {
         parse_form_content(&self.schema, accepted(answer)?)
             .map_err(|error| AskError::Invalid(error.to_string()))
@@ -129,6 +131,7 @@ pub struct Confirm {
 impl Question for Confirm {
     type Answer = ();
 
+    #[inline]
     fn request(
         &self,
         revision: Revision,
@@ -138,6 +141,7 @@ impl Question for Confirm {
         form(self.message.clone(), nothing, revision, client)
     }
 
+    #[inline]
     fn read(self, answer: &str) -> Result<(), AskError> {
         accepted(answer).map(drop)
     }
@@ -153,6 +157,7 @@ pub struct ElicitUrl {
 impl Question for ElicitUrl {
     type Answer = ();
 
+    #[inline]
     fn request(
         &self,
         revision: Revision,
@@ -175,6 +180,7 @@ impl Question for ElicitUrl {
         Ok(ElicitRequestParams::Url(params).into())
     }
 
+    #[inline]
     fn read(self, answer: &str) -> Result<(), AskError> {
         accepted(answer).map(drop)
     }
@@ -189,6 +195,7 @@ pub struct Sample {
 impl Question for Sample {
     type Answer = CreateMessageResult;
 
+    #[inline]
     fn request(
         &self,
         revision: Revision,
@@ -209,6 +216,7 @@ impl Question for Sample {
         Ok(sampling::downgrade(self.params.clone(), revision, context).into())
     }
 
+    #[inline]
     fn read(self, answer: &str) -> Result<CreateMessageResult, AskError> {
         decode(answer)
     }
@@ -229,6 +237,7 @@ impl Question for Roots {
         Ok(InputRequest::ListRoots(None))
     }
 
+    #[inline]
     fn read(self, answer: &str) -> Result<Vec<Root>, AskError> {
         decode::<ListRootsResult>(answer).map(|result| result.roots)
     }
@@ -243,6 +252,7 @@ pub struct Forward {
 impl Question for Forward {
     type Answer = String;
 
+    #[inline]
     fn request(
         &self,
         revision: Revision,
@@ -270,6 +280,7 @@ impl Question for Forward {
     }
 
     /// The answer is checked to have the form of a result of its kind. Its text stays as it is.
+    #[inline]
     fn read(self, answer: &str) -> Result<String, AskError> {
         match &self.request {
             InputRequest::Elicit(_) => decode::<ElicitResult>(answer).map(drop)?,
@@ -281,6 +292,7 @@ impl Question for Forward {
 }
 
 /// Makes the request for a form. The client must have declared forms, or elicitation without any mode.
+#[inline]
 fn form(
     message: String,
     schema: ElicitSchema,
@@ -308,6 +320,7 @@ fn unsupported(required: ClientCapabilities) -> AskError {
 }
 
 /// Returns the content of an accepted elicitation.
+#[inline]
 fn accepted(answer: &str) -> Result<BTreeMap<String, ElicitValue>, AskError> {
     let result: ElicitResult = decode(answer)?;
     match result.action {

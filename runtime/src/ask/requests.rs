@@ -99,6 +99,7 @@ impl PendingReply<'_> {
     }
 
     /// Writes the request as a message.
+    #[inline]
     pub(crate) fn message(&self, request: &InputRequest) -> Result<Vec<u8>, AskError> {
         let mut message = format!(r#"{{"jsonrpc":"2.0","id":{},"#, self.id).into_bytes();
         // An embedded request is the same object without `jsonrpc` and `id`.

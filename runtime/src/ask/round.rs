@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use treenail_schema::{InputRequest, InputRequests, InputRequiredResult};
+use treenail_schema::InputRequest;
 
 use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
@@ -74,7 +74,8 @@ impl ElicitConfig {
             .ok_or_else(|| RpcError::invalid_params("`params.requestState` is not a string"))?;
         let state = self.key.open(&scope(&self.server, target), &sealed).ok();
         let state: State = state
-            .and_then(|state| serde_json::from_slice(&state).ok())
+            .and_then(|state| String::from_utf8(state).ok())
+            .and_then(|state| serde_json::from_str(&state).ok())
             .ok_or_else(|| RpcError::invalid_params(INVALID_STATE))?;
         if state.expires <= now() {
             return Err(RpcError::invalid_params(
@@ -93,8 +94,9 @@ struct State {
     /// The number of rounds so far.
     rounds: u32,
     /// The questions of the last round.
-    asked: BTreeMap<String, QuestionId>,
-    answers: BTreeMap<String, Answer>,
+    asked: Vec<(String, QuestionId)>,
+    /// Answers by the keys of their questions.
+    answers: Vec<(String, Answer)>,
     /// Results of [`Context::once`](crate::Context::once).
     once: BTreeMap<String, Box<RawValue>>,
     /// The principal of the caller according to the layers around the tool, which run after the state has been opened.
@@ -115,7 +117,7 @@ impl State {
     fn with(mut self, mut responses: Responses) -> ResumedState {
         for (key, to) in std::mem::take(&mut self.asked) {
             if let Some(value) = responses.remove(&key) {
-                self.answers.insert(key, Answer { to, value });
+                self.put_answer(key, Answer { to, value });
             }
         }
         ResumedState {
@@ -125,12 +127,33 @@ impl State {
     }
 }
 
+impl State {
+    fn answer(&self, key: &str) -> Option<&Answer> {
+        let mut answers = self.answers.iter();
+        answers
+            .find(|(one, _)| one == key)
+            .map(|(_, answer)| answer)
+    }
+
+    fn put_answer(&mut self, key: String, answer: Answer) {
+        self.answers.retain(|(one, _)| *one != key);
+        self.answers.push((key, answer));
+    }
+}
+
 /// State and answers that a client sends in a further round of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResumedState {
     state: State,
     /// Answers without a state, which name their questions by key alone.
     responses: Responses,
+}
+
+/// Questions of a round, and the state for the next one.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    pub(crate) questions: Vec<(String, Box<RawValue>)>,
+    pub(crate) state: String,
 }
 
 /// One round of a request whose client can be asked.
@@ -145,8 +168,8 @@ pub struct Round {
 #[derive(Debug, Default)]
 struct Run {
     resumed: ResumedState,
-    /// Questions that are not answered yet.
-    questions: InputRequests,
+    /// Questions that are not answered yet, as text: only functions that ask compile the writers of requests.
+    questions: Vec<(String, Box<RawValue>)>,
     /// The keys of all questions of this run.
     keys: Vec<String>,
     /// The keys of work that runs now, of a call that may become a task.
@@ -206,6 +229,7 @@ impl Round {
     }
 
     /// Returns the answer to a question, or notes the question for the result of this round.
+    #[inline]
     pub(crate) fn answer(
         &self,
         key: &str,
@@ -213,17 +237,25 @@ impl Round {
     ) -> Result<Option<Box<RawValue>>, AskError> {
         let mut run = self.run();
         let run = &mut **run.get_or_insert_default();
-        let id = QuestionId::of(request)?;
+        let unwritten = |error: serde_json::Error| AskError::NotAllowed(error.to_string());
+        let request = serde_json::to_string(request).map_err(unwritten)?;
+        let id = QuestionId::of_text(&request);
         let ResumedState { state, responses } = &mut run.resumed;
         if let Some(value) = responses.remove(key) {
             let to = id.clone();
-            state.answers.insert(key.to_owned(), Answer { to, value });
+            state.put_answer(key.to_owned(), Answer { to, value });
         }
-        match state.answers.get(key) {
+        match state.answer(key) {
             Some(answer) if answer.to == id => Ok(Some(answer.value.clone())),
             _ => {
-                run.questions.insert(key.to_owned(), request.clone());
-                state.asked.insert(key.to_owned(), id);
+                // A layer may run the function again.
+                run.questions.retain(|(one, _)| one != key);
+                state.asked.retain(|(one, _)| one != key);
+                let request = RawValue::from_string(request).map_err(unwritten)?;
+                // In the order of the keys, because a function may ask several at once.
+                let place = run.questions.partition_point(|(one, _)| **one < *key);
+                run.questions.insert(place, (key.to_owned(), request));
+                state.asked.push((key.to_owned(), id));
                 run.waker.take().into_iter().for_each(Waker::wake);
                 Ok(None)
             }
@@ -241,6 +273,7 @@ impl Round {
     }
 
     /// Stores the result of the work `key` for the following rounds.
+    #[inline]
     pub fn keep(&self, key: &str, value: Box<RawValue>) {
         let mut run = self.run();
         let run = run.get_or_insert_default();
@@ -249,12 +282,14 @@ impl Round {
     }
 
     /// Records that the work `key` runs now.
+    #[inline]
     pub(crate) fn begin_work(&self, key: &str) {
         let mut run = self.run();
         run.get_or_insert_default().begun.insert(key.to_owned());
     }
 
     /// Records that the work `key` has failed.
+    #[inline]
     pub(crate) fn release_work(&self, key: &str) {
         if let Some(run) = &mut *self.run() {
             run.begun.remove(key);
@@ -262,6 +297,7 @@ impl Round {
     }
 
     /// Returns the values that the call has obtained so far.
+    #[inline]
     pub(crate) fn journal(&self) -> Journal {
         let run = self.run();
         let Some(run) = &*run else {
@@ -283,10 +319,7 @@ impl Round {
     }
 
     /// Returns the questions of this run as a result. Without any, `waker` is woken by the first one.
-    pub(crate) fn take_questions(
-        &self,
-        waker: &Waker,
-    ) -> Option<Result<InputRequiredResult, RpcError>> {
+    pub(crate) fn take_questions(&self, waker: &Waker) -> Option<Result<Questions, RpcError>> {
         let mut guard = self.run();
         let run = guard.get_or_insert_default();
         if run.questions.is_empty() {
@@ -296,11 +329,8 @@ impl Round {
         let questions = std::mem::take(&mut run.questions);
         let state = std::mem::take(&mut run.resumed.state);
         drop(guard);
-        Some(self.seal(state).map(|state| {
-            InputRequiredResult::new()
-                .with_input_requests(questions)
-                .with_request_state(state)
-        }))
+        let sealed = self.seal(state);
+        Some(sealed.map(|state| Questions { questions, state }))
     }
 
     fn seal(&self, mut state: State) -> Result<String, RpcError> {

@@ -21,11 +21,13 @@ pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
 }
 
 /// Checks the rules that clients enforce: the message after a use of tools has the results of all of them, and nothing else.
+#[inline]
 pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError> {
     check_messages(&params.messages).map_err(AskError::NotAllowed)
 }
 
 /// Checks the messages of a request, as in each sampling request.
+#[inline]
 pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {
@@ -40,6 +42,7 @@ pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
 }
 
 /// Checks one message; `open` has the uses of tools in the message before.
+#[inline]
 fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Result<(), String> {
     let (mut results, mut others) = (BTreeSet::new(), 0);
     let mut uses = BTreeSet::new();
@@ -74,6 +77,7 @@ fn check_message(message: &SamplingMessage, open: &mut BTreeSet<String>) -> Resu
 }
 
 /// Converts the request for a client of `revision`; `context` is set if the client can include context of servers.
+#[inline]
 pub(super) fn downgrade(
     mut params: CreateMessageRequestParams,
     revision: Revision,

@@ -24,6 +24,7 @@ pub struct SessionPeer {
 
 impl SessionPeer {
     /// Returns the client of a call. `None` in the modern era, and for a client that reads no stream beside those of its calls.
+    #[inline]
     pub fn of(context: &Context) -> Option<Self> {
         let state = context.state();
         if state.peer.revision().is_modern() {

@@ -59,6 +59,7 @@ impl EventLink {
     ///
     /// Events published earlier may have been missed, so all subscribers of this replica are notified that everything they
     /// subscribed to may have changed. Call it again whenever the bus detects that it has missed events.
+    #[inline]
     pub fn connected(&self) {
         tracing::info!("the event bus is connected");
         self.shared.refresh.notify();
@@ -80,6 +81,7 @@ impl EventLink {
     /// Handles a message published by this or another replica. Invalid messages are dropped.
     ///
     /// It never blocks.
+    #[inline]
     pub fn receive(&self, message: &[u8]) {
         match self.shared.codec.decode(message) {
             Ok(Some(Event::Resync)) => self.shared.refresh.notify(),

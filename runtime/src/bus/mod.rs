@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use self::link::EventLink;
 pub(crate) use self::queue::EventQueue;
-pub(crate) use self::supervise::Supervised;
+pub(crate) use self::supervise::{StartBus, Supervised};
 
 /// A run of an [`EventBus`].
 pub type BusFuture<'a> =

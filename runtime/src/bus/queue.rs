@@ -42,6 +42,7 @@ impl EventQueue {
     }
 
     /// Adds an event, unless its URI is too long for any subscription.
+    #[inline]
     pub(crate) fn push(&self, event: &Event) {
         if matches!(event, Event::ResourceUpdated(uri) if uri.len() > self.max_uri_bytes) {
             return;
@@ -62,6 +63,7 @@ impl EventQueue {
     }
 
     /// Queues the event in flight again, because it may not have been published.
+    #[inline]
     pub(super) fn requeue_in_flight(&self) {
         let mut pending = self.lock();
         if let Some(event) = pending.in_flight.take() {
@@ -87,6 +89,7 @@ impl EventQueue {
 }
 
 impl Pending {
+    #[inline]
     fn insert_event(&mut self, event: &Event, max_uris: usize) {
         if self.everything {
             return;

@@ -39,6 +39,7 @@ impl Refresh {
     }
 
     /// Forwards the event, now or at the end of the interval.
+    #[inline]
     pub(super) fn notify(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.next.is_some_and(|next| Instant::now() < next) {

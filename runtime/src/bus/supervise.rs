@@ -35,8 +35,13 @@ impl Drop for Supervised {
     }
 }
 
+/// [`Supervised::start`], by pointer: a server without a bus does not compile it.
+pub(crate) type StartBus =
+    fn(Arc<dyn EventBus>, &str, (Arc<Hub>, Arc<EventQueue>), &Limits) -> Result<Supervised>;
+
 impl Supervised {
     /// Starts `bus` for the server with this name. It publishes the events of `queue`, and passes received events to `hub`.
+    #[inline]
     pub(crate) fn start(
         bus: Arc<dyn EventBus>,
         server: &str,

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
 use tokio::sync::Notify;
-use treenail_schema::{InputRequiredResult, Notification, Number, ProgressToken};
+use treenail_schema::{Notification, Number, ProgressToken};
 
-use crate::ask::Round;
+use crate::ask::{Questions, Round};
 use crate::call::Call;
 #[cfg(feature = "tower")]
 use crate::context::Context;
@@ -36,10 +36,7 @@ impl Lifetime {
 
     /// Returns the questions that a pending function has asked its caller, as the result of this round. Without questions,
     /// `waker` is woken by the first one.
-    pub(crate) fn take_questions(
-        &self,
-        waker: &Waker,
-    ) -> Option<Result<InputRequiredResult, RpcError>> {
+    pub(crate) fn take_questions(&self, waker: &Waker) -> Option<Result<Questions, RpcError>> {
         let state = self.state.as_ref().filter(|state| !state.is_task())?;
         state.round()?.take_questions(waker)
     }
@@ -218,6 +215,7 @@ impl CallState {
     }
 
     /// Makes the call a task, and returns the values that it has obtained so far.
+    #[inline]
     pub(crate) fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
         let live = self.live();
         // A second link is dropped.

@@ -1,8 +1,7 @@
 //! Declarations of extensions by a client.
 
-use treenail_schema::{
-    ClientCapabilities, JsonObject, MissingRequiredClientCapabilityErrorData, error_code,
-};
+use serde_json::json;
+use treenail_schema::{ClientCapabilities, JsonObject, error_code};
 
 use crate::wire::RpcError;
 
@@ -19,15 +18,10 @@ pub(crate) fn require(capabilities: &ClientCapabilities, id: &str) -> Result<(),
     if declared(capabilities, id).is_some() {
         return Ok(());
     }
-    let extensions = [(id.to_owned(), JsonObject::new())];
-    let required = ClientCapabilities::new().with_extensions(extensions);
-    let data = MissingRequiredClientCapabilityErrorData::new(required);
     let error = RpcError::new(
         error_code::MISSING_REQUIRED_CLIENT_CAPABILITY,
         format!("this needs a client that declares the extension `{id}` in its capabilities"),
     );
-    Err(match serde_json::to_value(data) {
-        Ok(data) => error.with_data(data),
-        Err(_) => error,
-    })
+    let extensions = json!({ id: {} });
+    Err(error.with_data(json!({ "requiredCapabilities": { "extensions": extensions } })))
 }

@@ -18,6 +18,7 @@ use crate::form::options::{Choices, choices, count_bounds, deduplicate, parse_ch
 /// # Errors
 ///
 /// Lists every field that does not match the schema.
+#[inline]
 pub fn check_content(
     schema: &ElicitSchema,
     content: &BTreeMap<String, ElicitValue>,
@@ -53,6 +54,7 @@ pub fn check_content(
 /// # Errors
 ///
 /// Lists every field that does not match the schema.
+#[inline]
 pub fn parse_form_content(
     schema: &ElicitSchema,
     mut content: BTreeMap<String, ElicitValue>,
@@ -81,6 +83,7 @@ pub fn parse_form_content(
 ///
 /// Two habits of clients are accepted: an empty string for an optional field means no value, and a comma-separated
 /// string of choices is a list, because some clients do not support multiple-choice fields.
+#[inline]
 pub(super) fn normalize(
     definition: &Kind,
     value: ElicitValue,
@@ -113,6 +116,7 @@ pub(super) fn normalize(
     }
 }
 
+#[inline]
 fn fits(definition: &Kind, value: &ElicitValue) -> bool {
     match (definition, value) {
         (Kind::String(schema), ElicitValue::String(text)) => fits_text(schema, text),
@@ -131,6 +135,7 @@ fn fits(definition: &Kind, value: &ElicitValue) -> bool {
     }
 }
 
+#[inline]
 fn fits_text(schema: &StringSchema, text: &str) -> bool {
     within(text.chars().count(), schema.min_length, schema.max_length)
         && schema

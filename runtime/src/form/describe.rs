@@ -22,6 +22,7 @@ use crate::function::argument_error;
     not(feature = "client"),
     expect(unreachable_pub, reason = "only the client exports it")
 )]
+#[inline]
 pub fn describe_field(definition: &Kind) -> String {
     if let Some(choices) = choices(definition) {
         let names: Vec<_> = choices

@@ -12,6 +12,7 @@ use crate::form::options::{choices, count_bounds};
 /// 2025-06-18, the first revision with forms, supports defaults for boolean fields only; other defaults are appended to
 /// the description. It has no multiple-choice fields: such a field becomes a string whose description lists the
 /// choices, and the comma-separated answer is parsed. Titles of choices are in a separate list.
+#[inline]
 pub fn downgrade_form(mut schema: ElicitSchema, revision: Revision) -> ElicitSchema {
     if revision >= Revision::V2025_11_25 {
         return schema;
@@ -23,6 +24,7 @@ pub fn downgrade_form(mut schema: ElicitSchema, revision: Revision) -> ElicitSch
     schema
 }
 
+#[inline]
 fn downgrade_field(field: &mut Kind) {
     match field {
         Kind::String(text) => add_default_note(&mut text.description, text.default.take()),
@@ -45,6 +47,7 @@ fn downgrade_field(field: &mut Kind) {
 }
 
 /// Converts a choice to the older schema, with its titles in a separate list.
+#[inline]
 fn to_legacy_choice(choice: &TitledSingleSelectEnumSchema) -> LegacyTitledEnumSchema {
     let options = choice.one_of.iter();
     let (names, titles): (Vec<_>, Vec<_>) = options
@@ -61,6 +64,7 @@ fn to_legacy_choice(choice: &TitledSingleSelectEnumSchema) -> LegacyTitledEnumSc
 }
 
 /// Converts a multiple-choice field to a string field.
+#[inline]
 fn multiple_choice_to_string(field: &Kind) -> StringSchema {
     let options = choices(field).map(|choices| choices.options);
     let options = options.unwrap_or_default();

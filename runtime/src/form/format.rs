@@ -33,6 +33,7 @@ impl StringFormat for String {}
 impl<T: StringFormat> StringFormat for Option<T> {}
 
 /// Returns whether a string has this format. Unknown formats are accepted.
+#[inline]
 pub(super) fn fits(format: StringSchemaFormat, text: &str) -> bool {
     match format {
         StringSchemaFormat::Email => is_email(text),
@@ -48,6 +49,7 @@ const MAX_EMAIL_BYTES: usize = 254;
 /// Maximum length of the local part of an address, in bytes (RFC 5321).
 const MAX_LOCAL_PART_BYTES: usize = 64;
 
+#[inline]
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -64,6 +66,7 @@ fn is_email(text: &str) -> bool {
         && domain.split('.').all(is_label)
 }
 
+#[inline]
 fn is_date(text: &str) -> bool {
     let Some([year, month, day]) = numbers(text, b'-', [4, 2, 2]) else {
         return false;
@@ -78,6 +81,7 @@ fn is_date(text: &str) -> bool {
     (1..=last).contains(&day)
 }
 
+#[inline]
 fn is_date_time(text: &str) -> bool {
     let split = |index| text.split_at_checked(index);
     let (Some((date, _)), Some((_, time))) = (split(10), split(11)) else {
@@ -87,6 +91,7 @@ fn is_date_time(text: &str) -> bool {
 }
 
 /// `09:30:00Z`, `09:30:00.5+02:00`
+#[inline]
 fn is_time(text: &str) -> bool {
     let Some((clock, rest)) = text.split_at_checked(8) else {
         return false;
@@ -108,6 +113,7 @@ fn is_time(text: &str) -> bool {
 }
 
 /// `Z`, `+02:00`
+#[inline]
 fn is_offset(text: &str) -> bool {
     if matches!(text, "Z" | "z") {
         return true;

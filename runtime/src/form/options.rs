@@ -55,6 +55,7 @@ pub(super) fn count_bounds(definition: &Kind) -> (Option<i64>, Option<i64>) {
 /// Parses a comma-separated list of choices and returns their names. Names and titles match case-insensitively.
 ///
 /// A name or title may itself contain commas, so the longest match at each position wins.
+#[inline]
 pub(super) fn parse_choices(options: &[(&str, &str)], text: &str) -> Option<Vec<String>> {
     let separator = |c: char| c == ',' || c.is_whitespace();
     let mut names = Vec::new();
@@ -81,6 +82,7 @@ fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// Removes duplicates: a choice that is selected twice is selected once.
+#[inline]
 pub(super) fn deduplicate(mut names: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(name.clone()));

@@ -24,6 +24,7 @@ pub struct FormVisitor {
 }
 
 impl FormVisitor {
+    #[inline]
     pub(super) fn for_schema() -> Self {
         Self {
             content: None,
@@ -33,6 +34,7 @@ impl FormVisitor {
         }
     }
 
+    #[inline]
     pub(super) fn for_content(content: BTreeMap<String, ElicitValue>) -> Self {
         Self {
             content: Some(content),
@@ -58,6 +60,7 @@ impl FormVisitor {
         value.map_err(problem).ok()
     }
 
+    #[inline]
     pub(super) fn into_schema(self) -> ElicitSchema {
         let schema = ElicitSchema::new(self.fields);
         if self.required.is_empty() {

@@ -109,7 +109,9 @@ impl<F: Future<Output = T> + Send, T, P: FeatureKind> ResultFuture for Running<F
                 None => Poll::Pending,
                 Some(stopped) => {
                     *this.lifetime = None;
-                    Poll::Ready(stopped.map(|questions| result.input_required(questions)))
+                    Poll::Ready(stopped.map(|asked| {
+                        result.input_required(&asked.questions, &asked.state);
+                    }))
                 }
             },
             (Poll::Ready(written), Some(fault)) if written.is_err() || result.has_failed() => {

@@ -14,6 +14,7 @@ use crate::wire::RpcError;
 /// # Errors
 ///
 /// If `params` is not an object.
+#[inline]
 pub fn publish(
     server: &Server,
     (member, topic): (&str, &str),

@@ -78,6 +78,7 @@ pub mod task {
     /// The tool does not exist any more, is disabled or hidden from the caller, or needs a scope that was not granted. The arguments
     /// are checked as those of any call: if the input schema of the tool has changed so that it does not accept them any more, the
     /// result of the run reports them.
+    #[inline]
     pub fn resume(
         server: &Server,
         stored: &StoredCall,
@@ -113,6 +114,7 @@ pub fn recall(context: &Context, key: &str) -> Option<Box<RawValue>> {
 }
 
 /// Records a value of a call that may run again. In a task, it is stored in the background.
+#[inline]
 pub fn record(context: &Context, key: &str, value: Box<RawValue>) {
     let Err(link) = context
         .state()

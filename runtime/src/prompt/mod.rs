@@ -47,6 +47,7 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
 }
 
 /// Converts the input schema to the argument list of the protocol.
+#[inline]
 fn arguments(input_schema: &Map<String, Value>) -> Option<Vec<PromptArgument>> {
     let required = input_schema.get("required").and_then(Value::as_array);
     let properties = input_schema.get("properties")?.as_object();

@@ -38,6 +38,7 @@ pub trait PromptOutput: Sized {
     }
 }
 
+#[inline]
 fn write(mut prompt: GetPromptResult, info: &PromptInfo, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     for message in &mut prompt.messages {

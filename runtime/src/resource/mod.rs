@@ -175,6 +175,7 @@ fn into_template(resource: Resource) -> ResourceTemplate {
 }
 
 /// Validates a URI (RFC 3986) or a URI template (RFC 6570).
+#[inline]
 fn check_uri(details: &ResourceDetails) -> Result<(), String> {
     let uri = details.uri;
     if details.parts.is_empty() {

@@ -235,6 +235,7 @@ impl ResourceReply<'_, '_> {
     }
 
     /// Writes a complete result.
+    #[inline]
     fn result(&mut self, read: ReadResourceResult) {
         self.result.push(br#"{"contents":"#);
         self.result.value(&read.contents);

@@ -118,7 +118,7 @@ impl ResultFormat {
     /// Adds the members that each result has to the `_meta` of a result.
     pub(crate) fn complete_meta(&self, meta: &mut ResultMetaObject) {
         if self.revision.is_modern() && meta.server_info.is_none() {
-            meta.server_info = serde_json::from_value(self.server_info.clone()).ok();
+            meta.server_info = serde_json::from_str(&self.server_info.to_string()).ok();
         }
     }
 

@@ -8,12 +8,13 @@ use tokio::sync::Semaphore;
 use treenail_schema::{CacheScope, Icon, Implementation, Revision};
 
 use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
-use crate::bus::{EventBus, EventQueue, Supervised};
+use crate::bus::{EventBus, EventQueue, StartBus, Supervised};
 use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::Feature;
 use crate::error::{Error, Result};
 use crate::extension::{self, Extension};
+use crate::json::json_tree;
 use crate::limits::Limits;
 use crate::revision::{ResultFormat, WrapResults};
 use crate::server::budget::CallBudget;
@@ -51,7 +52,7 @@ pub struct ServerBuilder {
     limits: Limits,
     extensions: Vec<Extension>,
     request_state_key: Option<RequestStateKey>,
-    event_bus: Option<Arc<dyn EventBus>>,
+    event_bus: Option<(Arc<dyn EventBus>, StartBus)>,
     observer: Option<Arc<dyn ServerObserver>>,
     #[cfg(feature = "tower")]
     layers: LayerList,
@@ -245,7 +246,7 @@ impl ServerBuilder {
     /// [`EventBus`]. The server must then be built on the tokio runtime on which the bus runs. Building does not wait for a
     /// connection.
     pub fn event_bus(mut self, bus: impl EventBus) -> Self {
-        self.event_bus = Some(Arc::new(bus));
+        self.event_bus = Some((Arc::new(bus), Supervised::start));
         self
     }
 
@@ -315,8 +316,7 @@ impl ServerBuilder {
     /// identifier or method, a name, URI or identifier is invalid,
     /// the default of an argument cannot be written as JSON, or there is an event bus without a tokio runtime.
     pub fn build(self) -> Result<Server> {
-        let info =
-            serde_json::to_value(&self.info).map_err(|error| Error::Build(error.to_string()))?;
+        let info = json_tree(&self.info).map_err(|error| Error::Build(error.to_string()))?;
         let key = match self.request_state_key {
             Some(key) => key,
             None => {
@@ -373,15 +373,15 @@ impl ServerBuilder {
 
 /// Makes the hub of a server, and connects it with those of other replicas.
 fn connect(
-    bus: Option<Arc<dyn EventBus>>,
+    bus: Option<(Arc<dyn EventBus>, StartBus)>,
     server: &str,
     limits: &Limits,
 ) -> Result<(Arc<Hub>, Option<Supervised>)> {
-    let Some(bus) = bus else {
+    let Some((bus, start)) = bus else {
         return Ok(Default::default());
     };
     let queue = Arc::new(EventQueue::new(limits));
     let hub = Arc::new(Hub::new(Some(Arc::clone(&queue))));
-    let running = Supervised::start(bus, server, (Arc::clone(&hub), queue), limits)?;
+    let running = start(bus, server, (Arc::clone(&hub), queue), limits)?;
     Ok((hub, Some(running)))
 }

@@ -132,6 +132,7 @@ impl Server {
     }
 
     /// Sends a message of an extension to its subscribers at this replica.
+    #[inline]
     pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
         self.state.hub.publish_message(publication);
     }

@@ -18,6 +18,7 @@ use crate::wire::RpcError;
 
 impl Server {
     /// Runs a stored call again, see [`resume`](crate::internal::task::resume).
+    #[inline]
     pub(crate) fn resume(
         &self,
         stored: &StoredCall,

@@ -76,6 +76,7 @@ impl Server {
     ///
     /// After [`Server::edit`] it is not necessary. With an [event bus](crate::ServerBuilder::event_bus), the subscribers at
     /// other replicas are notified too.
+    #[inline]
     pub fn visibility_changed(&self) {
         if self.state.config.dynamic {
             for kind in Kind::ALL {

@@ -57,6 +57,7 @@ pub struct SubscribedResources {
 
 impl SubscribedResources {
     /// Returns the URIs, as the clients of this replica wrote them.
+    #[inline]
     pub fn uris(&mut self) -> HashSet<Arc<str>> {
         self.changes.mark_unchanged();
         self.hub.uris()

@@ -155,7 +155,8 @@ fn push_message(message: &mut Vec<u8>, text: &[u8]) {
     if text.len() <= MAX_MESSAGE_BYTES {
         return message.extend_from_slice(text);
     }
-    let mut text: String = serde_json::from_slice(text).unwrap_or_default();
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let mut text: String = serde_json::from_str(text).unwrap_or_default();
     let end = (0..=MAX_MESSAGE_BYTES.min(text.len())).rev();
     let end = end.into_iter().find(|end| text.is_char_boundary(*end));
     text.truncate(end.unwrap_or_default());

@@ -121,6 +121,7 @@ impl Collected {
     }
 
     /// Adds a content block, converted to the caller's revision.
+    #[inline]
     pub(super) fn add_block(&mut self, mut block: ContentBlock) -> Result<(), Stop> {
         downgrade_block(&mut block, self.bounds.revision);
         self.write(&block)?;

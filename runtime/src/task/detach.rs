@@ -97,12 +97,14 @@ impl DetachableCall {
     }
 
     /// Returns the part of the call that [`resume`](crate::internal::task::resume) needs to run it again.
+    #[inline]
     pub fn stored(&self) -> StoredCall {
         StoredCall::new(&self.call, &self.tool)
     }
 
     /// Detaches the call: its context uses `link` from now on, and sends nothing to the client. Returns the values that the call
     /// has obtained so far. The context is linked at most once; a second call changes nothing.
+    #[inline]
     pub fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
         self.state.detach(link)
     }
@@ -188,6 +190,7 @@ impl DetachedRun {
 impl Future for DetachedRun {
     type Output = Result<Box<RawValue>, RpcError>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let mut out = Vec::new();
         let polled = catch(|| self.poll_text(context, &mut out));

@@ -63,6 +63,7 @@ impl fmt::Debug for StoredCall {
 }
 
 impl StoredCall {
+    #[inline]
     pub(super) fn new(call: &OwnedCall, tool: &ToolFacts) -> Self {
         let principal = call.extensions().get().map(Principal::as_str);
         let scopes = call.extensions().find::<Access>().map(|access| {
@@ -99,6 +100,7 @@ impl StoredCall {
     }
 
     /// Returns the extensions of the call: its principal and its access.
+    #[inline]
     pub(crate) fn extensions(&self) -> Extensions {
         let mut extensions = Extensions::new();
         if let Some(principal) = &self.principal {
@@ -119,6 +121,7 @@ impl StoredCall {
     /// # Errors
     ///
     /// An internal error if `text` is not an object.
+    #[inline]
     pub fn result(
         &self,
         server: &Server,
@@ -143,6 +146,7 @@ impl ResultShape {
     /// # Errors
     ///
     /// An internal error if `text` is not an object.
+    #[inline]
     pub fn result(
         self,
         server: &Server,
@@ -169,6 +173,7 @@ impl ResultShape {
 /// # Errors
 ///
 /// An internal error if `text` is not an object.
+#[inline]
 pub fn write_created(result: &mut ResultWriter<'_>, text: &RawValue) -> Result<(), RpcError> {
     let text = text.get();
     // Layers see it too, and must not take it for the result of the tool.
@@ -181,6 +186,7 @@ pub fn write_created(result: &mut ResultWriter<'_>, text: &RawValue) -> Result<(
     write(&marked, Placement::Bare, result)
 }
 
+#[inline]
 fn write(text: &str, placement: Placement, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
     let rewritten = rewrite(text, placement, result, |_, _| false).map_err(|_| unreadable())?;
     rewritten.end(result);

@@ -222,6 +222,7 @@ impl Request for CallToolRequest {
     type Params = CallToolRequestParams;
     type Result = CallToolResult;
     type Response = MaybeInputRequired<CallToolResult>;
+    #[cfg(feature = "client")]
     fn read_result(text: &str) -> serde_json::Result<CallToolResult> {
         crate::read_call::call_tool_result(text)
     }

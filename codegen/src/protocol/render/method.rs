@@ -116,6 +116,7 @@ fn implementation(method: &Method) -> TokenStream {
     // A reader of its own, for the method whose results a client reads most.
     let reader = (method.wire_name == "tools/call").then(|| {
         quote! {
+            #[cfg(feature = "client")]
             fn read_result(text: &str) -> serde_json::Result<#result> {
                 crate::read_call::call_tool_result(text)
             }

@@ -62,6 +62,7 @@ impl Catalog {
     }
 
     /// Replaces all entries of the sources with the id `provider` by those of `other`, in their place.
+    #[inline]
     pub(crate) fn provide(&mut self, provider: u64, other: Self) -> Result<(), String> {
         self.tools.provide(provider, other.tools);
         self.prompts.provide(provider, other.prompts);
@@ -125,6 +126,7 @@ impl Catalog {
     }
 
     /// Changes all entries that `item` selects. It is an error if it selects none.
+    #[inline]
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> Result<(), String> {
         let found = self.tools.change(item, change)
             + self.prompts.change(item, change)
@@ -205,6 +207,7 @@ impl Catalog {
         texts
     }
 
+    #[inline]
     fn unknown(&self, item: &Component) -> String {
         let near = match &item.which {
             Which::Tool(name) => nearest(name, self.tools.names()),

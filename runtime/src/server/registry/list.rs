@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::json;
 use treenail_schema::{CacheScope, Revision};
 
 use crate::definition::Entry;
+use crate::json::json_text;
 use crate::revision::ResultFormat;
 use crate::server::config::ServerConfig;
 use crate::server::registry::entries::EntryList;
@@ -112,13 +112,16 @@ fn write_page<D: Descriptor, X>(
     let items: Vec<_> = items
         .map(|entry| entry.descriptor.for_peer(style))
         .collect();
-    let mut page = format!("{{\"{}\":{}", D::MEMBER, json!(items)).into_bytes();
+    let mut page = format!("{{\"{}\":{}", D::MEMBER, json_text(&items)).into_bytes();
     if let Some(next) = entries.get(end) {
         let cursor = next.descriptor.key();
-        page.extend_from_slice(format!(",\"nextCursor\":{}", json!(cursor)).as_bytes());
+        page.extend_from_slice(format!(",\"nextCursor\":{}", json_text(cursor)).as_bytes());
     }
     if style.revision().is_modern() {
-        let (ttl, scope) = (config.caching().ttl_ms(), json!(config.caching().scope));
+        let (ttl, scope) = (
+            config.caching().ttl_ms(),
+            json_text(&config.caching().scope),
+        );
         page.extend_from_slice(format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}").as_bytes());
     }
     page.extend_from_slice(style.result_end());

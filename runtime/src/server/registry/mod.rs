@@ -112,6 +112,7 @@ impl Server {
     /// }
     /// # }
     /// ```
+    #[inline]
     pub fn required_scopes(&self) -> Vec<(String, RequiredScopes)> {
         let snapshot = Registry::of(self).snapshot();
         let scopes = snapshot.scopes();
@@ -201,6 +202,7 @@ impl Registry {
     }
 
     /// Makes all changes of `edit`, or none. Returns the kinds of lists that have changed.
+    #[inline]
     pub(crate) fn apply(&self, edit: Edit, config: &ServerConfig) -> Result<Vec<Kind>, String> {
         let prepare = |step| self.prepare(step, config);
         let steps: Vec<_> = edit
@@ -253,6 +255,7 @@ enum Prepared {
 }
 
 impl Prepared {
+    #[inline]
     fn apply(&self, catalog: &mut Catalog) -> Result<(), String> {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),

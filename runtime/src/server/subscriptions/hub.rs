@@ -1,6 +1,6 @@
 //! Hub of a server: its listeners, and its closing.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,9 +27,30 @@ pub(crate) struct Hub {
 
 #[derive(Default)]
 struct Listeners {
-    /// In the order of registration, so that events wake them in a fixed order.
-    by_key: BTreeMap<u64, Arc<Listener>>,
-    next_key: u64,
+    /// In a fixed order, so that events wake them in the same one. A key is an index.
+    by_key: Vec<Option<Arc<Listener>>>,
+    /// Keys without a listener.
+    free: Vec<usize>,
+}
+
+impl Listeners {
+    fn insert(&mut self, listener: Arc<Listener>) -> usize {
+        if let Some(key) = self.free.pop() {
+            self.by_key[key] = Some(listener);
+            return key;
+        }
+        self.by_key.push(Some(listener));
+        self.by_key.len() - 1
+    }
+
+    fn remove(&mut self, key: usize) {
+        self.by_key[key] = None;
+        self.free.push(key);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Arc<Listener>> {
+        self.by_key.iter().flatten()
+    }
 }
 
 impl fmt::Debug for Hub {
@@ -54,9 +75,7 @@ impl Hub {
     pub(crate) fn register(self: &Arc<Self>) -> Registration {
         let listener = Arc::<Listener>::default();
         let mut listeners = self.lock();
-        let key = listeners.next_key;
-        listeners.next_key += 1;
-        listeners.by_key.insert(key, Arc::clone(&listener));
+        let key = listeners.insert(Arc::clone(&listener));
         // Under the lock, so that a late listener is closed too.
         if self.is_closed() {
             listener.close();
@@ -72,6 +91,7 @@ impl Hub {
     /// Publishes an event of this replica to the subscribers here and at other replicas.
     ///
     /// All events of this replica pass through here.
+    #[inline]
     pub(crate) fn publish(&self, event: &Event) {
         self.notify_local(event);
         // Also after closing: calls in flight may still change something.
@@ -82,6 +102,7 @@ impl Hub {
 
     /// Publishes an edit of a list. A subscriber at this replica is notified if its caller sees another list than before; other
     /// replicas cannot know that, and notify all of theirs.
+    #[inline]
     pub(crate) fn publish_edit(&self, kind: Kind) {
         if !self.is_closed() {
             self.wake(|listener| listener.suspect(kind));
@@ -92,6 +113,7 @@ impl Hub {
     }
 
     /// Sends a message of an extension to its subscribers at this replica.
+    #[inline]
     pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
         if !self.is_closed() {
             self.wake(|listener| listener.publish(publication));
@@ -99,6 +121,7 @@ impl Hub {
     }
 
     /// Notifies the subscribers at this replica, unless the server has been closed.
+    #[inline]
     pub(crate) fn notify_local(&self, event: &Event) {
         if !self.is_closed() {
             self.wake(|listener| listener.mark(event));
@@ -144,8 +167,9 @@ impl Hub {
     }
 
     /// Returns the URIs of the resources that some connection of this replica has subscribed to.
+    #[inline]
     pub(crate) fn uris(&self) -> HashSet<Arc<str>> {
-        let listeners: Vec<_> = self.lock().by_key.values().cloned().collect();
+        let listeners: Vec<_> = self.lock().iter().cloned().collect();
         let mut uris = HashSet::new();
         for listener in listeners {
             let state = listener.lock();
@@ -160,14 +184,15 @@ impl Hub {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.lock().by_key.len()
+        let listeners = self.lock();
+        listeners.by_key.len() - listeners.free.len()
     }
 
     /// Wakes connections after the locks are released.
     fn wake(&self, mark: impl Fn(&Listener) -> Option<Waker>) {
         let wakers: Vec<Waker> = {
             let listeners = self.lock();
-            let listeners = listeners.by_key.values();
+            let listeners = listeners.iter();
             listeners.filter_map(|listener| mark(listener)).collect()
         };
         wakers.into_iter().for_each(Waker::wake);
@@ -184,13 +209,13 @@ impl Hub {
 #[derive(Debug)]
 pub(crate) struct Registration {
     hub: Arc<Hub>,
-    key: u64,
+    key: usize,
     pub(crate) listener: Arc<Listener>,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.hub.lock().by_key.remove(&self.key);
+        self.hub.lock().remove(self.key);
         self.hub.note_interest();
     }
 }

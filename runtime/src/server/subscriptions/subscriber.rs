@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use serde_json::json;
 use treenail_schema::{Revision, SubscriptionFilter};
 
 use crate::extension::{Accepted, Accepting, Topics};
 #[cfg(feature = "http-server")]
 use crate::extensions::Extensions;
+use crate::json::json_text;
 use crate::limits::Limits;
 use crate::server::Server;
 use crate::server::registry::Snapshot;
@@ -78,7 +78,7 @@ impl Subscriber {
         }
         let accepted = accept(snapshot, filter(params)?, limits)?;
         let kinds = kinds(&accepted);
-        let acknowledged = json!(accepted).to_string();
+        let acknowledged = json_text(&accepted);
         let uris = accepted.resource_subscriptions.unwrap_or_default();
         let mut accepting = None;
         self.change(server, |state| {

@@ -1,6 +1,6 @@
 //! One subscription: its lists and URIs, and the changes that its peer has not received yet.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -16,8 +16,8 @@ pub(crate) struct Subscription {
     /// The id of its request; `None` in the legacy era.
     id: Option<ListenId>,
     kinds: Kinds,
-    /// The URIs, each with `true` while an update of it is pending.
-    uris: BTreeMap<Arc<str>, bool>,
+    /// The URIs in order, each with `true` while an update of it is pending.
+    uris: Vec<(Arc<str>, bool)>,
     stage: Stage,
     pending_kinds: Kinds,
     /// Lists that may have changed for the caller.
@@ -75,6 +75,9 @@ impl Subscription {
         uris: impl IntoIterator<Item = String>,
         accepted: String,
     ) -> Self {
+        let mut uris: Vec<String> = uris.into_iter().collect();
+        uris.sort();
+        uris.dedup();
         Self {
             id: Some(id),
             kinds,
@@ -144,7 +147,7 @@ impl Subscription {
         Self {
             id: None,
             kinds,
-            uris: BTreeMap::new(),
+            uris: Vec::new(),
             stage: Stage::Open,
             pending_kinds: Kinds::default(),
             suspected: Kinds::default(),
@@ -171,20 +174,28 @@ impl Subscription {
 
     /// Returns its URIs.
     pub(crate) fn uris(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.uris.keys()
+        self.uris.iter().map(|(uri, _)| uri)
+    }
+
+    fn position(&self, uri: &str) -> Result<usize, usize> {
+        self.uris.binary_search_by(|(one, _)| (**one).cmp(uri))
     }
 
     pub(crate) fn has(&self, uri: &str) -> bool {
-        self.uris.contains_key(uri)
+        self.position(uri).is_ok()
     }
 
     pub(crate) fn add(&mut self, uri: &str) {
-        self.uris.entry(uri.into()).or_default();
+        if let Err(index) = self.position(uri) {
+            self.uris.insert(index, (uri.into(), false));
+        }
     }
 
     pub(crate) fn remove(&mut self, uri: &str) {
-        if self.uris.remove(uri) == Some(true) {
-            self.pending_uris.retain(|pending| **pending != *uri);
+        if let Ok(index) = self.position(uri) {
+            if self.uris.remove(index).1 {
+                self.pending_uris.retain(|pending| **pending != *uri);
+            }
         }
     }
 
@@ -199,13 +210,15 @@ impl Subscription {
                 new
             }
             Event::ResourceUpdated(uri) => {
-                let Some((uri, false)) = self.uris.get_key_value(&**uri) else {
+                let Ok(index) = self.position(uri) else {
                     return false;
                 };
-                let uri = Arc::clone(uri);
-                self.pending_uris.push_back(Arc::clone(&uri));
-                self.uris.insert(uri, true);
-                true
+                let (uri, pending) = &mut self.uris[index];
+                let new = !std::mem::replace(pending, true);
+                if new {
+                    self.pending_uris.push_back(Arc::clone(uri));
+                }
+                new
             }
             Event::Resync => self.mark_all(),
         }
@@ -279,7 +292,9 @@ impl Subscription {
             return Some(SubscriptionMessage::ListChanged(kind));
         }
         if let Some(uri) = self.pending_uris.pop_front() {
-            self.uris.insert(Arc::clone(&uri), false);
+            if let Ok(index) = self.position(&uri) {
+                self.uris[index].1 = false;
+            }
             return Some(SubscriptionMessage::Updated(uri));
         }
         if let Some(topic) = self.pending_topics.pop_front() {
