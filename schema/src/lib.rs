@@ -44,7 +44,9 @@ mod json_schema;
 mod limits;
 mod nearest;
 mod percent;
+mod scalar;
 mod text;
+mod text_deserializer;
 #[cfg(feature = "uri-template")]
 mod uri_template;
 mod wire;
@@ -99,7 +101,9 @@ pub mod internal {
     pub use crate::limits::{HttpClientLimits, ValidationLimits, limits};
     pub use crate::nearest::nearest;
     pub use crate::percent::percent_decode;
+    pub use crate::scalar::read_scalar;
     pub use crate::text::{quoted, shortened};
+    pub use crate::text_deserializer::TextDeserializer;
     #[cfg(feature = "uri-template")]
     pub use crate::uri_template::expand_uri_template;
     pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value};
+use treenail_schema::internal::TextDeserializer;
 
 use crate::function::argument_error::{Problem, format_problems};
-use crate::function::text::Text;
 use crate::wire::{Members, as_string};
 
 /// Arguments of one call, which own their JSON text. Needs the feature `dynamic`.
@@ -111,7 +111,9 @@ impl Arguments {
             }
             Form::Texts => {
                 let texts = self.texts();
-                let texts = texts.iter().map(|(name, text)| (&**name, Text(text)));
+                let texts = texts
+                    .iter()
+                    .map(|(name, text)| (&**name, TextDeserializer(text)));
                 serde_path_to_error::deserialize(MapDeserializer::new(texts))
                     .map_err(|error| ArgumentError::new(&error))
             }

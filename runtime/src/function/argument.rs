@@ -5,11 +5,11 @@ use std::fmt;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use treenail_schema::internal::read_scalar;
 
 use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::bounds::Check;
-use crate::function::scalar;
 use crate::function::schema::{Direction, drop_null};
 
 /// A type that can be an argument of a tool: owned, deserializable from JSON, and with a JSON schema.
@@ -30,7 +30,7 @@ pub trait ToolArgument: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {
     fn argument(name: &'static str) -> Argument<Self> {
-        Argument::new(name, scalar::read, |name, text| {
+        Argument::new(name, read_scalar, |name, text| {
             let json = &mut serde_json::Deserializer::from_str(text);
             let located = serde_path_to_error::deserialize::<_, T>(json).err();
             located.map(|error| Problem::from_path_error(name, text, &error))

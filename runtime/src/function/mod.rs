@@ -8,7 +8,6 @@ pub(crate) mod bounds;
 pub(crate) mod field_type;
 pub mod kind;
 pub(crate) mod run;
-pub(crate) mod scalar;
 pub(crate) mod schema;
 pub(crate) mod schema_hint;
 pub(crate) mod text;

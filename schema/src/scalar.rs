@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::wire::is_plain_string;
 
 /// Reads the checked JSON value `text`, with the result of `serde_json`.
-pub(crate) fn read<T: DeserializeOwned + 'static>(text: &str) -> Option<T> {
+pub fn read_scalar<T: DeserializeOwned + 'static>(text: &str) -> Option<T> {
     let mut value = None::<T>;
     if read_into(text, &mut value) {
         value
@@ -83,7 +83,11 @@ mod tests {
 
     fn agrees_with_serde<T: DeserializeOwned + PartialEq + Debug + 'static>() {
         for text in TEXTS {
-            assert_eq!(read::<T>(text), serde_json::from_str(text).ok(), "{text}");
+            assert_eq!(
+                read_scalar::<T>(text),
+                serde_json::from_str(text).ok(),
+                "{text}"
+            );
         }
     }
 

@@ -1,0 +1,178 @@
+//! Values that are transmitted as strings.
+
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+/// Deserializer of a value from a string.
+#[derive(Debug)]
+pub struct TextDeserializer<'a>(pub &'a str);
+
+impl<'de> IntoDeserializer<'de> for TextDeserializer<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! parsed {
+    ($($method:ident: $type:ident => $visit:ident,)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            match self.0.parse::<$type>() {
+                Ok(value) => visitor.$visit(value),
+                Err(_) => visitor.visit_str(self.0),
+            }
+        }
+    )*};
+}
+
+/// As [`parsed`], but rejects numbers that JSON does not have: NaN, infinities, and values that overflow.
+macro_rules! finite {
+    ($($method:ident: $type:ident => $visit:ident,)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            match self.0.parse::<$type>() {
+                Ok(value) if value.is_finite() => visitor.$visit(value),
+                _ => visitor.visit_str(self.0),
+            }
+        }
+    )*};
+}
+
+macro_rules! from_json {
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(
+            self,
+            $($argument: $type,)*
+            visitor: V,
+        ) -> Result<V::Value, Error> {
+            let mut json = serde_json::Deserializer::from_str(self.0);
+            let value = json.$method($($argument,)* visitor).map_err(Error::custom)?;
+            json.end().map_err(Error::custom)?;
+            Ok(value)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for TextDeserializer<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_borrowed_str(self.0)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let text: StrDeserializer<'_, Error> = self.0.into_deserializer();
+        visitor.visit_enum(text)
+    }
+
+    parsed! {
+        deserialize_bool: bool => visit_bool,
+        deserialize_i8: i64 => visit_i64,
+        deserialize_i16: i64 => visit_i64,
+        deserialize_i32: i64 => visit_i64,
+        deserialize_i64: i64 => visit_i64,
+        deserialize_i128: i128 => visit_i128,
+        deserialize_u8: u64 => visit_u64,
+        deserialize_u16: u64 => visit_u64,
+        deserialize_u32: u64 => visit_u64,
+        deserialize_u64: u64 => visit_u64,
+        deserialize_u128: u128 => visit_u128,
+    }
+
+    finite! {
+        deserialize_f32: f32 => visit_f32,
+        deserialize_f64: f64 => visit_f64,
+    }
+
+    from_json! {
+        deserialize_seq()
+        deserialize_tuple(length: usize)
+        deserialize_tuple_struct(name: &'static str, length: usize)
+        deserialize_map()
+        deserialize_struct(name: &'static str, fields: &'static [&'static str])
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fmt::Debug;
+
+    use serde::Deserialize;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "lowercase")]
+    enum Unit {
+        Metric,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Id(u64);
+
+    #[track_caller]
+    fn check<T: DeserializeOwned + Debug + PartialEq>(text: &str, expected: Result<T, &str>) {
+        let found = T::deserialize(TextDeserializer(text)).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned), "{text}");
+    }
+
+    #[test]
+    fn types_are_read_from_texts() {
+        check("a \"b\"", Ok("a \"b\"".to_owned()));
+        check("", Ok(Some(String::new())));
+        check("-7", Ok(-7_i8));
+        check(
+            "300",
+            Err::<u8, _>("invalid value: integer `300`, expected u8"),
+        );
+        check("x", Err::<u8, _>("invalid type: string \"x\", expected u8"));
+        check("0.5", Ok(0.5_f32));
+        check("1e300", Ok(1e300_f64));
+        for text in ["NaN", "nan", "-NaN", "inf", "-inf", "+infinity", "1e999"] {
+            let reason = format!("invalid type: string \"{text}\", expected f64");
+            check::<f64>(text, Err(&reason));
+            check::<f32>(text, Err(&reason.replace("f64", "f32")));
+            check::<Option<f64>>(text, Err(&reason));
+        }
+        let large = Err("invalid type: string \"1e300\", expected f32");
+        check::<f32>("1e300", large);
+        check("true", Ok(true));
+        check("é", Ok('é'));
+        check("12", Ok(Id(12)));
+        check("metric", Ok(Unit::Metric));
+        check(
+            "feet",
+            Err::<Unit, _>("unknown variant `feet`, expected `metric`"),
+        );
+        check("[1,2]", Ok(vec![1_u8, 2]));
+        check("{\"a\":1}", Ok(BTreeMap::from([("a".to_owned(), 1_u8)])));
+        check(
+            "[1] 2",
+            Err::<Vec<u8>, _>("trailing characters at line 1 column 5"),
+        );
+    }
+}
