@@ -111,8 +111,10 @@ impl HttpServer {
 
     /// Serves until the server [closes](treenail_runtime::Server::close).
     ///
-    /// It then finishes the requests in flight, within [`Limits::shutdown_timeout`], and [publishes](treenail_runtime::Server::flush_events)
-    /// the last events to other replicas, within [`EventLimits::flush_timeout`](treenail_runtime::EventLimits::flush_timeout).
+    /// It then finishes the requests in flight, within
+    /// [`Limits::shutdown_timeout`](treenail_runtime::Limits::shutdown_timeout), and
+    /// [publishes](treenail_runtime::Server::flush_events) the last events to other replicas, within
+    /// [`EventLimits::flush_timeout`](treenail_runtime::EventLimits::flush_timeout).
     ///
     /// # Errors
     ///
