@@ -132,7 +132,7 @@ fn run(server: &Server, revision: &str, era: Era, calls: &Calls) -> Result<Vec<R
     Ok(answers)
 }
 
-/// What all clients send alike.
+/// Requests that all clients send.
 struct Steps {
     head: String,
     revision: String,
@@ -158,7 +158,7 @@ impl Steps {
     }
 }
 
-/// What a client waits for.
+/// Response that a client waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Idle,
