@@ -303,7 +303,7 @@ impl<'a> Engine<'a> {
             Action::Kill { replica, .. } => Some(*replica),
             _ => None,
         });
-        // A server that has closed serves nobody: its process ends.
+        // The process of a closed server ends.
         let closing: Vec<_> = closing.collect();
         self.events.clear();
         for replica in closing {

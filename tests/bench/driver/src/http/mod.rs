@@ -34,7 +34,7 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 /// What Node sends with each request beside what the protocol asks for.
 const HEADERS: &str = "connection: keep-alive\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\naccept-language: *\r\nsec-fetch-mode: cors\r\nuser-agent: node\r\naccept-encoding: gzip, deflate\r\n";
 
-/// What the modern era adds to a call.
+/// Members that the modern era adds to a call.
 const MODERN: &str =
     "mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: add\r\n";
 

@@ -182,7 +182,7 @@ impl Server {
         Ok(Duration::from_nanos(nanoseconds))
     }
 
-    /// How often its threads have waited so far, each of which is a wake-up.
+    /// Number of waits of its threads so far, each of which is a wake-up.
     pub(crate) fn waits(&self) -> Result<u64> {
         let mut waits = 0;
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
