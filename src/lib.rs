@@ -211,6 +211,16 @@ pub use treenail_macros::mcp_tool;
 /// The derives are re-exported by this crate, so that yours need not depend on serde or schemars. Their attributes,
 /// `#[serde(…)]` and `#[schemars(…)]`, can be used on the type and its members.
 ///
+/// A type that tools only return needs no `Deserialize`, and one that they only receive needs no `Serialize`. The keys leave the
+/// derive out, and a good part of the time to compile the type with it. A type of a [client trait](macro@mcp_client) needs both.
+///
+/// | key | derives |
+/// |---|---|
+/// | none | `Serialize`, `Deserialize`, `JsonSchema` |
+/// | `output` | `Serialize`, `JsonSchema` |
+/// | `input` | `Deserialize`, `JsonSchema` |
+/// | `crate = path` | the path of this crate, if it is renamed |
+///
 /// ```
 /// use treenail::prelude::*;
 ///
@@ -221,6 +231,12 @@ pub use treenail_macros::mcp_tool;
 ///     temperature: f64,
 ///     #[serde(rename = "windSpeed")]
 ///     wind_speed: f64,
+/// }
+///
+/// /// Sum of the rain of each day.
+/// #[mcp_type(output)]
+/// struct Rain {
+///     millimetres: f64,
 /// }
 /// ```
 pub use treenail_macros::mcp_type;
@@ -393,9 +409,9 @@ pub use treenail_tasks as tasks;
 pub mod args {
     #[doc(inline)]
     pub use treenail_runtime::{
-        FieldType, FromText, HasLength, HasRange, HeaderArgument, IntoAnnotations, IntoDefault,
-        IntoIcons, IntoMeta, IntoRange, IntoSchema, IntoScopes, Suitable, TextArgument,
-        ToolArgument,
+        FieldType, FromText, HasLength, HasRange, HeaderArgument, InputFieldType, IntoAnnotations,
+        IntoDefault, IntoIcons, IntoMeta, IntoRange, IntoSchema, IntoScopes, OutputFieldType,
+        Suitable, TextArgument, ToolArgument,
     };
 }
 

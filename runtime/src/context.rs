@@ -152,8 +152,9 @@ impl Context {
 
     /// Returns the `_meta` of the request, with its trace context (`traceparent`, `tracestate`, `baggage`), or an empty object.
     pub fn meta(&self) -> MetaObject {
-        let meta = self.state.meta.as_deref();
-        meta.and_then(|meta| serde_json::from_str(meta).ok())
+        self.state
+            .meta()
+            .and_then(|meta| serde_json::from_str(meta).ok())
             .unwrap_or_default()
     }
 

@@ -106,6 +106,7 @@ impl QueueReceiver {
     }
 
     /// Returns the receiver of the allocated queue.
+    #[inline]
     fn receiver(&mut self) -> Option<&mut Receiver<Vec<u8>>> {
         if self.receiver.is_none() {
             let mut slot = self.queue.slot();

@@ -59,9 +59,9 @@ pub(crate) enum LazyId {
 
 impl LazyId {
     pub(crate) fn new(id: CallId<'_>) -> Self {
-        match id.text().parse() {
-            Ok(number) => Self::Number(RequestId::Number(number)),
-            Err(_) => Self::Text {
+        match number(id.text()) {
+            Some(number) => Self::Number(RequestId::Number(number)),
+            None => Self::Text {
                 text: id.shared(),
                 read: OnceLock::new(),
             },
@@ -77,6 +77,20 @@ impl LazyId {
             }),
         }
     }
+}
+
+/// Parses a number. Most ids are a few digits, which need no checks.
+#[inline]
+fn number(text: &str) -> Option<i64> {
+    let mut number = 0;
+    for byte in text.bytes() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 || text.len() > 18 {
+            return text.parse().ok();
+        }
+        number = number * 10 + i64::from(digit);
+    }
+    (!text.is_empty()).then_some(number)
 }
 
 /// An id to find a call by: the same for all ways to write it.

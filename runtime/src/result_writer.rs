@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use treenail_schema::ResultMetaObject;
+use treenail_schema::{ResultMetaObject, Revision};
 
 use crate::revision::{ResultFormat, mark_wrapped};
+use crate::server::Server;
 use crate::wire::{Members, SyntaxError};
 
 /// Writer of the result of one request, in the style of its peer's revision.
@@ -44,17 +45,27 @@ impl<'a> ResultWriter<'a> {
         self.out
     }
 
+    /// Creates a writer of texts in the format of the newest revision. Without a server, they lack the members that each of its
+    /// results has.
+    pub fn of_text(out: &'a mut Vec<u8>, server: Option<&'a Server>) -> Self {
+        let style = server.map_or(ResultFormat::bare(), |server| {
+            server.style(Revision::LATEST)
+        });
+        Self::new(out, style)
+    }
+
     /// Returns the current position, for [`ResultWriter::rewind`].
-    pub(crate) fn mark(&self) -> usize {
+    pub fn mark(&self) -> usize {
         self.out.len()
     }
 
     /// Discards the output since `mark`.
-    pub(crate) fn rewind(&mut self, mark: usize) {
+    pub fn rewind(&mut self, mark: usize) {
         self.out.truncate(mark);
     }
 
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    /// Writes a part of the text.
+    pub fn push(&mut self, bytes: &[u8]) {
         self.out.extend_from_slice(bytes);
     }
 
@@ -117,12 +128,8 @@ impl<'a> ResultWriter<'a> {
         if self.mark() == start {
             // Without members of its own.
             self.push(b"{");
-            let rest = self.mark();
-            self.end(meta);
-            if self.out.get(rest) == Some(&b',') {
-                self.out.remove(rest);
-            }
-        } else if has_type {
+        }
+        if has_type {
             self.end_other(meta.unwrap_or_default());
         } else {
             self.end(meta);
@@ -134,7 +141,7 @@ impl<'a> ResultWriter<'a> {
     pub(crate) fn end_wrapped(&mut self, meta: Option<ResultMetaObject>) {
         match meta {
             None => {
-                self.push(self.style.wrapped_end());
+                self.push_more(self.style.wrapped_end());
                 self.push(b"}");
             }
             Some(mut meta) => {
@@ -145,13 +152,13 @@ impl<'a> ResultWriter<'a> {
     }
 
     /// Ends the object of a complete result, and adds its own `_meta`.
-    pub(crate) fn end(&mut self, meta: Option<ResultMetaObject>) {
+    pub fn end(&mut self, meta: Option<ResultMetaObject>) {
         match meta {
-            None => self.push(self.style.result_end()),
+            None => self.push_more(self.style.result_end()),
             Some(mut meta) => {
                 self.style.complete_meta(&mut meta);
-                self.push(self.style.result_type());
-                self.push(br#","_meta":"#);
+                self.push_more(self.style.result_type());
+                self.push_more(br#","_meta":"#);
                 self.value(&meta);
             }
         }
@@ -163,8 +170,14 @@ impl ResultWriter<'_> {
     /// Ends the object of an incomplete result, which contains its own `resultType`.
     pub(crate) fn end_other(&mut self, mut meta: ResultMetaObject) {
         self.style.complete_meta(&mut meta);
-        self.push(br#","_meta":"#);
+        self.push_more(br#","_meta":"#);
         self.value(&meta);
         self.push(b"}");
+    }
+
+    /// Writes members after others, with a comma that the first ones do not need.
+    fn push_more(&mut self, members: &[u8]) {
+        let is_first = self.out.last() == Some(&b'{');
+        self.push(&members[usize::from(is_first && !members.is_empty())..]);
     }
 }

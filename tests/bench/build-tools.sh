@@ -33,7 +33,7 @@ manifest() { # framework
 treenail() { # shape count
     printf 'use treenail::prelude::*;\n\npub struct Tools;\n\n'
     for i in $(seq "$2"); do
-        [ "$1" = text ] || printf '#[mcp_type]\nstruct Found%d {\n    path: String,\n    lines: Vec<u64>,\n}\n\n' "$i"
+        [ "$1" = text ] || printf '#[mcp_type(output)]\nstruct Found%d {\n    path: String,\n    lines: Vec<u64>,\n}\n\n' "$i"
     done
     printf '/// Searches.\n#[mcp_tool]\nimpl Tools {\n    /// The version.\n    #[tool]\n    fn version(&self) -> String {\n        "1".to_owned()\n    }\n'
     for i in $(seq "$2"); do

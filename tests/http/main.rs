@@ -7,6 +7,10 @@
     reason = "a table of cases is as long as there are cases"
 )]
 #![allow(
+    clippy::duplicate_mod,
+    reason = "`run_time` runs the same tables for features that are made at run time"
+)]
+#![allow(
     clippy::unwrap_used,
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
@@ -24,14 +28,20 @@ mod legacy;
 #[path = "../../examples/login.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod login;
+#[path = "../protocol/support/made.rs"]
+mod made;
 mod mcp_client;
 mod modern;
 mod nested;
+#[path = "../protocol/support/offer.rs"]
+#[allow(dead_code, reason = "the tests of the protocol use more of it")]
+mod offer;
 // Cargo does not run tests of examples, so the test of this one is here.
 #[path = "../../examples/protected.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod protected;
 mod raw_json;
 mod replicas;
+mod run_time;
 mod sockets;
 mod sse;

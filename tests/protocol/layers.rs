@@ -10,13 +10,14 @@ use tower::timeout::TimeoutLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
 use treenail::layer::{BoxError, Request, RequestService, Response, only};
 use treenail::prelude::*;
-use treenail::schema::{CallToolResult, ContentBlock, ResultMetaObject, Revision};
+use treenail::schema::{CallToolResult, ContentBlock, Revision};
 use treenail::transport::Handled;
 use treenail::{RpcError, ServerBuilder};
 
+use super::echo::{add_echo, add_results};
+use super::weather::{add_functions, add_weather};
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{MODERN, Peer, error, initialize, meta, text};
-use crate::support::weather;
 
 /// Returns the bytes of the response to a call.
 async fn answer(server: &Server, revision: Revision, call: &Value) -> String {
@@ -47,40 +48,9 @@ async fn answer(server: &Server, revision: Revision, call: &Value) -> String {
     String::from_utf8(out).unwrap()
 }
 
-#[mcp_type]
-struct Measured {
-    exact: f64,
-    large: u64,
-    text: String,
-}
-
-#[mcp_tool]
-fn measure() -> Measured {
-    Measured {
-        exact: 0.1 + 0.2,
-        large: u64::MAX,
-        text: "\u{1}\"ä".to_owned(),
-    }
-}
-
-#[mcp_tool]
-fn any_value() -> Value {
-    json!({"a": 1.5e300})
-}
-
-#[mcp_tool]
-fn with_meta() -> CallToolResult {
-    let meta = json!({"example.com/x": 1});
-    let meta: ResultMetaObject = serde_json::from_value(meta).unwrap();
-    CallToolResult::new([ContentBlock::text("m")])
-        .with_structured_content(json!({"b": 2, "a": 1}))
-        .with_meta(meta)
-}
-
 fn with_all_outputs(server: ServerBuilder) -> Server {
-    let server = server.mount(weather::weather()).tools(weather::tools());
-    let server = server.tools(tools![measure, any_value, with_meta]);
-    server.build().unwrap()
+    let server = add_functions(add_weather(server));
+    add_results(server).build().unwrap()
 }
 
 #[tokio::test]
@@ -140,26 +110,8 @@ async fn transparent_layers_change_no_byte() {
     }
 }
 
-#[mcp_tool(read_only)]
-async fn look() -> &'static str {
-    "seen"
-}
-
-#[mcp_tool]
-async fn echo(cx: &Context, text: String) -> String {
-    cx.progress(1).await;
-    text
-}
-
-#[mcp_tool]
-async fn hang(cx: &Context) {
-    cx.progress(1).await;
-    std::future::pending::<()>().await;
-}
-
 fn server(add: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Server {
-    let server = treenail::server!().tools(tools![look, echo, hang]);
-    add(server).build().unwrap()
+    add(add_echo(treenail::server!())).build().unwrap()
 }
 
 #[tokio::test]

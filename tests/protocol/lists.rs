@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use treenail::Server;
 use treenail::schema::{CacheScope, Revision};
 
+use super::weather::{add_weather, server};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer};
-use crate::support::weather::{server, weather};
 
 async fn tools(server: &Server, revision: Revision) -> Vec<Value> {
     let mut peer = Peer::connect(server, revision).await;
@@ -175,8 +175,7 @@ async fn lists_are_in_source_order() {
 
 #[tokio::test]
 async fn lists_have_cache_hints() {
-    let server = treenail::server!()
-        .mount(weather())
+    let server = add_weather(treenail::server!())
         .cache_lists(Duration::from_secs(60), CacheScope::Public)
         .build()
         .unwrap();
@@ -193,8 +192,7 @@ async fn lists_have_cache_hints() {
 #[tokio::test]
 async fn names_can_be_shown_without_dots() {
     let build = |separator: &str| {
-        treenail::server!()
-            .mount(weather())
+        add_weather(treenail::server!())
             .name_separator(separator)
             .build()
     };
@@ -224,11 +222,8 @@ async fn names_can_be_shown_without_dots() {
 
 #[tokio::test]
 async fn duplicate_tool_names_do_not_build() {
-    let error = treenail::server!()
-        .mount(weather())
-        .mount(weather())
-        .build()
-        .unwrap_err();
+    let twice = add_weather(add_weather(treenail::server!()));
+    let error = twice.build().unwrap_err();
     assert!(
         error
             .to_string()

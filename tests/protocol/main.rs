@@ -75,4 +75,7 @@ mod truncation;
 mod visibility;
 
 // The servers under test of the modules that `run_time` includes again, with twins of these servers.
-use support::{faulty, hotel, library, notes, slow, station, weather};
+use support::{
+    asking, echo, faulty, hotel, library, notes, office, reception, shapes, slow, station, team,
+    weather,
+};

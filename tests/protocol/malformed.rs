@@ -4,9 +4,9 @@ use serde_json::json;
 use treenail::Limits;
 use treenail::schema::Revision;
 
+use super::weather::{fixture, server};
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{MODERN, Peer, error};
-use crate::support::weather::{fixture, server};
 
 #[tokio::test]
 async fn invalid_lines_get_an_error_and_the_next_line_is_served() {

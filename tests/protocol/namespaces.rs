@@ -1,45 +1,23 @@
 //! Nested namespaces: the resulting names, and the errors for wrong names.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use treenail::ServerBuilder;
-use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::server::Namespace;
 
+use super::notes::{add_extra, add_first, add_notes, add_second};
+use super::team::{INSTRUCTIONS, add_clash, add_count};
 use crate::support::covering::{covering, covering_one};
-use crate::support::notes::{Extra, first, notes, second};
 use crate::support::peer::{MODERN, Peer, text};
 
-struct Count(u32);
-
-/// Counts are numbers.
-#[mcp_tool(namespace = "count")]
-impl Count {
-    #[tool]
-    fn get(&self) -> u32 {
-        self.0
-    }
-
-    #[prompt]
-    fn ask(&self) -> String {
-        self.0.to_string()
-    }
-}
-
 fn team(team: Namespace) -> Namespace {
-    team.mount(Count(2)).tools(tools![second])
+    add_second(add_count(team, 2))
 }
 
 fn nested(builder: ServerBuilder) -> ServerBuilder {
-    builder.tools(tools![first]).namespace("admin", |admin| {
-        admin
-            .mount(Count(1))
-            .mount(Extra)
-            .namespace("team", team)
-            .tools(tools![first])
+    add_first(builder).namespace("admin", |admin| {
+        let admin = add_extra(add_count(admin, 1));
+        add_first(admin.namespace("team", team))
     })
 }
 
@@ -99,10 +77,8 @@ async fn instructions_of_a_type_mounted_twice_appear_once() {
     let server = nested(treenail::server!()).build().unwrap();
     let mut peer = Peer::connect(&server, MODERN).await;
     let answer = peer.request("server/discover", json!({})).await;
-    assert_eq!(
-        answer["result"]["instructions"],
-        "Counts are numbers.\n\nExtra is more."
-    );
+    let instructions = answer["result"]["instructions"].as_str();
+    assert_eq!(instructions, INSTRUCTIONS);
 }
 
 #[tokio::test]
@@ -149,11 +125,10 @@ async fn another_separator_replaces_each_dot() {
 
 #[test]
 fn errors_contain_the_complete_name() {
-    let gate = Arc::new(Semaphore::new(0));
     let add = |fill: fn(Namespace) -> Namespace| treenail::server!().namespace("admin", fill);
     let table = [
         (
-            add(|admin| admin.mount(Count(1)).mount(Count(2))),
+            add(|admin| add_count(add_count(admin, 1), 2)),
             "two tools have the name `admin.count.get`; give one of them `name = \"…\"` or a namespace",
         ),
         (
@@ -161,7 +136,7 @@ fn errors_contain_the_complete_name() {
             "the namespace `admin.a b` has characters other than `A-Z a-z 0-9 _ - .`",
         ),
         (
-            add(|admin| admin.namespace("", |inner| inner.tools(tools![first]))),
+            add(|admin| admin.namespace("", add_first)),
             "the namespace `admin.` has an empty part before, after or between dots",
         ),
         (
@@ -169,18 +144,15 @@ fn errors_contain_the_complete_name() {
             "the namespace `` is empty",
         ),
         (
-            add(|admin| admin.namespace("x".repeat(122), |inner| inner.tools(tools![first]))),
+            add(|admin| admin.namespace("x".repeat(122), add_first)),
             "is longer than 128 characters",
         ),
         (
-            add(|admin| admin.namespace("a__b", |inner| inner.tools(tools![first])))
-                .name_separator("__"),
+            add(|admin| admin.namespace("a__b", add_first)).name_separator("__"),
             "the tool name `admin.a__b.first` has the separator `__` in it already; choose another one",
         ),
         (
-            treenail::server!()
-                .mount(notes(&gate))
-                .namespace("more", |more| more.mount(notes(&gate))),
+            add_notes(treenail::server!()).namespace("more", add_notes),
             "two resources have the URI `notes://all`",
         ),
         // The first mistake is reported.
@@ -199,41 +171,10 @@ fn errors_contain_the_complete_name() {
     }
 }
 
-struct Clash;
-
-/// Two names that are equal without dots, and one that equals another tool's name.
-#[mcp_tool(namespace = "a")]
-impl Clash {
-    #[tool]
-    fn b_c() -> &'static str {
-        "a.b_c"
-    }
-
-    #[tool]
-    fn d() -> &'static str {
-        "a.d"
-    }
-}
-
-struct Other;
-
-#[mcp_tool(namespace = "a_b")]
-impl Other {
-    #[tool]
-    fn c() -> &'static str {
-        "a_b.c"
-    }
-}
-
-#[mcp_tool(name = "a_d")]
-fn a_d() -> &'static str {
-    "a_d"
-}
-
 #[tokio::test]
 async fn unambiguous_names_without_dots_are_accepted() {
-    let builder = nested(treenail::server!()).mount(Clash).mount(Other);
-    let server = builder.tools(tools![a_d]).build().unwrap();
+    let builder = add_clash(nested(treenail::server!()));
+    let server = builder.build().unwrap();
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server, revision).await;
         for (name, expected) in [

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::schema::Revision;
 
+use super::library::{add_library, add_prompts, add_templates, server};
+use super::weather::add_weather;
 use crate::support::covering::covering;
-use crate::support::library::{Library, Prompts, Templates, server};
 use crate::support::peer::{MODERN, Peer, error, initialize};
-use crate::support::weather::weather;
 
 #[tokio::test]
 async fn lists_are_paginated() {
@@ -18,7 +18,7 @@ async fn lists_are_paginated() {
         ("resources/list", "resources", 9),
         ("resources/templates/list", "resourceTemplates", 3_usize),
     ];
-    let builder = treenail::server!().mount(weather()).mount(Library::new().0);
+    let builder = add_library(add_weather(treenail::server!()));
     let server = builder.limits(limits).build().unwrap();
     for revision in covering("SRV-PAGE-01, SRV-PAGE-02, SRV-CACHE-03") {
         let mut peer = Peer::connect(&server, revision).await;
@@ -60,9 +60,9 @@ async fn capabilities_follow_the_mounted_items() {
     let build = |builder: treenail::ServerBuilder| builder.build().unwrap();
     let servers = [
         (server(), &["completions", "prompts", "resources"][..]),
-        (build(treenail::server!().mount(Prompts)), &["prompts"]),
-        (build(treenail::server!().mount(Templates)), &["resources"]),
-        (build(treenail::server!().mount(weather())), &["tools"]),
+        (build(add_prompts(treenail::server!())), &["prompts"]),
+        (build(add_templates(treenail::server!())), &["resources"]),
+        (build(add_weather(treenail::server!())), &["tools"]),
         (build(treenail::server!()), &[]),
     ];
     for revision in covering(
@@ -111,21 +111,20 @@ async fn capabilities_follow_the_mounted_items() {
 
 #[tokio::test]
 async fn duplicate_names_and_uris_do_not_build() {
-    let both = treenail::server!().mount(Prompts).mount(Prompts);
+    let both = add_prompts(add_prompts(treenail::server!()));
     let message = both.build().unwrap_err().to_string();
     assert!(
         message.starts_with("two prompts have the name `hello`; give"),
         "{message}"
     );
-    let both = treenail::server!().mount(Templates).mount(Templates);
+    let both = add_templates(add_templates(treenail::server!()));
     let message = both.build().unwrap_err().to_string();
     assert_eq!(message, "two templates have the URI `only://{name}`");
 }
 
 #[tokio::test]
 async fn names_of_prompts_can_be_shown_without_dots() {
-    let server = treenail::server!()
-        .mount(Library::new().0)
+    let server = add_library(treenail::server!())
         .name_separator("__")
         .build()
         .unwrap();

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use treenail::Server;
 
+use super::library::add_library;
+use super::weather::add_weather;
 use crate::support::covering::{covering, covering_one};
-use crate::support::library::Library;
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::weather::weather;
 
 /// Creates a server with all features.
 fn whole() -> Server {
-    let builder = treenail::server!().mount(weather());
-    builder.mount(Library::new().0).build().unwrap()
+    let builder = add_library(add_weather(treenail::server!()));
+    builder.build().unwrap()
 }
 
 /// One request of each kind that succeeds on a server with all features, in every revision.
@@ -127,7 +127,7 @@ async fn results_are_the_same_on_each_connection_and_after_other_calls() {
 async fn a_cursor_means_the_same_on_every_replica() {
     let paged = || {
         let limits = treenail::Limits::default().page_size(2);
-        let builder = treenail::server!().mount(Library::new().0);
+        let builder = add_library(treenail::server!());
         builder.limits(limits).build().unwrap()
     };
     for revision in covering("SRV-STATE-03, SRV-PAGE-02") {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use treenail::schema::Revision;
 
-use super::library::{CHECKS_TYPES, Templates, library, server};
+use super::library::{CHECKS_TYPES, add_templates, library, server};
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, error};
 
@@ -78,7 +78,7 @@ async fn a_resource_is_described_by_its_function() {
 
 #[tokio::test]
 async fn a_server_with_only_templates_lists_no_resources() {
-    let server = treenail::server!().mount(Templates).build().unwrap();
+    let server = add_templates(treenail::server!()).build().unwrap();
     for revision in covering("SRV-RES-02") {
         let mut peer = Peer::connect(&server, revision).await;
         let answer = peer.request("resources/list", json!({})).await;

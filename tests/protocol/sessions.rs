@@ -7,9 +7,9 @@ use serde_json::json;
 use treenail::Limits;
 use treenail::schema::Revision;
 
+use super::weather::{fixture, server};
 use crate::support::covering::{covering, covering_one};
 use crate::support::peer::{MODERN, Peer, text};
-use crate::support::weather::{fixture, server};
 
 #[tokio::test]
 async fn calls_run_concurrently_and_each_gets_its_response() {

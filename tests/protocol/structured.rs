@@ -1,144 +1,14 @@
 //! Structured content: presence by output type and revision, and conformance to the output schema.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 use tower::layer::layer_fn;
 use treenail::Server;
 use treenail::layer::{BoxError, Request, RequestService, Response};
-use treenail::prelude::*;
 use treenail::schema::{CallToolResult, Revision};
-use treenail::tool::{ToolSet, WrapResults};
+use treenail::tool::WrapResults;
 
+use super::shapes::{add_result, add_shapes};
 use crate::support::peer::{MODERN, Peer, text};
-
-#[mcp_type]
-#[derive(Clone)]
-struct Point {
-    x: i32,
-}
-
-/// A tree of points, whose schema is recursive.
-#[mcp_type]
-struct Tree {
-    point: Point,
-    under: Vec<Tree>,
-}
-
-#[mcp_type]
-#[serde(tag = "kind")]
-enum Tagged {
-    Point(Point),
-    Gone { reason: String },
-}
-
-#[mcp_type]
-enum Outside {
-    Point(Point),
-    Gone { reason: String },
-}
-
-#[mcp_type]
-#[serde(untagged)]
-enum Untagged {
-    Point(Point),
-    Gone { reason: String },
-}
-
-#[mcp_type]
-#[serde(rename_all = "lowercase")]
-enum Level {
-    Low,
-}
-
-#[mcp_type]
-struct Flat {
-    name: String,
-    #[serde(flatten)]
-    kind: Tagged,
-}
-
-const POINT: Point = Point { x: 1 };
-
-macro_rules! returning {
-    ($($name:ident -> $type:ty { $value:expr })*) => {
-        $(
-            #[mcp_tool]
-            #[allow(clippy::unnecessary_wraps, reason = "it is about the type")]
-            fn $name() -> $type { $value }
-        )*
-
-        fn tools() -> ToolSet {
-            tools![$($name,)* nothing]
-        }
-    };
-}
-
-returning! {
-    record -> Point { POINT }
-    tree -> Tree { Tree { point: POINT, under: vec![Tree { point: POINT, under: vec![] }] } }
-    tagged -> Tagged { Tagged::Point(POINT) }
-    other_tag -> Tagged { Tagged::Gone { reason: "r".to_owned() } }
-    outside -> Outside { Outside::Point(POINT) }
-    gone -> Outside { Outside::Gone { reason: "r".to_owned() } }
-    untagged -> Untagged { Untagged::Point(POINT) }
-    reasoned -> Untagged { Untagged::Gone { reason: "r".to_owned() } }
-    flat -> Flat { Flat { name: "n".to_owned(), kind: Tagged::Point(POINT) } }
-    map -> BTreeMap<String, u8> { BTreeMap::from([("a".to_owned(), 1)]) }
-    boxed -> Result<Box<Tagged>, ToolError> { Ok(Box::new(Tagged::Point(POINT))) }
-    object -> Value { json!({"a": 1}) }
-    number -> Value { json!(1) }
-    none -> Value { Value::Null }
-    integer -> i64 { 1 }
-    float -> f64 { 0.5 }
-    truth -> bool { true }
-    level -> Level { Level::Low }
-    list -> Vec<Point> { vec![POINT] }
-    pair -> (i64, String) { (1, "a".to_owned()) }
-    some -> Option<Point> { Some(POINT) }
-    nobody -> Option<Point> { None }
-    trees -> Vec<Tree> { vec![Tree { point: POINT, under: vec![] }] }
-    single -> Single { Single { result: 1 } }
-    motto -> String { "m".to_owned() }
-}
-
-#[mcp_tool]
-fn nothing() {}
-
-#[mcp_type]
-struct Single {
-    result: u8,
-}
-
-struct Streams;
-
-#[mcp_tool]
-impl Streams {
-    #[tool]
-    fn points() -> impl Stream<Item = Point> {
-        tokio_stream::iter([POINT, POINT])
-    }
-
-    #[tool(fold = "last")]
-    fn last() -> impl Stream<Item = u8> {
-        tokio_stream::iter([1, 2])
-    }
-
-    #[tool(fold = "last")]
-    fn last_of_all() -> impl Stream<Item = Tagged> {
-        tokio_stream::iter([Tagged::Point(POINT)])
-    }
-
-    #[tool(fold = "last")]
-    fn last_value() -> impl Stream<Item = Value> {
-        tokio_stream::iter([json!(1)])
-    }
-
-    #[tool]
-    fn breaks() -> impl Stream<Item = Result<u8, ToolError>> {
-        tokio_stream::iter([Ok(1), Err(ToolError::new("no more"))])
-    }
-}
 
 /// Kind of structured content of an output.
 #[derive(Clone, Debug)]
@@ -198,7 +68,7 @@ fn table() -> Vec<(&'static str, Content)> {
 }
 
 fn server(wrap: WrapResults) -> Server {
-    let builder = treenail::server!().tools(tools()).mount(Streams);
+    let builder = add_shapes(treenail::server!());
     builder.wrap_results(wrap).build().unwrap()
 }
 
@@ -216,7 +86,7 @@ fn layered(wrap: WrapResults, makes: bool) -> Server {
             }
         })
     });
-    let builder = treenail::server!().tools(tools()).mount(Streams);
+    let builder = add_shapes(treenail::server!());
     builder.wrap_results(wrap).layer(layer).build().unwrap()
 }
 
@@ -329,19 +199,14 @@ async fn a_stopped_stream_preserves_its_structured_items() {
     }
 }
 
-#[mcp_tool]
-fn made() -> CallToolResult {
-    CallToolResult::text("a").with_structured_content(json!({"a": 1}))
-}
-
 #[tokio::test]
 async fn complete_results_of_functions_are_not_wrapped() {
-    let server = treenail::server!().tools(tools![made]);
+    let server = add_result(treenail::server!());
     let server = server.wrap_results(WrapResults::Always).build().unwrap();
     for revision in Revision::ALL {
         let result = Peer::connect(&server, revision)
             .await
-            .call("made", json!({}))
+            .call("whole", json!({}))
             .await;
         let content = (revision >= Revision::V2025_06_18).then(|| json!({"a": 1}));
         assert_eq!(

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use treenail::Limits;
 use treenail::schema::Revision;
 
-use crate::support::library;
+use super::{library, weather};
 use crate::support::peer::{Peer, error};
-use crate::support::weather;
 
 const LONG: usize = 100_000;
 

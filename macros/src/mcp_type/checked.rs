@@ -11,6 +11,7 @@ use syn::{
     parse_quote_spanned,
 };
 
+use super::direction::Direction;
 use crate::krate::Krate;
 
 /// The item, and its copies for the derives, which are discarded after that.
@@ -21,7 +22,8 @@ use crate::krate::Krate;
 /// struct Place { #[serde(default, serialize_with = "<Suitable<…> as FieldType<Point, Option<Point>>>::serialize", …)] at: Option<Point> }
 /// struct Place { at: <Suitable<…> as FieldType<Point, Option<Point>>>::Same }
 /// ```
-/// where `Suitable<…>` is `Suitable<true>` if the type of the field has the three traits.
+/// where `Suitable<…>` is `Suitable<true>` if the type of the field has the three traits. A type of one direction has fields with
+/// two of them, and `InputFieldType` or `OutputFieldType` in place of `FieldType`.
 pub(super) struct Copies {
     pub(super) plain: Item,
     pub(super) for_serde: Item,
@@ -78,7 +80,7 @@ const OF_FEATURES: [&str; 12] = [
 ];
 
 /// Returns the copies if the item has fields to check and nothing that hides what its fields need.
-pub(super) fn copies(krate: &Krate, item: &TokenStream) -> Option<Copies> {
+pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) -> Option<Copies> {
     let mut plain: Item = syn::parse2(item.clone()).ok()?;
     if !is_understood(&mut plain) {
         return None;
@@ -89,21 +91,23 @@ pub(super) fn copies(krate: &Krate, item: &TokenStream) -> Option<Copies> {
     });
     let mut count = 0;
     checked_fields(&mut for_serde, |field, leaf| {
-        let checked = checked_type(krate, &field.ty, leaf);
+        let checked = checked_type(krate, direction, (leaf, &field.ty));
         let path = |function: &str| {
             let path = format!("{}::{function}", quote!(#checked));
             LitStr::new(&path, leaf.span())
         };
-        let (serialize, deserialize) = (path("serialize"), path("deserialize"));
+        let serialize = direction.writes().then(|| path("serialize"));
+        let serialize = serialize.map(|path| quote!(serialize_with = #path,));
+        let deserialize = direction.reads().then(|| path("deserialize"));
         let default = outermost(&field.ty).filter(|name| name == "Option");
         let default = default.map(|_| quote!(default,));
-        field.attrs.push(parse_quote! {
-            #[serde(#default serialize_with = #serialize, deserialize_with = #deserialize)]
-        });
+        let deserialize = deserialize.map(|path| quote!(#default deserialize_with = #path));
+        let attribute = parse_quote!(#[serde(#serialize #deserialize)]);
+        field.attrs.push(attribute);
         count += 1;
     });
     checked_fields(&mut for_schema, |field, leaf| {
-        let checked = checked_type(krate, &field.ty, leaf);
+        let checked = checked_type(krate, direction, (leaf, &field.ty));
         field.ty = parse_quote_spanned!(leaf.span()=> #checked::Same);
     });
     let keep = |attributes: &mut Vec<Attribute>, schemars: bool| {
@@ -120,14 +124,15 @@ pub(super) fn copies(krate: &Krate, item: &TokenStream) -> Option<Copies> {
     })
 }
 
-/// Returns the implementation of the functions of a field. It exists if the type of the field has the three traits.
-fn checked_type(krate: &Krate, field: &Type, leaf: &Type) -> TokenStream {
+/// Returns the implementation of the functions of a field. It exists if the type of the field has the traits of the direction.
+fn checked_type(krate: &Krate, direction: Direction, (leaf, field): (&Type, &Type)) -> TokenStream {
+    let (field_trait, constant) = direction.field_trait();
     let checked = quote! {
         <#krate::args::Suitable<{
             #[allow(unused_imports)]
             use #krate::__private_0_1_0::LacksTraits as _;
-            #krate::__private_0_1_0::FieldTraits::<#field>::HAVE
-        }> as #krate::args::FieldType<#leaf, #field>>
+            #krate::__private_0_1_0::FieldTraits::<#field>::#constant
+        }> as #krate::args::#field_trait<#leaf, #field>>
     };
     at(checked, leaf.span())
 }

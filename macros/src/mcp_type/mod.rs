@@ -1,12 +1,14 @@
 //! `#[mcp_type]`: derives the traits that arguments and outputs of tools need.
 
 mod checked;
+mod direction;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Path, Token, Visibility};
 
+use self::direction::Direction;
 use crate::args::Keys;
 use crate::diag::Sink;
 use crate::krate::Krate;
@@ -18,12 +20,14 @@ use crate::krate::Krate;
 /// #[schemars(crate = "::treenail::__private_0_1_0::schemars")]
 /// <item>
 /// ```
-/// so that the user's crate needs neither serde nor schemars among its dependencies. If fields have types of other crates or
-/// of the user, the derives are applied to copies of the item, see [`checked`].
+/// so that the user's crate needs neither serde nor schemars among its dependencies. `input` leaves out `Serialize`, `output`
+/// leaves out `Deserialize`. If fields have types of other crates or of the user, the derives are applied to copies of the item,
+/// see [`checked`].
 pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
-    let mut keys = Keys::parse(args, &["crate"], &mut sink);
+    let mut keys = Keys::parse(args, &["input", "output", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
+    let direction = Direction::parse(&mut keys, &mut sink);
     let derived = sink
         .ok(syn::parse2(item.clone()))
         .filter(|Derivable { again }| {
@@ -32,7 +36,7 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
             }
             again.is_empty()
         })
-        .map(|_| derive(&krate, item));
+        .map(|_| derive(&krate, direction, item));
     sink.finish(
         &derived.unwrap_or_else(|| item.clone()),
         TokenStream::new,
@@ -40,16 +44,18 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     )
 }
 
-fn derive(krate: &Krate, item: &TokenStream) -> TokenStream {
+fn derive(krate: &Krate, direction: Direction, item: &TokenStream) -> TokenStream {
     let serde = quote!(#krate::__private_0_1_0::serde);
+    let serialize = direction.writes().then(|| quote!(#serde::Serialize,));
+    let deserialize = direction.reads().then(|| quote!(#serde::Deserialize,));
     let schemars = quote!(#krate::__private_0_1_0::schemars);
     let serde_crate = path_text(&serde);
     let serde_crate = quote!(#[serde(crate = #serde_crate)]);
     let schemars_crate = path_text(&schemars);
     let schemars_crate = quote!(#[schemars(crate = #schemars_crate)]);
-    let Some(copies) = checked::copies(krate, item) else {
+    let Some(copies) = checked::copies(krate, direction, item) else {
         return quote! {
-            #[derive(#serde::Serialize, #serde::Deserialize, #schemars::JsonSchema)]
+            #[derive(#serialize #deserialize #schemars::JsonSchema)]
             #serde_crate
             #schemars_crate
             #item
@@ -63,7 +69,7 @@ fn derive(krate: &Krate, item: &TokenStream) -> TokenStream {
     quote! {
         #plain
 
-        #[derive(#serde::Serialize, #serde::Deserialize)]
+        #[derive(#serialize #deserialize)]
         #serde_crate
         #[#krate::__discard]
         #for_serde

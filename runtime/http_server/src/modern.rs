@@ -23,13 +23,13 @@ use crate::response::{HttpBody, RESPONSE_CAPACITY, Rejection, json_response};
 use crate::stream_permits::StreamPermits;
 use crate::{attach_extensions, http_status};
 
-/// Returns true if a message belongs to the modern era according to its `_meta` or its headers.
-pub(super) fn is_modern(headers: &HeaderMap, message: &Message<'_>) -> bool {
+/// Returns true if a message belongs to the modern era according to its `_meta`.
+pub(super) fn states_version(message: &Message<'_>) -> bool {
     let (Message::Request(_, envelope) | Message::Notification(envelope)) = message else {
-        return is_modern_version(headers);
+        return false;
     };
     let meta = envelope.params.meta.filter(|meta| meta.starts_with('{'));
-    is_modern_version(headers) || meta.is_some_and(|meta| stated_version(meta).is_some())
+    meta.is_some_and(|meta| stated_version(meta).is_some())
 }
 
 /// Returns true if the headers name a revision without a handshake.
@@ -44,16 +44,21 @@ pub(super) fn is_modern_version(headers: &HeaderMap) -> bool {
 pub(super) struct PeerCache(Mutex<CachedPeer>);
 
 impl PeerCache {
-    /// Runs `action` on a connection that has the cached peer, and caches another peer that it has identified.
+    /// Returns the cached peer.
+    pub(super) fn get(&self) -> CachedPeer {
+        self.lock().clone()
+    }
+
+    /// Runs `action` on a connection that has the peer `cached`, and caches another peer that it has identified.
     fn with_cached_peer<T>(
         &self,
+        cached: &CachedPeer,
         connection: &mut Connection,
         action: impl FnOnce(&mut Connection) -> T,
     ) -> T {
-        let cached = self.lock().clone();
-        connection.cached_peer().clone_from(&cached);
+        connection.cached_peer().clone_from(cached);
         let output = action(connection);
-        if !connection.cached_peer().is_same_entry(&cached) {
+        if !connection.cached_peer().is_same_entry(cached) {
             self.lock().clone_from(connection.cached_peer());
         }
         output
@@ -68,6 +73,8 @@ impl PeerCache {
 pub(super) struct Modern<'a> {
     pub(super) server: &'a Server,
     pub(super) peer_cache: &'a PeerCache,
+    /// Peer that was cached before the message was parsed.
+    pub(super) cached: &'a CachedPeer,
     pub(super) sessions: &'a Sessions,
     pub(super) stream_permits: &'a StreamPermits,
 }
@@ -107,11 +114,11 @@ impl Modern<'_> {
             attach_extensions(&mut connection, parts.clone());
         }
         let headers = &parts.headers;
-        let checked = self
-            .peer_cache
-            .with_cached_peer(&mut connection, |connection| {
-                check_request(connection, headers, &envelope)
-            });
+        let checked =
+            self.peer_cache
+                .with_cached_peer(self.cached, &mut connection, |connection| {
+                    check_request(connection, headers, &envelope)
+                });
         checked.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, Some(id), error))?;
         let expires = expiry(&parts);
         attach_extensions(&mut connection, parts);

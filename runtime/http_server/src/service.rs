@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use tower_service::Service;
-use treenail_runtime::internal::{Invalid, parse};
+use treenail_runtime::internal::{CachedPeer, Invalid, parse_with_known_meta};
 use treenail_runtime::{Server, internal};
 
 use crate::authorize::{Authorized, HttpAuthorizer, authorize_request};
@@ -218,16 +218,18 @@ impl HttpService {
             }
         }
         if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
-            return self.handle_sse(parts, body, paths, endpoint).await;
+            // Boxed, because it would be the largest part of the future of every request.
+            return Box::pin(self.handle_sse(parts, body, paths, endpoint)).await;
         }
+        let has_modern_version = modern::is_modern_version(&parts.headers);
         match parts.method {
             Method::POST => {}
-            Method::GET if !modern::is_modern_version(&parts.headers) => {
+            Method::GET if !has_modern_version => {
                 check_accept(&parts.headers, &["text/event-stream"])?;
                 self.check_scopes(&parts, None)?;
                 return self.legacy(parts).get();
             }
-            Method::DELETE if !modern::is_modern_version(&parts.headers) => {
+            Method::DELETE if !has_modern_version => {
                 self.check_scopes(&parts, None)?;
                 return self.legacy(parts).delete();
             }
@@ -236,16 +238,20 @@ impl HttpService {
         check_content(&parts.headers)?;
         check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
         let bytes = read_body(body, limits, &self.0.read_timeout).await?;
-        let body = parse(&bytes, limits);
+        let cached = has_modern_version.then(|| self.0.peer_cache.get());
+        let cached = cached.unwrap_or_default();
+        let body = parse_with_known_meta(&bytes, limits.into(), cached.meta());
         self.check_scopes(&parts, Some(&body))?;
         match body {
-            internal::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
-                self.modern().handle_message(parts, message).await
+            internal::Body::One(Ok(message))
+                if has_modern_version || modern::states_version(&message) =>
+            {
+                self.modern(&cached).handle_message(parts, message).await
             }
             internal::Body::One(Err(Invalid { id, error })) => {
                 Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
             }
-            internal::Body::Batch(_) if modern::is_modern_version(&parts.headers) => {
+            internal::Body::Batch(_) if has_modern_version => {
                 let message = "batches exist in revision 2025-03-26 only";
                 Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
@@ -253,10 +259,11 @@ impl HttpService {
         }
     }
 
-    fn modern(&self) -> Modern<'_> {
+    fn modern<'a>(&'a self, cached: &'a CachedPeer) -> Modern<'a> {
         Modern {
             server: &self.0.server,
             peer_cache: &self.0.peer_cache,
+            cached,
             sessions: &self.0.sessions,
             stream_permits: &self.0.stream_permits,
         }

@@ -77,7 +77,10 @@ impl HttpService {
                 let error = RpcError::method_not_found(&envelope.method, Revision::LATEST_LEGACY);
                 self.legacy(parts).reject_sse(id, &error).await
             }
-            internal::Body::One(Ok(message)) if modern::is_modern(&parts.headers, &message) => {
+            internal::Body::One(Ok(message))
+                if modern::is_modern_version(&parts.headers)
+                    || modern::states_version(&message) =>
+            {
                 let message = "HTTP+SSE requires a handshake; modern requests are served at the endpoint of Streamable HTTP";
                 Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower_service::Service as _;
+use treenail_http_client::body;
 use treenail_http_server::{HttpBody, HttpService, http_service, serve_stream};
 use treenail_runtime::Server;
 
@@ -21,6 +22,9 @@ use crate::network::{Listener, SimStream};
 use crate::simulation::Transport;
 use crate::watch::{Exchange, Monitor, Rules, WatchedBody, WatchedLines};
 use crate::world::World;
+
+/// Maximum size of a body in bytes, more than any server accepts.
+const MAX_BODY_BYTES: usize = 64 << 20;
 
 /// A replica of the server under test, at its start. A replica that has crashed starts again as another value with the same index.
 #[derive(Clone, Debug)]
@@ -104,8 +108,10 @@ impl Door {
         self,
         request: Request<Incoming>,
     ) -> Result<Response<WatchedBody>, Infallible> {
-        let (parts, body) = request.into_parts();
-        let body = collect(body).await;
+        let (parts, mut body) = request.into_parts();
+        // The body of a broken connection ends early.
+        let (body, _) = body::read(&mut body, MAX_BODY_BYTES).await;
+        let body = Bytes::from(body);
         let is_duplicated = self
             .world
             .draw(|faults, random| !body.is_empty() && random.chance(faults.duplicates));
@@ -143,17 +149,6 @@ async fn call(mut service: HttpService, request: Request<Whole>) -> Response<Htt
         Ok(response) => response,
         Err(never) => match never {},
     }
-}
-
-/// Reads a body of a request. That of a broken connection ends early.
-async fn collect(body: Incoming) -> Bytes {
-    let (mut body, mut bytes) = (pin!(body), BytesMut::new());
-    while let Some(Ok(frame)) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-        if let Ok(data) = frame.into_data() {
-            bytes.extend_from_slice(&data);
-        }
-    }
-    bytes.freeze()
 }
 
 async fn read_to_end(body: WatchedBody) {

@@ -45,15 +45,15 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns the state of questions to the caller, if the caller is of the modern era and can answer any.
-    fn round(&self) -> Option<Arc<Round>> {
+    /// Returns true if the caller is of the modern era and can answer questions.
+    fn may_ask(&self) -> bool {
         let capabilities = self.peer.capabilities();
-        let answers = capabilities.elicitation.is_some()
-            || capabilities.sampling.is_some()
-            || capabilities.roots.is_some();
         // The protocol has no questions in the results of other methods.
-        let may_ask = answers && self.target.method.is_some();
-        (may_ask && self.peer.revision().is_modern()).then(|| self.new_round())
+        self.peer.revision().is_modern()
+            && self.target.method.is_some()
+            && (capabilities.elicitation.is_some()
+                || capabilities.sampling.is_some()
+                || capabilities.roots.is_some())
     }
 
     /// Returns true if the call runs as a task already.

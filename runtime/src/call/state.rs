@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
 use tokio::sync::Notify;
-use treenail_schema::{Notification, Number, ProgressToken};
+use treenail_schema::internal::PackedTexts;
+use treenail_schema::{Method, Notification, Number, ProgressToken};
 
 use crate::ask::{Questions, Round};
-use crate::call::Call;
+use crate::call::{Call, CallTarget};
 #[cfg(feature = "tower")]
 use crate::context::Context;
 use crate::outbox::{Outbox, notification};
@@ -43,11 +44,17 @@ impl Lifetime {
 
     /// Ends the call. If its function has failed, the error that is returned here replaces the failure.
     pub(crate) fn end(mut self) -> Option<RpcError> {
-        let state = self.state.take()?;
-        if self.ends_call {
-            state.finish()
-        } else {
-            state.live().fault.take()
+        let mut state = self.state.take()?;
+        if !self.ends_call {
+            return state.live().fault.take();
+        }
+        match Arc::get_mut(&mut state) {
+            // The function has dropped its context, so nothing can be sent or waited for.
+            Some(state) => {
+                let live = state.rest.get_mut()?.live.get_mut();
+                live.unwrap_or_else(PoisonError::into_inner).fault.take()
+            }
+            None => state.finish(),
         }
     }
 }
@@ -66,18 +73,40 @@ pub(crate) struct CallState {
     pub(crate) peer: Arc<Peer>,
     pub(crate) server: Server,
     pub(crate) id: LazyId,
-    pub(crate) meta: Option<Box<str>>,
-    /// Parsed from `meta` when it is first needed, because most functions report no progress.
-    progress_token: OnceLock<Option<ProgressToken>>,
-    round: Option<Arc<Round>>,
-    /// The record of the task that the call has become. Set under the lock of `live`.
-    task: OnceLock<Arc<dyn TaskLink>>,
+    /// The `_meta` object, the name of the target, and the arguments: those that are needed.
+    texts: PackedTexts<3>,
+    /// Set if the `_meta` is that of the peer.
+    has_peer_meta: bool,
+    /// The caller, if a transport has authenticated it.
+    principal: Option<Box<str>>,
+    /// The method, if its function may ask the caller in rounds.
+    asks: Option<Method>,
     /// Set if the call continues after its function, in the layers around it.
     has_layers: bool,
     outbox: Outbox,
+    /// Allocated when it is first needed: most functions only return a value.
+    rest: OnceLock<Box<Rest>>,
+}
+
+/// The part of the state of calls that send messages, ask their callers, fail, or are pending.
+#[derive(Debug, Default)]
+struct Rest {
+    /// Parsed from the `_meta`.
+    progress_token: OnceLock<Option<ProgressToken>>,
+    round: OnceLock<Arc<Round>>,
+    /// The record of the task that the call has become. Set under the lock of `live`.
+    task: OnceLock<Arc<dyn TaskLink>>,
     live: Mutex<Live>,
     /// Notified at the end of the call, and when it becomes a task.
     finished: Notify,
+}
+
+impl Rest {
+    fn of(round: Arc<Round>) -> OnceLock<Box<Self>> {
+        let rest = Self::default();
+        rest.round.get_or_init(|| round);
+        Box::new(rest).into()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -92,37 +121,52 @@ struct Live {
 }
 
 impl CallState {
+    #[inline]
     pub(crate) fn new(call: &Call<'_>) -> Self {
+        Self::with_arguments(call, false)
+    }
+
+    /// Creates the state, which has the text of the arguments on request.
+    #[inline]
+    pub(crate) fn with_arguments(call: &Call<'_>, arguments: bool) -> Self {
+        let asks = call.may_ask().then_some(call.target.method).flatten();
+        let resumed = asks.and(call.resumed);
+        let has_peer_meta = call.meta.is_some_and(|meta| *meta == *call.peer.meta);
+        let mut texts = [""; 3];
+        if !has_peer_meta {
+            texts[0] = call.meta.unwrap_or_default();
+        }
+        if asks.is_some() || arguments {
+            texts[1] = call.target.name;
+            texts[2] = call.target.arguments.unwrap_or_default();
+        }
         Self {
             peer: Arc::clone(call.peer),
             server: call.server.clone(),
             id: LazyId::new(call.id),
-            meta: call.meta.map(Into::into),
-            progress_token: OnceLock::new(),
-            round: call.round(),
-            task: OnceLock::new(),
+            texts: PackedTexts::new(texts),
+            has_peer_meta,
+            principal: asks.and_then(|_| call.target.principal.map(Into::into)),
+            asks,
             has_layers: false,
             outbox: call.outbox.clone(),
-            live: Mutex::default(),
-            finished: Notify::new(),
+            rest: resumed.map_or_else(OnceLock::new, |_| Rest::of(call.new_round())),
         }
     }
 
     /// Creates the state of a call that may become a task. It shares the questions and answers with the layers around it.
     pub(crate) fn detachable(call: &Call<'_>) -> Self {
         let mut state = Self::new(call);
-        let outer = call
-            .context
-            .and_then(|context| context.state().round.clone());
-        let round = outer.or(state.round.take());
-        state.round = Some(round.unwrap_or_else(|| call.new_round()));
+        let outer = call.context.and_then(|it| it.state().shared_round());
+        let round = outer.or_else(|| state.shared_round()).cloned();
+        state.rest = Rest::of(round.unwrap_or_else(|| call.new_round()));
         state
     }
 
     /// Returns the token that a caller sends if it requests progress.
     pub(crate) fn progress_token(&self) -> Option<&ProgressToken> {
-        let parse = || self.meta.as_deref().and_then(progress_token);
-        self.progress_token.get_or_init(parse).as_ref()
+        let parse = || self.meta().and_then(progress_token);
+        self.rest().progress_token.get_or_init(parse).as_ref()
     }
 
     /// Sends a notification, unless the call has ended. Waits for room in the queue.
@@ -202,16 +246,46 @@ impl CallState {
 
     /// Returns the state of questions to a caller of the modern era, or of a call that may become a task.
     pub(crate) fn round(&self) -> Option<&Round> {
-        self.round.as_deref()
+        self.shared_round().map(|round| &**round)
+    }
+
+    fn shared_round(&self) -> Option<&Arc<Round>> {
+        let known = self.rest.get().and_then(|rest| rest.round.get());
+        if known.is_some() {
+            return known;
+        }
+        let target = CallTarget {
+            principal: self.principal.as_deref(),
+            method: Some(self.asks?),
+            name: self.texts.get(1),
+            arguments: Some(self.texts.get(2)).filter(|it| !it.is_empty()),
+        };
+        let new = || Arc::new(Round::new(self.server.elicit_config(), target, None));
+        Some(self.rest().round.get_or_init(new))
+    }
+
+    /// Returns the text of the `_meta` object.
+    pub(crate) fn meta(&self) -> Option<&str> {
+        let own = Some(self.texts.get(0)).filter(|it| !it.is_empty());
+        own.or(self.has_peer_meta.then_some(&*self.peer.meta))
+    }
+
+    /// Returns the text of the arguments of a call that needs it.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn arguments(&self) -> &str {
+        match self.texts.get(2) {
+            "" => "{}",
+            text => text,
+        }
     }
 
     /// Returns the record of the task that the call has become.
     pub(crate) fn link(&self) -> Option<&Arc<dyn TaskLink>> {
-        self.task.get()
+        self.rest.get()?.task.get()
     }
 
     pub(crate) fn is_task(&self) -> bool {
-        self.task.get().is_some()
+        self.link().is_some()
     }
 
     /// Makes the call a task, and returns the values that it has obtained so far.
@@ -219,10 +293,10 @@ impl CallState {
     pub(crate) fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
         let live = self.live();
         // A second link is dropped.
-        let _ = self.task.set(link);
+        let _ = self.rest().task.set(link);
         let journal = self.round().map(Round::journal).unwrap_or_default();
         drop(live);
-        self.finished.notify_waiters();
+        self.rest().finished.notify_waiters();
         journal
     }
 
@@ -263,7 +337,7 @@ impl CallState {
         let (fault, awaited) = (live.fault.take(), live.awaited);
         drop(live);
         if awaited {
-            self.finished.notify_waiters();
+            self.rest().finished.notify_waiters();
         }
         fault
     }
@@ -272,14 +346,21 @@ impl CallState {
         self.live().finished
     }
 
+    fn rest(&self) -> &Rest {
+        self.rest.get_or_init(Box::default)
+    }
+
     fn live(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rest()
+            .live
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the end of the call.
     pub(crate) async fn finished(&self) {
         loop {
-            let changed = self.finished.notified();
+            let changed = self.rest().finished.notified();
             if self.note_wait() {
                 return;
             }
@@ -289,7 +370,7 @@ impl CallState {
 
     /// Waits until the call has ended, or has become a task.
     pub(crate) async fn finished_or_task(&self) {
-        let changed = self.finished.notified();
+        let changed = self.rest().finished.notified();
         if !self.note_wait() && !self.is_task() {
             changed.await;
         }

@@ -1,12 +1,15 @@
 //! Arguments of a call, as a handler takes them.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value};
-use treenail_schema::internal::TextDeserializer;
+use treenail_schema::internal::{Places, TextDeserializer};
 
+use crate::call::CallState;
+use crate::context::Context;
 use crate::function::argument_error::{Problem, format_problems};
 use crate::wire::{Members, as_string};
 
@@ -40,8 +43,16 @@ use crate::wire::{Members, as_string};
 /// ```
 #[derive(Clone)]
 pub struct Arguments {
-    text: Box<str>,
+    text: Text,
     form: Form,
+}
+
+/// JSON text of the object.
+#[derive(Clone)]
+enum Text {
+    Own(Box<str>),
+    /// That of a call, with the places of its members.
+    OfCall(Arc<CallState>, Places),
 }
 
 /// Form of the values.
@@ -57,7 +68,7 @@ impl fmt::Debug for Arguments {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Arguments")
-            .field("bytes", &self.text.len())
+            .field("bytes", &self.text().len())
             .finish_non_exhaustive()
     }
 }
@@ -65,18 +76,32 @@ impl fmt::Debug for Arguments {
 impl Arguments {
     /// Copies the text of an object that has been checked.
     pub(super) fn new(text: Option<&str>, form: Form) -> Self {
-        let text = text.unwrap_or("{}").into();
+        let text = Text::Own(text.unwrap_or("{}").into());
+        Self { text, form }
+    }
+
+    /// Returns the arguments of a call whose state has their text.
+    #[inline]
+    pub(super) fn of_call(context: &Context, places: Places) -> Self {
+        let text = Text::OfCall(Arc::clone(context.state()), places);
+        let form = Form::Json;
         Self { text, form }
     }
 
     /// Returns the JSON text of the object that contains the arguments, as the caller wrote it.
     pub fn text(&self) -> &str {
-        &self.text
+        match &self.text {
+            Text::Own(text) => text,
+            Text::OfCall(state, _) => state.arguments(),
+        }
     }
 
-    /// Returns the JSON text without a copy.
+    /// Returns the JSON text, for a `raw` handler without a copy.
     pub fn into_text(self) -> String {
-        self.text.into()
+        match self.text {
+            Text::Own(text) => text.into(),
+            Text::OfCall(state, _) => state.arguments().to_owned(),
+        }
     }
 
     /// Returns the argument with this name, if it is present and a string.
@@ -88,7 +113,7 @@ impl Arguments {
     /// Parses the arguments as a JSON value, an object.
     pub fn value(&self) -> Value {
         // The text has been checked; only nesting that serde_json does not support remains.
-        serde_json::from_str(&self.text).unwrap_or_default()
+        serde_json::from_str(self.text()).unwrap_or_default()
     }
 
     /// Deserializes the arguments.
@@ -102,9 +127,14 @@ impl Arguments {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
         match self.form {
             Form::Json => {
+                if let Text::OfCall(state, places) = &self.text {
+                    if let Some(read) = places.read(state.arguments()) {
+                        return Ok(read);
+                    }
+                }
                 // Only a failure needs the location, whose tracking takes time.
-                serde_json::from_str(&self.text).or_else(|_| {
-                    let json = &mut serde_json::Deserializer::from_str(&self.text);
+                serde_json::from_str(self.text()).or_else(|_| {
+                    let json = &mut serde_json::Deserializer::from_str(self.text());
                     serde_path_to_error::deserialize(json)
                         .map_err(|error| ArgumentError::new(&error))
                 })
@@ -123,7 +153,7 @@ impl Arguments {
     /// Returns the members that are strings, in order.
     pub(super) fn texts(&self) -> Vec<(String, String)> {
         let mut texts = Vec::new();
-        let Ok(mut members) = Members::new(&self.text) else {
+        let Ok(mut members) = Members::new(self.text()) else {
             return texts;
         };
         while let Ok(Some((name, value))) = members.next() {

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use treenail_schema::SchemaObject;
-use treenail_schema::internal::ValidationLimits;
-use treenail_validation::{CompiledSchema, Verdict};
+use treenail_schema::internal::{Places, ValidationLimits};
+use treenail_validation::{CompiledSchema, FlatSchema, Verdict};
 
 use super::arguments::{Arguments, Form};
-use super::flat::FlatSchema;
+use crate::call::{Call, CallState, CallValue, Lifetime};
+use crate::context::Context;
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, truncated_json};
 use crate::function::violations::to_problems;
@@ -19,10 +20,6 @@ pub(super) struct Unchecked(pub(super) Form);
 
 impl ArgumentList for Unchecked {
     type Values = Arguments;
-
-    fn schema(&self) -> Result<Map<String, Value>, String> {
-        Ok(Map::new())
-    }
 
     fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
         Ok(Arguments::new(text, self.0))
@@ -55,22 +52,27 @@ impl Matching {
         (matching, outcome)
     }
 
+    /// Validates arguments.
+    fn accept(&self, text: Option<&str>) -> Result<Accepted, Vec<Problem>> {
+        let object = text.unwrap_or("{}");
+        let places = self.flat.as_ref().and_then(|flat| flat.accepts(object));
+        places.map_or_else(|| self.check(object), |places| Ok(Accepted::Given(places)))
+    }
+
     /// Validates arguments that are not accepted quickly.
     #[cold]
-    fn check(&self, text: &str) -> Result<Arguments, Vec<Problem>> {
+    fn check(&self, text: &str) -> Result<Accepted, Vec<Problem>> {
         let repeated = repeated(text);
         if !repeated.is_empty() {
             return Err(repeated);
         }
         let value: Value = serde_json::from_str(text).map_err(|error| whole(error.to_string()))?;
         let Some(problems) = self.problems(&value) else {
-            return Ok(Arguments::new(Some(text), Form::Json));
+            return Ok(Accepted::Given(Places::unknown()));
         };
         // A model that writes null instead of omitting an argument means the default.
         match self.without_optional_nulls(&value) {
-            Some(rest) if self.problems(&rest).is_none() => {
-                Ok(Arguments::new(Some(&rest.to_string()), Form::Json))
-            }
+            Some(rest) if self.problems(&rest).is_none() => Ok(Accepted::Changed(rest.to_string())),
             _ => Err(problems),
         }
     }
@@ -132,16 +134,72 @@ fn repeated(text: &str) -> Vec<Problem> {
 impl ArgumentList for Matching {
     type Values = Arguments;
 
-    fn schema(&self) -> Result<Map<String, Value>, String> {
-        Ok(Map::new())
+    fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
+        Ok(match self.accept(text)? {
+            Accepted::Given(_) => Arguments::new(text, Form::Json),
+            Accepted::Changed(text) => Arguments::new(Some(&text), Form::Json),
+        })
+    }
+}
+
+/// Arguments that match their schema.
+pub(super) enum Accepted {
+    /// The text of the call, with the places of its members.
+    Given(Places),
+    /// Another text, without the arguments that are null.
+    Changed(String),
+}
+
+/// As [`Matching`], for a function that gets the text of the arguments with its context.
+pub(super) struct Shared(pub(super) Matching);
+
+impl ArgumentList for Shared {
+    type Values = Accepted;
+
+    fn read(&self, text: Option<&str>) -> Result<Accepted, Vec<Problem>> {
+        self.0.accept(text)
+    }
+}
+
+/// Context of a call, which has the text of the arguments.
+pub(super) struct WithArguments {
+    context: Context,
+    /// Set if the context is that of the layers around the function, which may have changed the arguments.
+    text: Option<Box<str>>,
+}
+
+impl CallValue for WithArguments {
+    fn from_call(call: &Call<'_>) -> Self {
+        match call.context {
+            Some(context) => Self {
+                context: context.clone(),
+                text: Some(call.target.arguments.unwrap_or("{}").into()),
+            },
+            None => Self {
+                context: Context::new(
+                    CallState::with_arguments(call, true),
+                    call.extensions.clone(),
+                ),
+                text: None,
+            },
+        }
     }
 
-    fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
-        let object = text.unwrap_or("{}");
-        if self.flat.as_ref().is_some_and(|flat| flat.accepts(object)) {
-            return Ok(Arguments::new(text, Form::Json));
-        }
-        self.check(object)
+    fn lifetime(&self) -> Lifetime {
+        self.context.lifetime()
+    }
+}
+
+impl WithArguments {
+    /// Returns the values that a handler takes.
+    #[inline]
+    pub(super) fn split(self, accepted: Accepted) -> (Context, Arguments) {
+        let arguments = match (accepted, self.text) {
+            (Accepted::Changed(text), _) => Arguments::new(Some(&text), Form::Json),
+            (Accepted::Given(_), Some(text)) => Arguments::new(Some(&text), Form::Json),
+            (Accepted::Given(places), None) => Arguments::of_call(&self.context, places),
+        };
+        (self.context, arguments)
     }
 }
 
@@ -179,10 +237,6 @@ impl Texts {
 
 impl ArgumentList for Texts {
     type Values = Arguments;
-
-    fn schema(&self) -> Result<Map<String, Value>, String> {
-        Ok(Map::new())
-    }
 
     fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
         let mut seen = vec![false; self.arguments.len()];

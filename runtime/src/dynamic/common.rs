@@ -130,4 +130,32 @@ macro_rules! metadata {
     };
 }
 
-pub(super) use metadata;
+/// Defines the completion of a builder with the field `suggestions`.
+macro_rules! completions {
+    ($builder:ident) => {
+        impl $builder {
+            /// Adds completion for an argument, or a variable of a URI, as `#[arg(complete = …)]` does.
+            pub fn complete<F, C, K>(mut self, argument: impl Into<String>, complete: F) -> Self
+            where
+                F: Fn(crate::completion::CompletionRequest) -> C + Send + Sync + 'static,
+                C: crate::completion::IntoCompletions<K> + Send + 'static,
+            {
+                self.suggestions.add(argument.into(), complete);
+                self
+            }
+
+            /// Adds completion for everything without its own: a handler that takes the JSON text of the parameters of
+            /// `completion/complete`, and returns that of a `CompleteResult`.
+            pub fn complete_raw<F, R>(mut self, complete: F) -> Self
+            where
+                F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
+                R: Future<Output = Result<RawResult, RpcError>> + Send + 'static,
+            {
+                self.suggestions.set_raw(complete);
+                self
+            }
+        }
+    };
+}
+
+pub(super) use {completions, metadata};

@@ -7,7 +7,6 @@
 mod arguments;
 mod checked;
 mod common;
-mod flat;
 mod prompt;
 mod raw;
 mod read;

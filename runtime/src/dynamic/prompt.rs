@@ -9,10 +9,9 @@ use treenail_schema::PromptArgument;
 
 use super::arguments::{Arguments, Form};
 use super::checked::{Texts, Unchecked};
-use super::common::{Suggestions, metadata};
+use super::common::{Suggestions, completions, metadata};
 use super::raw::{RawOutcome, RawResult, bounded};
 use super::{Bound, Feature, results};
-use crate::completion::{CompletionRequest, IntoCompletions};
 use crate::context::Context;
 use crate::definition::Registered;
 use crate::function::{Function, Output};
@@ -53,6 +52,7 @@ pub struct Prompt {
 }
 
 metadata!(Prompt);
+completions!(Prompt);
 
 impl From<treenail_schema::Prompt> for Prompt {
     fn from(descriptor: treenail_schema::Prompt) -> Self {
@@ -74,27 +74,6 @@ impl Prompt {
     pub fn argument(mut self, argument: impl Into<PromptArgument>) -> Self {
         let arguments = self.descriptor.arguments.get_or_insert_default();
         arguments.push(argument.into());
-        self
-    }
-
-    /// Adds completion for an argument, as `#[arg(complete = …)]` does.
-    pub fn complete<F, C, K>(mut self, argument: impl Into<String>, complete: F) -> Self
-    where
-        F: Fn(CompletionRequest) -> C + Send + Sync + 'static,
-        C: IntoCompletions<K> + Send + 'static,
-    {
-        self.suggestions.add(argument.into(), complete);
-        self
-    }
-
-    /// Adds completion for all arguments without their own: a handler that takes the JSON text of the parameters of
-    /// `completion/complete`, and returns that of a `CompleteResult`.
-    pub fn complete_raw<F, R>(mut self, complete: F) -> Self
-    where
-        F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<RawResult, RpcError>> + Send + 'static,
-    {
-        self.suggestions.set_raw(complete);
         self
     }
 

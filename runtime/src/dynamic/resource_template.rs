@@ -7,13 +7,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
-use super::common::{Suggestions, metadata};
+use super::common::{Suggestions, completions, metadata};
 use super::raw::RawResult;
 use super::read::{self, ReadRequest, resource_methods};
 use super::template::parse;
 use super::{Bound, Feature};
 use crate::attribute_value::IntoAnnotations;
-use crate::completion::{CompletionRequest, IntoCompletions};
 use crate::context::Context;
 use crate::definition::Registered;
 use crate::function::Function;
@@ -50,6 +49,7 @@ pub struct ResourceTemplate {
 }
 
 metadata!(ResourceTemplate);
+completions!(ResourceTemplate);
 resource_methods!(ResourceTemplate);
 
 impl From<treenail_schema::ResourceTemplate> for ResourceTemplate {
@@ -82,27 +82,6 @@ impl ResourceTemplate {
     /// contains.
     pub fn unlisted(mut self) -> Self {
         self.listed = false;
-        self
-    }
-
-    /// Adds completion for a variable, as `#[arg(complete = …)]` does.
-    pub fn complete<F, C, K>(mut self, variable: impl Into<String>, complete: F) -> Self
-    where
-        F: Fn(CompletionRequest) -> C + Send + Sync + 'static,
-        C: IntoCompletions<K> + Send + 'static,
-    {
-        self.suggestions.add(variable.into(), complete);
-        self
-    }
-
-    /// Adds completion for all variables without their own: a handler that takes the JSON text of the parameters of
-    /// `completion/complete`, and returns that of a `CompleteResult`.
-    pub fn complete_raw<F, R>(mut self, complete: F) -> Self
-    where
-        F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<RawResult, RpcError>> + Send + 'static,
-    {
-        self.suggestions.set_raw(complete);
         self
     }
 

@@ -9,7 +9,7 @@ use treenail_schema::ToolAnnotations;
 use treenail_schema::internal::ValidationLimits;
 
 use super::arguments::{Arguments, Form};
-use super::checked::{Matching, Unchecked};
+use super::checked::{Matching, Shared, Unchecked, WithArguments};
 use super::common::metadata;
 use super::raw::{RawOutcome, RawResult, bounded};
 use super::{Bound, Feature, results};
@@ -193,8 +193,11 @@ impl Tool {
         T: ToolOutput<K> + 'static,
     {
         self.validated(T::output(Kind::any()), |arguments, output| {
-            let body = move |_, context, values| handler(context, values);
-            Function::asynchronous(arguments, output, body)
+            let body = move |_, call: WithArguments, values| {
+                let (context, arguments) = call.split(values);
+                handler(context, arguments)
+            };
+            Function::asynchronous(Shared(arguments), output, body)
         })
     }
 

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::{Method, Revision};
 
 use super::identifier::OFFICIAL;
-use super::publication::push_member;
+use super::params::read_params;
 use crate::call::{Call, CallValue};
 use crate::context::Context;
 use crate::function::argument_error::Problem;
@@ -19,7 +19,7 @@ use crate::function::run::{Running, catch_panic, panic_error, to_rpc_error};
 use crate::function::{FeatureKind, Output};
 use crate::handler::Handler;
 use crate::result_writer::ResultWriter;
-use crate::wire::{Members, RpcError, raw_json, shortened};
+use crate::wire::{RpcError, write_json};
 
 /// Method of an [`Extension`](crate::extension::Extension), with its handler and its options.
 ///
@@ -74,15 +74,26 @@ impl ExtensionMethod {
         F: Fn(Context, P) -> A + Send + Sync + 'static,
         A: Future<Output = Result<R, E>> + Send + 'static,
     {
+        Self::writing(name, handler, write)
+    }
+
+    /// Creates a method whose output `write` writes.
+    pub(crate) fn writing<P, T, F, A>(name: impl Into<String>, handler: F, write: Write<T>) -> Self
+    where
+        P: DeserializeOwned + 'static,
+        T: 'static,
+        F: Fn(Context, P) -> A + Send + Sync + 'static,
+        A: Future<Output = T> + Send + 'static,
+    {
         let name: Box<str> = name.into().into();
         let info = Arc::new(MethodInfo { name: name.clone() });
         let output = Output {
             schema: |_| None,
-            write: write::<R, E>,
+            write,
         };
         let handler = move |call: &Call<'_>, result: &mut ResultWriter<'_>| {
             let started = catch_panic(&*info, result, |_| {
-                let params = read_params(&info.name, call.target.arguments)?;
+                let params = read_params(&info.name, call.target.arguments, call.meta)?;
                 let context = Context::from_call(call);
                 let lifetime = context.lifetime();
                 let future = handler(context, params);
@@ -164,8 +175,11 @@ pub(crate) fn is_task_method(method: Method) -> bool {
     )
 }
 
+/// Function that writes the output of a method.
+pub(crate) type Write<T> = fn(T, &MethodInfo, &(), &mut ResultWriter<'_>) -> Result<(), RpcError>;
+
 /// Facts about a method that its requests need.
-struct MethodInfo {
+pub(crate) struct MethodInfo {
     name: Box<str>,
 }
 
@@ -183,39 +197,6 @@ impl FeatureKind for MethodInfo {
     fn on_panic(&self, message: &str, _: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         Err(panic_error("method", &self.name, message))
     }
-}
-
-/// Reads the parameters of a request, without `_meta`.
-fn read_params<P: DeserializeOwned>(method: &str, text: Option<&str>) -> Result<P, RpcError> {
-    let text = without_meta(text.unwrap_or("{}"));
-    // Only an error needs the path to its place.
-    if let Ok(params) = serde_json::from_str(&text) {
-        return Ok(params);
-    }
-    let mut reader = serde_json::Deserializer::from_str(&text);
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let member = match error.path().to_string().as_str() {
-            "." => String::new(),
-            path => format!("`{}`: ", shortened(path)),
-        };
-        let reason = error.inner().to_string();
-        let reason = shortened(reason.split(" at line ").next().unwrap_or_default());
-        RpcError::invalid_params(format!("invalid `params` for `{method}`: {member}{reason}"))
-    })
-}
-
-/// Returns the text of an object without its member `_meta`. Its JSON has been checked.
-fn without_meta(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut members = Members::new(text);
-    while let Ok(Some((key, value))) = members.as_mut().map_or(Ok(None), Members::next) {
-        if key != "_meta" {
-            push_member(&mut out, &key, value);
-        }
-    }
-    out.insert(0, '{');
-    out.push('}');
-    out
 }
 
 /// Writes the result of a handler.
@@ -239,10 +220,12 @@ where
         tracing::error!(method, %problem, "the result of a method could not be written");
         RpcError::internal(format!("the result of `{method}` {problem}"))
     };
-    let text = raw_json(&value).map_err(|error| failed(&format!("is not JSON: {error}")))?;
-    let text = match text.get() {
-        "null" => "{}",
-        text => text,
+    let mut text = Vec::with_capacity(64);
+    write_json(&mut text, &value).map_err(|error| failed(&format!("is not JSON: {error}")))?;
+    let text = match std::str::from_utf8(&text) {
+        Ok("null") => "{}",
+        Ok(text) => text,
+        Err(_) => return Err(failed(&"is not UTF-8")),
     };
     result.object(text).map_err(|_| failed(&"is not an object"))
 }

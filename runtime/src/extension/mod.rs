@@ -5,6 +5,7 @@ mod facts;
 mod gate;
 mod identifier;
 mod method;
+mod params;
 mod publication;
 mod set;
 mod topic;

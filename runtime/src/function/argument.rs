@@ -227,8 +227,10 @@ pub trait ArgumentList: Send + Sync + 'static {
     /// Argument values, as the function takes them.
     type Values: 'static;
 
-    /// Returns the JSON schema of the object that contains the arguments.
-    fn schema(&self) -> Result<Map<String, Value>, String>;
+    /// Returns the JSON schema of the object that contains the arguments. That of a run-time feature is in its descriptor.
+    fn schema(&self) -> Result<Map<String, Value>, String> {
+        Ok(Map::new())
+    }
 
     /// Parses the arguments from the JSON of that object.
     fn read(&self, text: Option<&str>) -> Result<Self::Values, Vec<Problem>>;

@@ -1,6 +1,5 @@
 //! Types of the fields of types with `#[mcp_type]`.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
@@ -26,6 +25,34 @@ pub trait FieldType<Leaf, Field> {
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field, D::Error>;
 }
 
+/// [`FieldType`] of types with `#[mcp_type(input)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Leaf}` cannot be the type of a field of an `#[mcp_type(input)]`",
+    label = "a field needs `Deserialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` or `#[mcp_type(input)]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature of `treenail` with that name"
+)]
+pub trait InputFieldType<Leaf, Field> {
+    /// The type of the field.
+    type Same;
+
+    /// Deserializes the value of the field.
+    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field, D::Error>;
+}
+
+/// [`FieldType`] of types with `#[mcp_type(output)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Leaf}` cannot be the type of a field of an `#[mcp_type(output)]`",
+    label = "a field needs `Serialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` or `#[mcp_type(output)]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature of `treenail` with that name"
+)]
+pub trait OutputFieldType<Leaf, Field> {
+    /// The type of the field.
+    type Same;
+
+    /// Serializes the value of the field.
+    fn serialize<S: Serializer>(value: &Field, serializer: S) -> Result<S::Ok, S::Error>;
+}
+
 /// Suitability of a type for a field, see [`FieldType`].
 #[derive(Debug)]
 pub struct Suitable<const HAS_TRAITS: bool>;
@@ -43,19 +70,37 @@ impl<Leaf, Field: Serialize + DeserializeOwned> FieldType<Leaf, Field> for Suita
     }
 }
 
-/// Detection of the traits of a type: the constant `HAVE` is true if `T` has all of them.
-pub struct FieldTraits<T>(PhantomData<T>);
+#[diagnostic::do_not_recommend]
+impl<Leaf, Field: DeserializeOwned> InputFieldType<Leaf, Field> for Suitable<true> {
+    type Same = Field;
 
-impl<T> fmt::Debug for FieldTraits<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("FieldTraits")
+    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field, D::Error> {
+        Field::deserialize(deserializer)
     }
 }
 
-/// The constant of types without the traits. That of [`FieldTraits`] takes precedence.
+#[diagnostic::do_not_recommend]
+impl<Leaf, Field: Serialize> OutputFieldType<Leaf, Field> for Suitable<true> {
+    type Same = Field;
+
+    fn serialize<S: Serializer>(value: &Field, serializer: S) -> Result<S::Ok, S::Error> {
+        value.serialize(serializer)
+    }
+}
+
+/// Detection of the traits of a type: the constant `HAVE` is true if `T` has all of them, `HAVE_INPUT` and `HAVE_OUTPUT` if it
+/// has those of one direction.
+#[derive(Debug)]
+pub struct FieldTraits<T>(PhantomData<T>);
+
+/// The constants of types without the traits. Those of [`FieldTraits`] take precedence.
 pub trait LacksTraits {
     /// False.
     const HAVE: bool = false;
+    /// False.
+    const HAVE_INPUT: bool = false;
+    /// False.
+    const HAVE_OUTPUT: bool = false;
 }
 
 impl<T> LacksTraits for FieldTraits<T> {}
@@ -63,4 +108,14 @@ impl<T> LacksTraits for FieldTraits<T> {}
 impl<T: Serialize + DeserializeOwned + JsonSchema> FieldTraits<T> {
     /// True.
     pub const HAVE: bool = true;
+}
+
+impl<T: DeserializeOwned + JsonSchema> FieldTraits<T> {
+    /// True.
+    pub const HAVE_INPUT: bool = true;
+}
+
+impl<T: Serialize + JsonSchema> FieldTraits<T> {
+    /// True.
+    pub const HAVE_OUTPUT: bool = true;
 }

@@ -138,13 +138,8 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
                 let _permit = permit;
                 body(state, context, values)
             });
-            let write_context = P::write_context(call);
-            Ok(Some(Running::start(
-                future,
-                output,
-                info,
-                (write_context, lifetime),
-            )))
+            let call = (P::write_context(call), lifetime);
+            Ok(Some(Running::start(future, output, info, call)))
         })
     }
 
@@ -161,13 +156,8 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             let context = C::from_call(call);
             let lifetime = context.lifetime();
             let future = body(Arc::clone(state), context, values);
-            let write_context = P::write_context(call);
-            Ok(Some(Running::start(
-                future,
-                output,
-                info,
-                (write_context, lifetime),
-            )))
+            let call = (P::write_context(call), lifetime);
+            Ok(Some(Running::start(future, output, info, call)))
         })
     }
 

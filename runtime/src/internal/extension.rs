@@ -1,10 +1,14 @@
 //! Extensions with a state, and extensions that publish messages.
 
+use std::future::Future;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use treenail_schema::ClientCapabilities;
 
-use crate::extension::{Publication, require};
+use crate::context::Context;
+use crate::extension::{ExtensionMethod, Publication, require};
+use crate::result_writer::ResultWriter;
 use crate::server::Server;
 use crate::wire::RpcError;
 
@@ -29,6 +33,33 @@ pub fn publish(
 /// Returns the value that an extension of a server has added with `Extension::state`.
 pub fn state<T: Send + Sync + 'static>(server: &Server) -> Option<&T> {
     server.extension_state()
+}
+
+/// Result of a method that writes itself: the members and the end of an object, without a line end.
+pub trait WriteResult: 'static {
+    /// Writes the result.
+    ///
+    /// # Errors
+    ///
+    /// The response to the request instead.
+    fn write(self, result: &mut ResultWriter<'_>) -> Result<(), RpcError>;
+}
+
+/// Creates a method as [`ExtensionMethod::new`] does, whose results write themselves.
+pub fn writing_method<P, R, F, A>(name: &str, handler: F) -> ExtensionMethod
+where
+    P: DeserializeOwned + 'static,
+    R: WriteResult,
+    F: Fn(Context, P) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<R, RpcError>> + Send + 'static,
+{
+    ExtensionMethod::writing(
+        name,
+        handler,
+        |returned: Result<R, RpcError>, _, (), result| {
+            returned.and_then(|value| value.write(result))
+        },
+    )
 }
 
 /// Rejects a client that has not declared the extension `id`.

@@ -31,7 +31,7 @@ use crate::server::{Connection, Server};
 use crate::task::OnceState;
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
-    SyntaxError, as_string, parse, parse_element,
+    SyntaxError, as_string, is_one_line, parse, parse_element, write_json,
 };
 
 /// Calls of tools that become tasks.

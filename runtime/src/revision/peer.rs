@@ -21,6 +21,8 @@ pub struct Peer {
     info: Option<Implementation>,
     /// Minimum level of the log messages sent to it. A legacy peer can change it.
     log_level: Mutex<Option<LoggingLevel>>,
+    /// Complete `_meta` of the request that it was seen in first, if that is short.
+    pub(crate) meta: Box<str>,
 }
 
 impl Peer {
@@ -36,6 +38,7 @@ impl Peer {
             capabilities,
             info,
             log_level,
+            meta: "".into(),
         }
     }
 
@@ -50,6 +53,7 @@ impl Peer {
             capabilities,
             info,
             log_level: Mutex::new(None),
+            meta: "".into(),
         }
     }
 
@@ -148,6 +152,7 @@ impl<'a> PeerMeta<'a> {
             capabilities,
             info,
             log_level: Mutex::new(log_level),
+            meta: "".into(),
         })
     }
 }
@@ -190,8 +195,6 @@ pub struct CachedPeer {
 
 #[derive(Debug)]
 struct Entry {
-    /// Complete `_meta` of the request that created the entry.
-    meta: Box<str>,
     version: Box<str>,
     capabilities: Box<str>,
     info: Option<Box<str>>,
@@ -213,13 +216,17 @@ const MAX_CACHED_META_BYTES: usize = 16 * 1024;
 
 impl CachedPeer {
     /// Returns the `_meta` in which the peer was seen first, as the text of a checked object; empty before.
-    pub(crate) fn meta(&self) -> &str {
-        self.entry.as_ref().map_or("", |known| &*known.meta)
+    pub fn meta(&self) -> &str {
+        self.entry.as_ref().map_or("", |known| &*known.peer.meta)
     }
 
     /// The modern peer identified by the JSON text of a `_meta` object, if it identifies one.
     pub(crate) fn identify(&mut self, meta: &str) -> Result<Option<Arc<Peer>>, RpcError> {
-        if let Some(entry) = self.entry.as_ref().filter(|entry| *entry.meta == *meta) {
+        if let Some(entry) = self
+            .entry
+            .as_ref()
+            .filter(|entry| *entry.peer.meta == *meta)
+        {
             return Ok(Some(Arc::clone(&entry.peer)));
         }
         let peer_meta = PeerMeta::read(meta)?;
@@ -233,11 +240,14 @@ impl CachedPeer {
         {
             return Ok(Some(Arc::clone(&entry.peer)));
         }
-        let peer = Arc::new(peer_meta.to_peer()?);
+        let mut peer = peer_meta.to_peer()?;
+        if meta.len() <= MAX_CACHED_META_BYTES {
+            peer.meta = meta.into();
+        }
+        let peer = Arc::new(peer);
         if let (Some(version), Some(capabilities)) = (peer_meta.version, peer_meta.capabilities) {
             self.entry = (meta.len() <= MAX_CACHED_META_BYTES).then(|| {
                 Arc::new(Entry {
-                    meta: meta.into(),
                     version: version.into(),
                     capabilities: capabilities.into(),
                     info: peer_meta.info.map(Into::into),

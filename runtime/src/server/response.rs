@@ -19,6 +19,7 @@ use crate::wire::{RpcError, write_error, write_result};
 
 /// Writes the response to a request around the result that `write` writes. If `write` returns a value or an error, its output is
 /// discarded: the value means that the result is pending, and the error is the response.
+#[inline]
 pub(crate) fn write_response<T>(
     out: &mut Vec<u8>,
     id: &str,

@@ -137,7 +137,7 @@ impl DetachableCall {
 /// Outcome of the start of a function: a pending result, or `None` if the result has been written.
 type Started = Result<Option<PendingResult>, RpcError>;
 
-/// Run of a detached call. Its output is the text of its result, for [`StoredCall::result`], or the JSON-RPC error of the call.
+/// Run of a detached call. Its output is the text of its result, for [`ResultShape::write`](crate::internal::task::ResultShape::write), or the JSON-RPC error of the call.
 ///
 /// Dropping it ends the function.
 #[must_use = "a function makes progress only while its run is polled"]

@@ -115,55 +115,62 @@ impl StoredCall {
         extensions
     }
 
-    /// Converts a result of a [`DetachedRun`](crate::internal::task::DetachedRun) to the format of `revision`, as the call would
-    /// have returned it.
-    ///
-    /// # Errors
-    ///
-    /// An internal error if `text` is not an object.
-    #[inline]
-    pub fn result(
-        &self,
-        server: &Server,
-        revision: Revision,
-        text: &RawValue,
-    ) -> Result<Box<RawValue>, RpcError> {
-        let values = self.values;
-        ResultShape { values }.result(server, revision, text)
+    /// Returns the shape of the results of the call.
+    pub fn result_shape(&self) -> ResultShape {
+        ResultShape {
+            values: self.values,
+        }
     }
 }
 
-/// Part of a [`StoredCall`] that its result needs: a record can read it alone.
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// Shape of the results of a [`StoredCall`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ResultShape {
-    #[serde(default)]
-    values: bool,
+    /// Set if they are values, which older revisions receive within an object.
+    pub values: bool,
 }
 
 impl ResultShape {
-    /// Converts a result, see [`StoredCall::result`].
+    /// Writes a result of a [`DetachedRun`](crate::internal::task::DetachedRun) as the call would have returned it. One that is
+    /// plain, without `_meta` and `resultType` of its own, is copied if the peer accepts the newest format.
     ///
     /// # Errors
     ///
     /// An internal error if `text` is not an object.
     #[inline]
-    pub fn result(
+    pub fn write(
         self,
-        server: &Server,
-        revision: Revision,
-        text: &RawValue,
-    ) -> Result<Box<RawValue>, RpcError> {
+        text: &str,
+        is_plain: bool,
+        result: &mut ResultWriter<'_>,
+    ) -> Result<(), RpcError> {
         let shape = if self.values {
             Shape::Value
         } else {
             Shape::Any
         };
-        let style = server.style(revision);
-        let mut out = Vec::with_capacity(text.get().len() + 128);
-        let mut result = ResultWriter::new(&mut out, style);
-        write(text.get(), style.placement(shape), &mut result)?;
-        let text = String::from_utf8(out).unwrap_or_default();
-        RawValue::from_string(text).map_err(|_| unreadable())
+        let style = result.style();
+        let (placement, is_newest) = (style.placement(shape), style.revision() == Revision::LATEST);
+        if is_plain && is_newest && placement == Placement::Bare {
+            let members = text.strip_suffix('}').ok_or_else(unreadable)?;
+            result.push(members.as_bytes());
+            result.end(None);
+            return Ok(());
+        }
+        write(text, placement, result)
+    }
+
+    /// Returns a result in the format of `revision`, see [`ResultShape::write`].
+    ///
+    /// # Errors
+    ///
+    /// An internal error if `text` is not an object.
+    pub fn text(self, server: &Server, revision: Revision, text: &str) -> Result<String, RpcError> {
+        let mut out = Vec::with_capacity(text.len() + 128);
+        let mut result = ResultWriter::new(&mut out, server.style(revision));
+        self.write(text, false, &mut result)?;
+        String::from_utf8(out).map_err(|_| unreadable())
     }
 }
 
@@ -174,8 +181,7 @@ impl ResultShape {
 ///
 /// An internal error if `text` is not an object.
 #[inline]
-pub fn write_created(result: &mut ResultWriter<'_>, text: &RawValue) -> Result<(), RpcError> {
-    let text = text.get();
+pub fn write_created(result: &mut ResultWriter<'_>, text: &str) -> Result<(), RpcError> {
     // Layers see it too, and must not take it for the result of the tool.
     let marked = match (member(text, "resultType"), text.strip_prefix('{')) {
         (None, Some(members)) if members.trim_start() != "}" => {

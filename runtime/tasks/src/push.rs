@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use treenail_runtime::internal::extension::publish;
 use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
-use crate::engine::{Engine, Loaded, owner, unknown_task};
-use crate::record::{Record, TaskKey, View};
+use crate::engine::{Engine, Loaded, not_written, owner, unknown_task};
+use crate::record::{Form, Record, TaskKey, view_text};
 use crate::store::TaskId;
 
 /// Member of the filter of `subscriptions/listen`.
@@ -53,11 +53,11 @@ impl Watch {
         let Some(server) = self.server.get().and_then(WeakServer::upgrade) else {
             return;
         };
-        let sent = View::complete(&server, key, record).and_then(|view| {
-            let text = serde_json::to_string(&view);
-            let text = text.map_err(|error| RpcError::internal(error.to_string()))?;
-            publish(&server, (MEMBER, key.id.as_str()), METHOD, &text)
-        });
+        let state = record.state(key);
+        let text = state.and_then(|state| view_text(Some(&server), &state, Form::Complete));
+        let sent = text
+            .map_err(not_written)
+            .and_then(|text| publish(&server, (MEMBER, key.id.as_str()), METHOD, &text));
         if let Err(error) = sent {
             tracing::error!(id = ?key.id, %error, "the change of a task could not be published");
         }
@@ -74,6 +74,11 @@ impl Watch {
             watched.remove(id);
         }
         true
+    }
+
+    /// Returns `true` if a version is newer than the last one that subscribers have.
+    fn is_news(&self, id: &TaskId, version: u64) -> bool {
+        self.watched().get(id).is_some_and(|last| *last < version)
     }
 
     /// Adds a task. Returns `false` if there are too many.
@@ -142,7 +147,13 @@ impl Engine {
             if self.local(&id).is_some() {
                 continue;
             }
-            match self.get(&id).await {
+            // Most have not changed, so their bodies are not read.
+            let found = match self.state(&id).await {
+                Ok(Some(task)) if !self.watch.is_news(&id, task.version) => continue,
+                Ok(Some(_)) => self.get(&id).await,
+                found => found,
+            };
+            match found {
                 Ok(Some(stored)) => {
                     let loaded = Loaded::read(&stored);
                     self.watch

@@ -87,7 +87,7 @@ impl Engine {
             // Its lease could not be renewed in time, and its run notices that itself.
             return Ok(false);
         }
-        let readable = Record::read(&task.body).is_ok();
+        let readable = Record::read(task).is_ok();
         let Loaded {
             key,
             version,

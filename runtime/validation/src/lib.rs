@@ -12,6 +12,7 @@
 //! - `plan`: analysis of a schema within limits, which rejects external references; `reference`: resolution of references.
 //! - `compile`: the validator of the analysed schema.
 //! - `cost`: bound on the work of validating a value, computed before the validation; `visit`: its steps.
+//! - `flat`: quick acceptance of objects whose members have simple types, from their text.
 //! - `violation`: violations, independent of the types of the validation library.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -19,6 +20,7 @@
 mod compile;
 mod cost;
 mod dialect;
+mod flat;
 mod keyword;
 mod pattern;
 mod plan;
@@ -32,4 +34,5 @@ pub use treenail_schema::internal::ValidationLimits;
 
 pub use self::compile::{CompiledSchema, is_simple};
 pub use self::cost::Cost;
+pub use self::flat::FlatSchema;
 pub use self::violation::{ExpectedType, MAX_VIOLATIONS, Verdict, Violation, ViolationKind};

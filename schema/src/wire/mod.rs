@@ -7,6 +7,7 @@ mod json;
 mod members;
 mod message;
 mod params;
+mod read_members;
 mod response;
 mod scan;
 mod weight;
@@ -20,6 +21,7 @@ pub use self::message::{
     Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element, parse_with_known_meta,
 };
 pub use self::params::{Params, object, string};
+pub use self::read_members::read_members;
 pub use self::response::{any_error_code, error_code, write_error, write_result};
 pub use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical, is_plain_string};
 pub use self::weight::{is_heavier, weight};

@@ -3,6 +3,7 @@
 use crate::wire::RpcError;
 
 /// Writes the response to one request: its envelope, and the result that `write` writes.
+#[inline]
 pub fn write_result(out: &mut Vec<u8>, id: &str, write: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(id.as_bytes());

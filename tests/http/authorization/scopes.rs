@@ -5,6 +5,7 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::scope::{Access, Authority, RequiredScopes};
 
+use super::files::add_files;
 use super::{Guarded, builder, expect_forbidden, tool, with_token};
 use crate::client::Post;
 
@@ -249,7 +250,7 @@ async fn tools_that_are_added_later_need_their_scopes() {
     let server = Server::builder("files", "1.0.0").dynamic();
     let guarded = Guarded::of(server, |resource| resource);
     let server = guarded.service.server();
-    server.edit(|edit| edit.mount(super::Files)).unwrap();
+    server.edit(add_files).unwrap();
     let response = guarded.send_with(tool("write"), "files:read").await;
     expect_forbidden(&response, "files:write", "AUTH-R-53");
     let post = with_token(tool("write"), &guarded.token("files:write"));

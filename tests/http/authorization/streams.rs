@@ -136,7 +136,7 @@ async fn scopes_that_were_taken_away_are_missing_next_time() {
     let response = guarded.send_with(session.post(&call), "files:read").await;
     expect_forbidden(&response, "files:write", "AUTH-X-30");
     guarded.clock.advance(LIFETIME + LEEWAY);
-    let late = super::VerifiedToken::new(
+    let late = treenail::auth::VerifiedToken::new(
         super::ISSUER,
         "alice",
         [super::RESOURCE],

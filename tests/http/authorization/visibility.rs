@@ -3,11 +3,12 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 use treenail::http::{HttpService, http_service};
-use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::server::{Component, Edit};
 use treenail::{Server, ServerBuilder};
 
+use super::session::Session;
+use super::tenants::{add_paid, add_plain};
 use super::{Guarded, METADATA, builder, expect_challenge, expect_forbidden, tool, with_token};
 use crate::client::{CompleteResponse, Post, messages, next};
 
@@ -26,41 +27,6 @@ fn partly_hiding() -> Guarded {
         item.name() != "files.audit" || subject.ends_with("bob")
     });
     Guarded::of(server, |resource| resource)
-}
-
-/// Session of the legacy era.
-struct Session {
-    id: String,
-}
-
-impl Session {
-    async fn start(revision: Revision, send: impl AsyncFn(Post) -> CompleteResponse) -> Self {
-        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": revision.as_str(),
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        }});
-        let response = send(Post::raw(initialize.to_string())).await;
-        let id = response.header("mcp-session-id").unwrap().to_owned();
-        let session = Self { id };
-        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        let response = send(session.post(&done)).await;
-        response.expect_accepted("SRV-LHTTP-02");
-        session
-    }
-
-    fn post(&self, message: &Value) -> Post {
-        Post::raw(message.to_string()).with("mcp-session-id", &self.id)
-    }
-
-    fn request(&self, method: &str, params: &Value) -> Post {
-        self.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-    }
-
-    fn listen(&self) -> Post {
-        let get = self.post(&Value::Null).method("GET");
-        get.with("accept", "text/event-stream")
-    }
 }
 
 fn tools(response: &CompleteResponse) -> Vec<String> {
@@ -229,33 +195,8 @@ async fn a_challenge_without_a_token_does_not_reveal_hidden_items() {
 #[derive(Clone, Copy, PartialEq)]
 struct Tenant(&'static str);
 
-struct Plain;
-
-#[mcp_tool(namespace = "plain")]
-impl Plain {
-    #[tool]
-    fn ping() -> &'static str {
-        "pong"
-    }
-}
-
-struct Paid;
-
-#[mcp_tool(namespace = "paid")]
-impl Paid {
-    #[tool]
-    fn find(#[arg(header = "Region")] region: String) -> String {
-        region
-    }
-
-    #[resource("paid://news", subscribable)]
-    fn news() -> &'static str {
-        "news"
-    }
-}
-
 fn tenants() -> ServerBuilder {
-    let server = Server::builder("tenants", "1.0.0").mount(Plain).mount(Paid);
+    let server = add_paid(add_plain(Server::builder("tenants", "1.0.0")));
     server.dynamic().visible(|item, caller| {
         !item.is_in("paid") || caller.extension::<Tenant>() == Some(&Tenant("acme"))
     })
@@ -305,7 +246,7 @@ async fn headers_of_hidden_tools_are_not_checked() {
     let visible = call("paid.find").send_as(&service, ACME).await;
     assert_eq!(visible.status, 400, "{visible:?}");
     let hidden = call("paid.find").send_as(&service, OTHER).await;
-    let plain = Server::builder("tenants", "1.0.0").mount(Plain).dynamic();
+    let plain = add_plain(Server::builder("tenants", "1.0.0")).dynamic();
     let plain = http_service(plain.build().unwrap());
     let unknown = call("paid.find").send(&plain).await;
     assert_eq!(hidden.status, unknown.status);

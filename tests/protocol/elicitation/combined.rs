@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio_stream::StreamExt;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
 use treenail::ServerBuilder;
@@ -14,6 +13,7 @@ use treenail::prelude::*;
 use treenail::schema::CallToolResult;
 use treenail::schema::Revision;
 
+use super::asking::add_asking;
 use crate::support::covering::{covering, covering_one};
 use crate::support::hotel::agree;
 use crate::support::peer::{MODERN, Peer, error, text};
@@ -22,31 +22,8 @@ use crate::support::validator::validate_notification;
 /// Revisions of both eras with elicitation.
 const ASKED: [Revision; 2] = [Revision::V2025_11_25, MODERN];
 
-#[mcp_tool]
-async fn ask(cx: &Context, city: String) -> Result<String, AskError> {
-    cx.confirm(format!("{city}?")).await?;
-    cx.confirm("Really?").await?;
-    Ok(city)
-}
-
-#[mcp_tool(max_concurrency = 1, timeout = Duration::from_secs(5))]
-async fn ask_in_turn(cx: &Context, city: String) -> Result<String, AskError> {
-    ask(cx, city).await
-}
-
-#[mcp_tool]
-fn ask_between(cx: &Context) -> impl Stream<Item = Result<u32, AskError>> {
-    tokio_stream::iter(1..=3).then(move |item| async move {
-        if item == 2 {
-            cx.confirm("More?").await?;
-        }
-        Ok(item)
-    })
-}
-
 fn server(add: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Server {
-    let tools = tools![ask, ask_in_turn, ask_between];
-    add(treenail::server!().tools(tools)).build().unwrap()
+    add(add_asking(treenail::server!())).build().unwrap()
 }
 
 fn layered() -> Server {

@@ -8,4 +8,4 @@ mod revisions;
 mod sampling;
 mod state;
 
-use super::hotel;
+use super::{asking, hotel};

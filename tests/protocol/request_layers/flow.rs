@@ -9,7 +9,7 @@ use treenail::layer::{Request, RequestService, only};
 use treenail::schema::Revision;
 use treenail::transport::Handled;
 
-use crate::request_layers::{build, requests, server};
+use super::{build, requests, server};
 use crate::support::peer::{MODERN, Peer, error, meta};
 
 #[tokio::test]

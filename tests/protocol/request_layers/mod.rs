@@ -12,56 +12,8 @@ use treenail::layer::{BoxError, Request, RequestService, Response};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
+use super::reception::add_reception;
 use crate::support::peer::{MODERN, Peer};
-
-#[derive(Clone, Debug, PartialEq)]
-struct Tenant(u32);
-
-struct Desk;
-
-#[mcp_tool]
-impl Desk {
-    /// Echoes a text.
-    #[tool]
-    fn echo(text: String) -> String {
-        text
-    }
-
-    #[tool]
-    fn hidden() {}
-
-    /// Greets.
-    #[prompt]
-    fn greet(#[arg(complete = names)] name: String) -> String {
-        format!("Hello {name}")
-    }
-
-    #[prompt]
-    async fn ask(cx: &Context) -> Result<String, AskError> {
-        cx.confirm("Sure?").await?;
-        Ok("agreed".to_owned())
-    }
-
-    #[prompt]
-    async fn wait(cx: &Context) -> String {
-        cx.progress(1).await;
-        std::future::pending().await
-    }
-
-    #[resource("desk://tenant")]
-    fn tenant(cx: &Context) -> Option<String> {
-        Some(cx.extension::<Tenant>()?.0.to_string())
-    }
-
-    #[resource("desk://drawer/{number}")]
-    fn drawer(number: u8) -> String {
-        format!("drawer {number}")
-    }
-}
-
-fn names(typed: &str) -> Vec<String> {
-    vec![format!("{typed}da")]
-}
 
 /// A server with a layer that runs `run`.
 fn server<F, R>(run: F) -> Server
@@ -77,7 +29,7 @@ where
 }
 
 fn build(add: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Server {
-    add(treenail::server!().mount(Desk)).build().unwrap()
+    add(add_reception(treenail::server!())).build().unwrap()
 }
 
 /// Each kind of request: the method, the parameters and the target.

@@ -11,7 +11,8 @@ use treenail::schema::{
     ListToolsResult, PromptMessage, ReadResourceResult, Revision, TextResourceContents,
 };
 
-use crate::request_layers::{Tenant, server};
+use super::super::reception::Tenant;
+use super::server;
 use crate::support::hotel::agree;
 use crate::support::peer::{MODERN, Peer, error, text};
 

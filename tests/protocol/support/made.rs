@@ -6,8 +6,6 @@ use treenail::Server;
 use treenail::dynamic::{Arguments, Prompt, Resource, ResourceTemplate, Tool};
 use treenail::schema::{self, Revision};
 
-use crate::support::peer::meta;
-
 /// Descriptors of a server.
 pub(crate) struct Made {
     tools: Vec<schema::Tool>,
@@ -50,10 +48,12 @@ fn find<D: Clone>(descriptors: &[D], is_it: impl Fn(&D) -> bool) -> D {
 
 /// Lists descriptors in the newest revision.
 fn list<D: DeserializeOwned>(server: &Server, method: &str, member: &str) -> Vec<D> {
-    let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": {}}});
-    for (key, value) in meta(Revision::LATEST.as_str()) {
-        request["params"]["_meta"][key] = value;
-    }
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": Revision::LATEST.as_str(),
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"_meta": meta});
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let mut out = Vec::new();
     server
         .connect()

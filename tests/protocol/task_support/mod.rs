@@ -139,8 +139,12 @@ async fn the_result_of_a_task_is_that_of_a_plain_call_in_every_revision() {
             for revision in Revision::ALL {
                 let mut peer = Peer::connect(&server, revision).await;
                 let plain = peer.call(name, json!({})).await;
-                let converted = task.stored.result(&server, revision, &result).unwrap();
-                let converted: Value = serde_json::from_str(converted.get()).unwrap();
+                let converted = task
+                    .stored
+                    .result_shape()
+                    .text(&server, revision, result.get())
+                    .unwrap();
+                let converted: Value = serde_json::from_str(&converted).unwrap();
                 assert_eq!(converted, plain, "{name} {revision} {wrap:?}");
             }
         }
@@ -321,9 +325,20 @@ async fn a_requested_task_of_an_older_revision_starts_at_once() {
     let task = detach(&mut peer, &support, "number").await;
     gate.open();
     let result = task.run.await.unwrap().unwrap();
-    let converted = task.stored.result(&server, peer.revision, &result).unwrap();
-    let converted: Value = serde_json::from_str(converted.get()).unwrap();
+    let converted = task
+        .stored
+        .result_shape()
+        .text(&server, peer.revision, result.get())
+        .unwrap();
+    let converted: Value = serde_json::from_str(&converted).unwrap();
     assert_eq!(converted["structuredContent"], json!({"result": 7}));
+    let empty = task
+        .stored
+        .result_shape()
+        .text(&server, Revision::LATEST, "{}")
+        .unwrap();
+    let empty: Value = serde_json::from_str(&empty).unwrap();
+    assert_eq!(empty["resultType"], "complete");
     let params = json!({"name": "number", "task": {"ttl": 60}});
     peer.request("tools/call", params).await;
     let expected = [None, Some(r#"{"ttl":60}"#.to_owned())];

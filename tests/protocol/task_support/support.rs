@@ -303,7 +303,7 @@ fn answer(result: &mut ResultWriter<'_>, is_modern: bool) -> Result<(), RpcError
     } else {
         r#"{"task":{"taskId":"1"}}"#
     };
-    write_created(result, &RawValue::from_string(created.to_owned()).unwrap())
+    write_created(result, created)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -187,8 +187,12 @@ async fn layers_see_the_call_and_pass_the_task_on() {
         // The request has ended, and the function has not.
         gate.open();
         let result = task.run.await.unwrap().unwrap();
-        let converted = task.stored.result(&server, revision, &result).unwrap();
-        let converted: Value = serde_json::from_str(converted.get()).unwrap();
+        let converted = task
+            .stored
+            .result_shape()
+            .text(&server, revision, result.get())
+            .unwrap();
+        let converted: Value = serde_json::from_str(&converted).unwrap();
         assert_eq!(text(&converted), "Some(7) false");
     }
 }

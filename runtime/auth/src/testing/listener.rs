@@ -3,15 +3,15 @@
 use std::io;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
+use treenail_http_client::body::{self, End};
 
 use super::reply::{Delivery, Failure, ReplyBody};
 use super::state::Shared;
@@ -84,18 +84,9 @@ fn whole(response: Response<Bytes>) -> Response<ReplyBody> {
 
 /// Reads a body. `None` if it is larger than [`MAX_BODY`].
 async fn read(mut body: Incoming) -> io::Result<Option<Bytes>> {
-    let mut bytes = BytesMut::new();
-    loop {
-        let frame =
-            std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
-        let Some(frame) = frame.await else {
-            return Ok(Some(bytes.freeze()));
-        };
-        if let Ok(data) = frame.map_err(io::Error::other)?.into_data() {
-            if bytes.len() + data.len() > MAX_BODY {
-                return Ok(None);
-            }
-            bytes.extend_from_slice(&data);
-        }
+    match body::read(&mut body, MAX_BODY).await {
+        (bytes, End::Complete) => Ok(Some(bytes.into())),
+        (_, End::TooLong) => Ok(None),
+        (_, End::Broken(error)) => Err(io::Error::other(error)),
     }
 }

@@ -4,15 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use treenail_schema::{CallToolRequest, CallToolResult, LoggingLevel, ProgressNotificationParams};
+use treenail_schema::{CallToolRequest, CallToolResult, ProgressNotificationParams};
 
 use crate::client::cache::StartedCall;
 use crate::client::typed::decode::{decode_output, require_success};
+use crate::client::typed::options::options;
 use crate::client::typed::result_reader::{ResultReader, Started};
 use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 
@@ -59,6 +58,8 @@ pub(super) type Decode<T> = Box<dyn Fn(CallToolResult) -> Result<T, ClientError>
 
 /// Future of a [`TypedCall`].
 pub type TypedCallFuture<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send>>;
+
+options!(TypedCall);
 
 impl<T: DeserializeOwned + 'static> TypedCall<T> {
     /// Creates a call that decodes the structured content or, without any, the text, parsed as JSON or taken literally.
@@ -129,23 +130,6 @@ impl<T> TypedCall<T> {
         Ok((started, reader))
     }
 
-    /// Returns the name of the tool.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Sets the timeout, which includes requests of the server to the client. After it, the call is cancelled and fails
-    /// with [`ClientError::Timeout`]. Default:
-    /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
-    pub fn timeout(self, limit: Duration) -> Self {
-        self.map_request(|request| request.timeout(limit))
-    }
-
-    /// Restarts the timeout at each progress notification, up to `max_duration` in total.
-    pub fn reset_timeout_on_progress(self, max_duration: Duration) -> Self {
-        self.map_request(|request| request.reset_timeout_on_progress(max_duration))
-    }
-
     /// Requests progress and passes it to a function. The function must not block, because it runs in the task that
     /// reads messages.
     pub fn on_progress(
@@ -161,17 +145,6 @@ impl<T> TypedCall<T> {
         let (stream, request) = self.request.progress();
         self.request = request;
         (stream, self)
-    }
-
-    /// Adds a member to the `_meta` of the request, for extensions and tracing.
-    pub fn meta(self, key: &str, value: impl Into<Value>) -> Self {
-        self.map_request(|request| request.meta(key, value))
-    }
-
-    /// Requests the log messages of this call, of this level and above (modern era). In the legacy era, use
-    /// `logging/setLevel` instead.
-    pub fn log_level(self, level: LoggingLevel) -> Self {
-        self.map_request(|request| request.log_level(level))
     }
 
     fn map_request(

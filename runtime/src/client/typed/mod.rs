@@ -8,6 +8,7 @@ mod call;
 mod decode;
 mod mock;
 mod namespace;
+mod options;
 mod progress_items;
 mod remainder;
 mod result_reader;

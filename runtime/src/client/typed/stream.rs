@@ -5,13 +5,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures_core::Stream;
 use serde_json::Value;
-use treenail_schema::{CallToolRequest, CallToolResult, LoggingLevel};
+use treenail_schema::{CallToolRequest, CallToolResult};
 
 use crate::client::typed::decode::output_error;
+use crate::client::typed::options::options;
 use crate::client::typed::progress_items::ProgressItems;
 use crate::client::typed::remainder::ReceivedItems;
 use crate::client::{ClientError, ClientRequest, McpClient};
@@ -60,6 +60,8 @@ struct Unsent {
     received: ReceivedItems,
 }
 
+options!(TypedStream);
+
 impl<T> TypedStream<T> {
     pub(super) fn new(
         client: &McpClient,
@@ -83,34 +85,6 @@ impl<T> TypedStream<T> {
             state,
             decode,
         }
-    }
-
-    /// Returns the name of the tool.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Sets the timeout of the whole call, which includes requests of the server to the client. After it, the call is
-    /// cancelled and fails with [`ClientError::Timeout`]. Default:
-    /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
-    pub fn timeout(self, limit: Duration) -> Self {
-        self.map_request(|request| request.timeout(limit))
-    }
-
-    /// Restarts the timeout at each item and each progress notification, up to `max_duration` in total.
-    pub fn reset_timeout_on_progress(self, max_duration: Duration) -> Self {
-        self.map_request(|request| request.reset_timeout_on_progress(max_duration))
-    }
-
-    /// Adds a member to the `_meta` of the request, for extensions and tracing.
-    pub fn meta(self, key: &str, value: impl Into<Value>) -> Self {
-        self.map_request(|request| request.meta(key, value))
-    }
-
-    /// Requests the log messages of this call, of this level and above (modern era). In the legacy era, use
-    /// `logging/setLevel` instead.
-    pub fn log_level(self, level: LoggingLevel) -> Self {
-        self.map_request(|request| request.log_level(level))
     }
 
     /// Changes the request; has no effect once the call is sent.

@@ -5,11 +5,8 @@ use std::sync::Arc;
 use treenail_schema::Revision;
 
 use super::Connection;
-use crate::extensions::Extensions;
 use crate::revision::{CachedPeer, Peer};
 use crate::scope::Access;
-use crate::server::observe::{ObservedTransport, SessionObservation};
-use crate::server::subscriptions::Subscriber;
 use crate::tool::header_params::HeaderParam;
 use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
 
@@ -30,26 +27,12 @@ impl Connection {
     #[must_use]
     pub fn branch(&self) -> Self {
         let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
+        let view = (Arc::clone(&self.registry), Arc::clone(&self.snapshot));
         Self {
-            server: self.server.clone(),
             handshake: self.handshake.clone(),
-            modern: CachedPeer::default(),
-            registry: Arc::clone(&self.registry),
-            snapshot: Arc::clone(&self.snapshot),
-            prepared: None,
-            subscriber: Subscriber::default(),
-            extensions: Extensions::new(),
-            outbox,
-            outgoing,
-            room: usize::MAX,
-            busy: false,
-            places: None,
-            wanted: 0,
-            calls_first: true,
             restarts: false,
             session: self.session,
-            transport: ObservedTransport::Other,
-            observation: SessionObservation::default(),
+            ..Self::with_view(self.server.clone(), view, (outbox, outgoing))
         }
     }
 

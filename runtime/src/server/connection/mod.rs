@@ -95,17 +95,26 @@ impl Server {
 
 impl Connection {
     fn new(server: Server) -> Self {
-        let (outbox, outgoing) = outbox(server.limits());
-        let (handshake, modern) = (Handshake::NotBegun, CachedPeer::default());
+        let queue = outbox(server.limits());
         let registry = Registry::of(&server);
+        let snapshot = registry.snapshot();
+        Self::with_view(server, (registry, snapshot), queue)
+    }
+
+    /// Creates a connection with a snapshot of the registry and a queue of outgoing messages.
+    fn with_view(
+        server: Server,
+        (registry, snapshot): (Arc<Registry>, Arc<Snapshot>),
+        (outbox, outgoing): (Outbox, Outgoing),
+    ) -> Self {
         Self {
-            snapshot: registry.snapshot(),
+            server,
             registry,
+            snapshot,
             prepared: None,
             subscriber: Subscriber::default(),
-            server,
-            handshake,
-            modern,
+            handshake: Handshake::NotBegun,
+            modern: CachedPeer::default(),
             extensions: Extensions::new(),
             outbox,
             outgoing,

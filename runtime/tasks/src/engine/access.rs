@@ -5,7 +5,7 @@ use treenail_runtime::{Context, RpcError};
 use super::Engine;
 use super::stores::store_failed;
 use crate::record::{Record, TaskKey};
-use crate::store::StoredTask;
+use crate::store::{StoreError, StoredTask};
 
 /// Task that has been read for a client.
 #[derive(Debug)]
@@ -16,9 +16,9 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Reads a stored task. One whose body is damaged reads as a failed one.
+    /// Reads a stored task. A damaged one reads as a failed one.
     pub(crate) fn read(stored: &StoredTask) -> Self {
-        let record = Record::read(&stored.body).unwrap_or_else(|error| {
+        let record = Record::read(stored).unwrap_or_else(|error| {
             let (id, problem) = (&stored.id, &error.problem);
             tracing::error!(?id, %problem, "a stored task is damaged");
             Record::damaged(stored.created_ms)
@@ -47,9 +47,23 @@ impl Engine {
     /// Returns a task of `owner`.
     pub(crate) async fn load(&self, id: &str, owner: &str) -> Result<Loaded, RpcError> {
         let id = id.parse().map_err(|_| unknown_task())?;
-        let stored = self.get(&id).await.map_err(|error| store_failed(&error))?;
-        let stored = stored.filter(|task| task.owner == owner);
-        let loaded = stored.as_ref().map(Loaded::read);
-        loaded.ok_or_else(unknown_task)
+        let stored = self.get(&id).await;
+        of_owner(stored, owner).map(|stored| Loaded::read(&stored))
     }
+
+    /// Returns the state of a task of `owner`, without its body and without decoding it.
+    pub(crate) async fn poll(&self, id: &str, owner: &str) -> Result<StoredTask, RpcError> {
+        let id = id.parse().map_err(|_| unknown_task())?;
+        let stored = self.state(&id).await;
+        of_owner(stored, owner)
+    }
+}
+
+fn of_owner(
+    stored: Result<Option<StoredTask>, StoreError>,
+    owner: &str,
+) -> Result<StoredTask, RpcError> {
+    let stored = stored.map_err(|error| store_failed(&error))?;
+    let stored = stored.filter(|task| task.owner == owner);
+    stored.ok_or_else(unknown_task)
 }

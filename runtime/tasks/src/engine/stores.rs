@@ -20,6 +20,10 @@ impl Engine {
         self.timed(self.store.get(id)).await
     }
 
+    pub(crate) async fn state(&self, id: &TaskId) -> Result<Option<StoredTask>, StoreError> {
+        self.timed(self.store.state(id)).await
+    }
+
     pub(crate) async fn replace(
         &self,
         task: StoredTask,

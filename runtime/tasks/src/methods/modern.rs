@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
+use treenail_runtime::internal::extension::writing_method;
 use treenail_runtime::{Context, RpcError};
 use treenail_runtime::{Extension, ExtensionMethod};
 use treenail_schema::Revision;
 
 use crate::engine::{Engine, owner};
-use crate::record::{Answer, Outcome, View};
+use crate::record::{Answer, Form, Outcome, Polled};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,7 +30,7 @@ pub(super) fn add(extension: Extension, engine: &Arc<Engine>) -> Extension {
     let (reading, updating, cancelling) =
         (Arc::clone(engine), Arc::clone(engine), Arc::clone(engine));
     let methods = [
-        ExtensionMethod::new("tasks/get", move |context: Context, params: TaskParams| {
+        writing_method("tasks/get", move |context: Context, params: TaskParams| {
             get(Arc::clone(&reading), context, params)
         }),
         ExtensionMethod::new(
@@ -56,11 +57,11 @@ async fn get(
     engine: Arc<Engine>,
     context: Context,
     params: TaskParams,
-) -> Result<Box<RawValue>, RpcError> {
+) -> Result<Polled, RpcError> {
     engine.start(context.server());
-    let task = engine.load(&params.task_id, owner(&context)).await?;
-    let view = View::complete(context.server(), &task.key, &task.record)?;
-    to_raw_value(&view).map_err(|error| RpcError::internal(error.to_string()))
+    let task = engine.poll(&params.task_id, owner(&context)).await?;
+    let form = Form::Complete;
+    Ok(Polled { task, form })
 }
 
 /// Stores answers. Those to questions that are not open are ignored (TASK-S-19).

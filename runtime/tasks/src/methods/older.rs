@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::Deserialize;
+use treenail_runtime::internal::extension::{WriteResult, writing_method};
+use treenail_runtime::internal::task::ResultWriter;
 use treenail_runtime::{Context, RpcError};
 use treenail_runtime::{Extension, ExtensionMethod};
 use treenail_schema::Revision;
 
 use super::questions::offer;
-use crate::engine::{Engine, Loaded, owner, store_failed};
-use crate::record::{Form, Outcome, View};
-use crate::store::StoreError;
+use crate::engine::{Engine, not_written, owner, store_failed};
+use crate::record::{Form, Outcome, Polled, has_questions};
+use crate::store::{StoreError, StoredTask};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -25,20 +26,41 @@ struct ListParams {
     cursor: Option<String>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Page<'a> {
-    tasks: Vec<View<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<&'a str>,
+/// Page of a list.
+struct Page {
+    tasks: Vec<StoredTask>,
+    /// Set if there is another page.
+    more: bool,
+}
+
+impl WriteResult for Page {
+    fn write(self, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        let last = self.tasks.last().filter(|_| self.more);
+        let last = last.map(|task| task.id.clone());
+        result.push(br#"{"tasks":["#);
+        for (index, task) in self.tasks.into_iter().enumerate() {
+            if index > 0 {
+                result.push(b",");
+            }
+            polled(task).write(result)?;
+        }
+        result.push(b"]");
+        if let Some(last) = last {
+            result.push(br#","nextCursor":""#);
+            result.push(last.as_str().as_bytes());
+            result.push(b"\"");
+        }
+        result.end(None);
+        Ok(())
+    }
 }
 
 pub(super) fn add(extension: Extension, engine: &Arc<Engine>) -> Extension {
     let (reading, cancelling) = (Arc::clone(engine), Arc::clone(engine));
-    let get = ExtensionMethod::new("tasks/get", move |context: Context, params: TaskParams| {
+    let get = writing_method("tasks/get", move |context: Context, params: TaskParams| {
         get(Arc::clone(&reading), context, params)
     });
-    let cancel = ExtensionMethod::new(
+    let cancel = writing_method(
         "tasks/cancel",
         move |context: Context, params: TaskParams| {
             cancel(Arc::clone(&cancelling), context, params)
@@ -51,7 +73,7 @@ pub(super) fn add(extension: Extension, engine: &Arc<Engine>) -> Extension {
 
 pub(super) fn add_list(extension: Extension, engine: &Arc<Engine>) -> Extension {
     let engine = Arc::clone(engine);
-    let list = ExtensionMethod::new("tasks/list", move |context: Context, params: ListParams| {
+    let list = writing_method("tasks/list", move |context: Context, params: ListParams| {
         list(Arc::clone(&engine), context, params)
     });
     extension.add_method(of_core(list))
@@ -67,11 +89,13 @@ async fn get(
     engine: Arc<Engine>,
     context: Context,
     params: TaskParams,
-) -> Result<Box<RawValue>, RpcError> {
+) -> Result<Polled, RpcError> {
     engine.start(context.server());
-    let task = engine.load(&params.task_id, owner(&context)).await?;
-    offer(&engine, &context, &task);
-    write(&View::new(&task.key, &task.record, Form::Older))
+    let task = engine.poll(&params.task_id, owner(&context)).await?;
+    if has_questions(&task.state) {
+        offer(&engine, &context, &params.task_id).await?;
+    }
+    Ok(polled(task))
 }
 
 /// Cancels the task before the answer. A task that has ended is refused (LTASK-B-10).
@@ -79,7 +103,7 @@ async fn cancel(
     engine: Arc<Engine>,
     context: Context,
     params: TaskParams,
-) -> Result<Box<RawValue>, RpcError> {
+) -> Result<Polled, RpcError> {
     let edited = engine.edit(&params.task_id, owner(&context), |task| {
         if task.record.end(task.key.created_ms, Outcome::Cancelled) {
             return Ok(true);
@@ -87,14 +111,11 @@ async fn cancel(
         Err(RpcError::invalid_params("the task has already ended"))
     });
     let task = edited.await?;
-    write(&View::new(&task.key, &task.record, Form::Older))
+    let stored = task.record.store(&task.key, task.version);
+    stored.map(polled).map_err(not_written)
 }
 
-async fn list(
-    engine: Arc<Engine>,
-    context: Context,
-    params: ListParams,
-) -> Result<Box<RawValue>, RpcError> {
+async fn list(engine: Arc<Engine>, context: Context, params: ListParams) -> Result<Page, RpcError> {
     let invalid =
         || RpcError::invalid_params("`params.cursor` is not valid; list again without it");
     let after = params
@@ -104,23 +125,16 @@ async fn list(
     let size = engine.limits.page_size.max(1);
     // One more shows that there is another page.
     let listed = engine.list(owner(&context), after.as_ref(), size + 1).await;
-    let mut stored = listed.map_err(|error| match error {
+    let mut tasks = listed.map_err(|error| match error {
         StoreError::UnknownTask => invalid(),
         error => store_failed(&error),
     })?;
-    let more = stored.len() > size;
-    stored.truncate(size);
-    let tasks: Vec<Loaded> = stored.iter().map(Loaded::read).collect();
-    let last = tasks.last().filter(|_| more);
-    write(&Page {
-        tasks: tasks
-            .iter()
-            .map(|task| View::new(&task.key, &task.record, Form::Older))
-            .collect(),
-        next_cursor: last.map(|task| task.key.id.as_str()),
-    })
+    let more = tasks.len() > size;
+    tasks.truncate(size);
+    Ok(Page { tasks, more })
 }
 
-fn write(value: &impl Serialize) -> Result<Box<RawValue>, RpcError> {
-    to_raw_value(value).map_err(|error| RpcError::internal(error.to_string()))
+fn polled(task: StoredTask) -> Polled {
+    let form = Form::Older;
+    Polled { task, form }
 }

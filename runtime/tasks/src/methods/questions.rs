@@ -67,7 +67,12 @@ impl Questions {
 }
 
 /// Sends the open questions of a task to a client that polls it, if its session has a stream for them, and no session has them.
-pub(super) fn offer(engine: &Arc<Engine>, context: &Context, task: &Loaded) {
+pub(super) async fn offer(
+    engine: &Arc<Engine>,
+    context: &Context,
+    id: &str,
+) -> Result<(), RpcError> {
+    let task = &engine.load(id, owner(context)).await?;
     let session = session_number(context);
     for (key, request) in open_questions(task) {
         let peer = SessionPeer::of(context).filter(|peer| peer.can_answer(&request));
@@ -85,6 +90,7 @@ pub(super) fn offer(engine: &Arc<Engine>, context: &Context, task: &Loaded) {
             }
         });
     }
+    Ok(())
 }
 
 /// Returns the open questions with their keys, as requests with the id of the task.

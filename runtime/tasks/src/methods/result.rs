@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -36,7 +35,7 @@ async fn result(
     engine: Arc<Engine>,
     context: Context,
     params: TaskParams,
-) -> Result<Box<RawValue>, RpcError> {
+) -> Result<Map<String, Value>, RpcError> {
     engine.start(context.server());
     let mut questions = Questions::new(&engine, &context);
     loop {
@@ -75,7 +74,11 @@ async fn next_change(changes: Option<watch::Receiver<u64>>, interval: Duration) 
 }
 
 /// Returns the outcome as the call would have returned it, with the id of its task.
-fn finish(context: &Context, task: &Loaded, outcome: &Outcome) -> Result<Box<RawValue>, RpcError> {
+fn finish(
+    context: &Context,
+    task: &Loaded,
+    outcome: &Outcome,
+) -> Result<Map<String, Value>, RpcError> {
     let result = match outcome {
         Outcome::Result(result) | Outcome::Failure(result) => result,
         Outcome::Error(error) => return Err(error.clone().into()),
@@ -85,15 +88,15 @@ fn finish(context: &Context, task: &Loaded, outcome: &Outcome) -> Result<Box<Raw
             ));
         }
     };
-    let server = context.server();
-    let result = task.record.result(server, Revision::V2025_11_25, result)?;
+    let (shape, revision) = (task.record.shape, Revision::V2025_11_25);
+    let result = shape.text(context.server(), revision, result.get())?;
     let not_json = |error: serde_json::Error| RpcError::internal(error.to_string());
-    let mut members: Map<String, Value> = serde_json::from_str(result.get()).map_err(not_json)?;
+    let mut members: Map<String, Value> = serde_json::from_str(&result).map_err(not_json)?;
     let meta = members.entry("_meta").or_insert_with(|| json!({}));
     if let Value::Object(meta) = meta {
         meta.insert(RELATED_TASK.to_owned(), related(task));
     }
-    to_raw_value(&members).map_err(not_json)
+    Ok(members)
 }
 
 /// Returns the value of [`RELATED_TASK`].

@@ -4,9 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use treenail_runtime::internal::task::{ResultShape, StoredCall};
-use treenail_runtime::{RpcError, Server};
-use treenail_schema::Revision;
+use treenail_runtime::internal::task::StoredCall;
 
 /// Text of a [`StoredCall`].
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,25 +27,5 @@ impl CallText {
     /// Reads the call. `None` if it is not that of this version of the library.
     pub(crate) fn read(&self) -> Option<StoredCall> {
         serde_json::from_str(self.0.get()).ok()
-    }
-
-    /// Returns the call without the parts that a finished task does not need.
-    pub(super) fn finished(&self) -> Option<Self> {
-        let mut call = self.read()?;
-        // The rest is for its result.
-        (call.arguments, call.meta, call.info) = (None, None, None);
-        Self::new(&call)
-    }
-
-    /// Converts a result of the call to the format of a revision.
-    pub(super) fn result(
-        &self,
-        server: &Server,
-        revision: Revision,
-        result: &RawValue,
-    ) -> Result<Box<RawValue>, RpcError> {
-        let shape: ResultShape = serde_json::from_str(self.0.get())
-            .map_err(|_| RpcError::internal("the record of the task is damaged"))?;
-        shape.result(server, revision, result)
     }
 }

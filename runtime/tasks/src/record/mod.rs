@@ -1,11 +1,13 @@
-//! Body of a stored task: the call, its journal, its questions and its outcome.
+//! Contents of a stored task. Its state is the JSON that clients poll, with the outcome; its body has the call, the journal and
+//! the questions.
 //!
-//! An outcome is stored once, in the style of the newest revision. `status` derives the status from it, and `view` writes the
-//! task for each revision.
+//! An outcome is stored once, in the style of the newest revision. `status` derives the status from it, `state` writes and reads
+//! the state, and `view` writes it for each revision without decoding it.
 
 mod call;
 mod outcome;
 mod questions;
+mod state;
 mod status;
 pub(crate) mod time;
 mod view;
@@ -14,27 +16,31 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use treenail_runtime::internal::task::{Journal, StoredCall};
+use treenail_runtime::internal::task::{Journal, ResultShape, StoredCall};
 
 pub(crate) use self::call::CallText;
 pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
 pub(crate) use self::questions::{Answer, Question};
-pub(crate) use self::status::Status;
+use self::state::read_outcome;
+use self::status::Status;
 use self::time::to_ms;
-pub(crate) use self::view::{Form, View};
+pub(crate) use self::view::{Form, Polled, has_questions, view_text};
 use crate::clock::now_ms;
 use crate::store::{StoredTask, TaskId};
 
-/// Version of the format of a body. A body of another version is damaged for this program.
+/// Version of the format of a state and a body. Those of another version are damaged for this program.
 const FORMAT: u32 = 1;
 
 /// Body of a stored task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     format: u32,
-    /// The call, to run it again and to write its result. `None` for a record that could not be read.
+    /// The call, to run it again. `None` after its end, and for a record that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<CallText>,
+    /// Shape of the results of the call.
+    #[serde(default)]
+    pub(crate) shape: ResultShape,
     pub(crate) policy: Policy,
     pub(crate) updated_ms: u64,
     /// Lifetime since the creation; `None` is unlimited.
@@ -51,7 +57,8 @@ pub(crate) struct Record {
     /// Values of earlier runs, and answers of the rounds before the task.
     #[serde(default)]
     pub(crate) journal: Journal,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// A part of the state, and not of the body.
+    #[serde(skip)]
     pub(crate) outcome: Option<Outcome>,
 }
 
@@ -78,6 +85,7 @@ impl Record {
         Self {
             format: FORMAT,
             call: CallText::new(call),
+            shape: call.result_shape(),
             policy,
             updated_ms: now_ms(),
             ttl_ms: Some(policy.max_ms.saturating_add(policy.keep_ms)),
@@ -96,6 +104,7 @@ impl Record {
         let mut record = Self {
             format: FORMAT,
             call: None,
+            shape: ResultShape::default(),
             policy: Policy::new(keep, keep, Duration::from_secs(1)),
             updated_ms: created_ms,
             ttl_ms: None,
@@ -113,24 +122,19 @@ impl Record {
         record
     }
 
-    /// Reads the body of a stored task.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, Damaged> {
-        let record: Self = serde_json::from_slice(body).map_err(|error| Damaged {
-            problem: error.to_string(),
-        })?;
-        if record.format == FORMAT {
-            return Ok(record);
-        }
-        let problem = format!("its format is {}, expected {FORMAT}", record.format);
-        Err(Damaged { problem })
+    /// Reads a stored task.
+    pub(crate) fn read(stored: &StoredTask) -> Result<Self, Damaged> {
+        let mut record: Self = serde_json::from_slice(&stored.body)?;
+        check_format(record.format)?;
+        record.outcome = read_outcome(&stored.state)?;
+        Ok(record)
     }
 
     /// Makes the stored form of a version.
     pub(crate) fn store(&self, key: &TaskKey, version: u64) -> Result<StoredTask, Damaged> {
-        let body = serde_json::to_vec(self).map_err(|error| Damaged {
-            problem: error.to_string(),
-        })?;
+        let body = serde_json::to_vec(self)?;
         let mut stored = StoredTask::new(key.id.clone(), &*key.owner, key.created_ms, body);
+        stored.state = self.state(key)?;
         stored.version = version;
         Ok(stored)
     }
@@ -150,7 +154,7 @@ impl Record {
         self.message = outcome.message();
         self.outcome = Some(outcome);
         self.run = None;
-        self.call = self.call.as_ref().and_then(CallText::finished);
+        self.call = None;
         self.questions.clear();
         self.journal = Journal::default();
         let elapsed = self.updated_ms.saturating_sub(created_ms);
@@ -200,10 +204,34 @@ impl From<&StoredTask> for TaskKey {
     }
 }
 
-/// Error of a body that cannot be read or written.
+/// Error of a state or a body that cannot be read or written.
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) problem: String,
+}
+
+impl From<serde_json::Error> for Damaged {
+    fn from(error: serde_json::Error) -> Self {
+        Self {
+            problem: error.to_string(),
+        }
+    }
+}
+
+impl From<&str> for Damaged {
+    fn from(problem: &str) -> Self {
+        Self {
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+fn check_format(format: u32) -> Result<(), Damaged> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    let problem = format!("its format is {format}, expected {FORMAT}");
+    Err(Damaged { problem })
 }
 
 /// Settings of tasks in milliseconds.

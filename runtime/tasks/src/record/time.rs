@@ -15,7 +15,18 @@ pub(crate) fn iso8601(ms: u64) -> String {
     let (days, rest) = (seconds / DAY, seconds % DAY);
     let (year, month, day) = date(days);
     let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    // Each number ends before the next separator.
+    let ends = [4, 7, 10, 13, 16, 19, 23];
+    let numbers = [year.min(9_999), month, day, hour, minute, second, ms];
+    for (mut at, mut number) in ends.into_iter().zip(numbers) {
+        while number > 0 {
+            at -= 1;
+            text[at] = b'0' + u8::try_from(number % 10).unwrap_or_default();
+            number /= 10;
+        }
+    }
+    text.into_iter().map(char::from).collect()
 }
 
 /// Returns the date of a day since 1970 in the Gregorian calendar.

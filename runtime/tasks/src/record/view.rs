@@ -1,14 +1,13 @@
-//! A task as clients see it, in the form of each revision.
+//! States of tasks as clients see them, in the form of each revision.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-use serde_json::value::RawValue;
+use treenail_runtime::internal::extension::WriteResult;
+use treenail_runtime::internal::task::{ResultShape, ResultWriter};
+use treenail_runtime::internal::{Members, SyntaxError};
 use treenail_runtime::{RpcError, Server};
-use treenail_schema::Revision;
 
-use super::time::iso8601;
-use super::{Outcome, Record, Status, StoredError, TaskKey};
+use super::state::check_line;
+use super::{Damaged, FORMAT, Record};
+use crate::store::StoredTask;
 
 /// Form of a task in the messages of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,106 +20,132 @@ pub(crate) enum Form {
     Older,
 }
 
-/// Members of a task in one of the forms.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct View<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_type: Option<&'static str>,
-    task_id: &'a str,
-    status: Status,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status_message: Option<&'a str>,
-    created_at: String,
-    last_updated_at: String,
-    #[serde(flatten)]
-    times: Times,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_requests: Option<BTreeMap<&'a str, &'a RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a StoredError>,
+/// Task that a client has polled: its state as it is stored.
+#[derive(Debug)]
+pub(crate) struct Polled {
+    pub(crate) task: StoredTask,
+    pub(crate) form: Form,
 }
 
-/// Members for times, whose names differ between the revisions.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Times {
-    #[serde(rename_all = "camelCase")]
-    Modern {
-        ttl_ms: Option<u64>,
-        poll_interval_ms: u64,
-    },
-    #[serde(rename_all = "camelCase")]
-    Older {
-        ttl: Option<u64>,
-        poll_interval: u64,
-    },
+impl WriteResult for Polled {
+    /// Writes the state. A damaged one reads as that of a failed task.
+    fn write(self, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        let start = result.mark();
+        if let Err(error) = write_view(&self.task.state, self.form, result) {
+            let (id, problem) = (&self.task.id, &error.problem);
+            tracing::error!(?id, %problem, "a stored task is damaged");
+            result.rewind(start);
+            let record = Record::damaged(self.task.created_ms);
+            let state = record.state(&(&self.task).into());
+            let written = state.and_then(|state| write_view(&state, self.form, result));
+            written.map_err(|error| RpcError::internal(error.problem))?;
+        }
+        result.end(None);
+        Ok(())
+    }
 }
 
-impl<'a> View<'a> {
-    pub(crate) fn new(key: &'a TaskKey, record: &'a Record, form: Form) -> Self {
-        let (ttl, poll) = (record.ttl_ms, record.policy.poll_ms);
-        let times = match form {
-            Form::Older => Times::Older {
-                ttl,
-                poll_interval: poll,
-            },
-            Form::Created | Form::Complete => Times::Modern {
-                ttl_ms: ttl,
-                poll_interval_ms: poll,
-            },
+/// Returns `true` if a state has open questions.
+pub(crate) fn has_questions(state: &[u8]) -> bool {
+    let text = std::str::from_utf8(state).unwrap_or_default();
+    let mut members = Members::new(text);
+    let mut next = || members.as_mut().ok()?.next().ok()?;
+    std::iter::from_fn(&mut next).any(|(key, _)| key == "inputRequests")
+}
+
+/// Returns the text of a state for clients. The complete form needs the server.
+pub(crate) fn view_text(
+    server: Option<&Server>,
+    state: &[u8],
+    form: Form,
+) -> Result<String, Damaged> {
+    let mut out = Vec::with_capacity(state.len() + 128);
+    write_view(state, form, &mut ResultWriter::of_text(&mut out, server))?;
+    out.push(b'}');
+    String::from_utf8(out).map_err(|_| "it is not UTF-8".into())
+}
+
+/// Writes the members of a state in one pass, which also checks its JSON.
+fn write_view(state: &[u8], form: Form, out: &mut ResultWriter<'_>) -> Result<(), Damaged> {
+    let text = std::str::from_utf8(state).map_err(|_| "its state is not UTF-8")?;
+    check_line(state)?;
+    let mut shape = ResultShape::default();
+    let (mut failed, mut plain, mut known, mut begun) = (false, false, false, false);
+    let mut members = Members::new(text).map_err(not_json)?;
+    while let Some((key, value)) = members.next().map_err(not_json)? {
+        match &*key {
+            "format" => known = value.parse() == Ok(FORMAT),
+            "shape" => shape = ResultShape { values: true },
+            "failed" => failed = true,
+            "plain" => plain = true,
+            "task" if known && !begun => {
+                begun = true;
+                match form {
+                    Form::Created => out.push(br#"{"resultType":"task","#),
+                    Form::Complete | Form::Older => out.push(b"{"),
+                }
+                match form {
+                    Form::Older => write_older(value, failed, out)?,
+                    Form::Created | Form::Complete => out.push(inner(value)?.as_bytes()),
+                }
+            }
+            "inputRequests" | "result" | "error" if begun && form != Form::Complete => {}
+            "result" if begun => {
+                out.push(br#","result":"#);
+                let written = shape.write(value, plain, out);
+                written.map_err(|_| "its result is not an object")?;
+            }
+            key @ ("inputRequests" | "error") if begun => {
+                write_member(key, value, false, out);
+            }
+            _ => return Err("its format is unknown".into()),
+        }
+    }
+    if begun {
+        return Ok(());
+    }
+    Err("its state has no task".into())
+}
+
+/// Returns the members of an object with at least one.
+fn inner(object: &str) -> Result<&str, Damaged> {
+    let members = object.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    let members = members.filter(|members| members.starts_with('"'));
+    members.ok_or_else(|| "its task is not an object".into())
+}
+
+/// Writes the members of a task in the form of 2025-11-25.
+fn write_older(task: &str, failed: bool, out: &mut ResultWriter<'_>) -> Result<(), Damaged> {
+    let mut first = true;
+    let mut members = Members::new(task).map_err(not_json)?;
+    while let Some((key, value)) = members.next().map_err(not_json)? {
+        let (key, value) = match &*key {
+            "taskId" => ("taskId", value),
+            "status" if failed => ("status", r#""failed""#),
+            "status" => ("status", value),
+            "statusMessage" => ("statusMessage", value),
+            "createdAt" => ("createdAt", value),
+            "lastUpdatedAt" => ("lastUpdatedAt", value),
+            "ttlMs" => ("ttl", value),
+            "pollIntervalMs" => ("pollInterval", value),
+            _ => return Err("its task has an unknown member".into()),
         };
-        Self {
-            result_type: (form == Form::Created).then_some("task"),
-            task_id: key.id.as_str(),
-            status: Status::of(record, form != Form::Older),
-            status_message: record.message.as_deref(),
-            created_at: iso8601(key.created_ms),
-            last_updated_at: iso8601(record.updated_ms.max(key.created_ms)),
-            times,
-            input_requests: None,
-            result: None,
-            error: None,
-        }
+        write_member(key, value, first, out);
+        first = false;
     }
-
-    /// Makes the complete form of the extension, with the open questions or the outcome.
-    pub(crate) fn complete(
-        server: &Server,
-        key: &'a TaskKey,
-        record: &'a Record,
-    ) -> Result<Self, RpcError> {
-        let mut view = Self::new(key, record, Form::Complete);
-        match &record.outcome {
-            None if view.status == Status::InputRequired => {
-                let open = record.questions.iter().filter(|(_, it)| it.is_open());
-                let open =
-                    open.filter_map(|(key, it)| Some((key.as_str(), it.request.as_deref()?)));
-                view.input_requests = Some(open.collect());
-            }
-            Some(Outcome::Result(result) | Outcome::Failure(result)) => {
-                view.result = Some(record.result(server, Revision::LATEST, result)?);
-            }
-            Some(Outcome::Error(error)) => view.error = Some(error),
-            None | Some(Outcome::Cancelled) => {}
-        }
-        Ok(view)
-    }
+    Ok(())
 }
 
-impl Record {
-    /// Converts the result of the task to the format of a revision.
-    pub(crate) fn result(
-        &self,
-        server: &Server,
-        revision: Revision,
-        result: &RawValue,
-    ) -> Result<Box<RawValue>, RpcError> {
-        match &self.call {
-            Some(call) => call.result(server, revision, result),
-            None => Ok(result.to_owned()),
-        }
+/// Writes a member whose name needs no escapes.
+fn write_member(key: &str, value: &str, first: bool, out: &mut ResultWriter<'_>) {
+    out.push(if first { b"\"" } else { b",\"" });
+    out.push(key.as_bytes());
+    out.push(b"\":");
+    out.push(value.as_bytes());
+}
+
+fn not_json(error: SyntaxError) -> Damaged {
+    Damaged {
+        problem: format!("its state is not JSON: {error}"),
     }
 }

@@ -142,7 +142,7 @@ impl Run {
             self.stop(Stop::Lost);
             return Err(NotStored::Stopped);
         };
-        match Record::read(&stored.body) {
+        match Record::read(&stored) {
             Ok(record) => {
                 let (id, before) = (&self.key.id, self.held().version);
                 if stored.version > before {

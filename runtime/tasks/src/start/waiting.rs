@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use serde_json::value::to_raw_value;
 use tokio::time::{Sleep, sleep};
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::task::{
@@ -15,7 +14,8 @@ use treenail_runtime::internal::task::{
 };
 
 use super::creation::{NewTask, insert, remove};
-use crate::record::{Form, View};
+use crate::engine::not_written;
+use crate::record::{Form, view_text};
 use crate::run::{Run, drive};
 
 type BoxedFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -262,13 +262,11 @@ fn hand_over(run: Arc<Run>, work: DetachedRun) {
 
 /// Writes the answer to a request that has become a task.
 fn write_task(run: &Run, modern: bool, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-    let record = run.record();
-    let not_json = |error: serde_json::Error| RpcError::internal(error.to_string());
+    let state = run.record().state(&run.key).map_err(not_written)?;
     if modern {
-        let view = View::new(&run.key, &record, Form::Created);
-        return write_created(result, &to_raw_value(&view).map_err(not_json)?);
+        let text = view_text(None, &state, Form::Created).map_err(not_written)?;
+        return write_created(result, &text);
     }
-    let view = View::new(&run.key, &record, Form::Older);
-    let created = serde_json::json!({ "task": serde_json::to_value(view).map_err(not_json)? });
-    write_created(result, &to_raw_value(&created).map_err(not_json)?)
+    let text = view_text(None, &state, Form::Older).map_err(not_written)?;
+    write_created(result, &format!(r#"{{"task":{text}}}"#))
 }

@@ -52,6 +52,19 @@ pub trait TaskStore: Debug + Send + Sync + 'static {
     /// Returns a task, or `None` if the store has none with this id.
     fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>>;
 
+    /// Returns a task as [`get`](Self::get) does, with an empty body. Clients poll tasks while they run, and a body may be much
+    /// larger than a state. The default reads the body.
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        let found = self.get(id);
+        Box::pin(async move {
+            let mut found = found.await?;
+            if let Some(task) = &mut found {
+                task.body.clear();
+            }
+            Ok(found)
+        })
+    }
+
     /// Replaces a task whose stored version is `task.version - 1`, and makes it due after `wake`. Returns `false` if the stored
     /// version differs or the store has no such task. `owner` and `created_ms` of a stored task do not change.
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool>;

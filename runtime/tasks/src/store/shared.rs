@@ -14,6 +14,10 @@ impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
         (**self).get(id)
     }
 
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        (**self).state(id)
+    }
+
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
         (**self).replace(task, wake)
     }

@@ -16,12 +16,14 @@ pub struct StoredTask {
     pub created_ms: u64,
     /// Version of the record. Each replacement increments it by one. At most 2⁵³ - 1.
     pub version: u64,
-    /// JSON, which a store does not read.
+    /// State for polling clients, see [`TaskStore::state`](super::TaskStore::state): JSON, which a store does not read.
+    pub state: Vec<u8>,
+    /// The rest: JSON, which a store does not read.
     pub body: Vec<u8>,
 }
 
 impl StoredTask {
-    /// Creates the first version of a record, which is 1.
+    /// Creates the first version of a record, which is 1, with an empty state.
     pub fn new(
         id: TaskId,
         owner: impl Into<String>,
@@ -33,20 +35,26 @@ impl StoredTask {
             owner: owner.into(),
             created_ms,
             version: 1,
+            state: Vec::new(),
             body: body.into(),
         }
+    }
+
+    /// Returns the size of state and body in bytes.
+    pub fn bytes(&self) -> usize {
+        self.state.len() + self.body.len()
     }
 }
 
 impl fmt::Debug for StoredTask {
-    /// Shows neither owner nor body, which may be confidential.
+    /// Shows neither owner nor contents, which may be confidential.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("StoredTask")
             .field("id", &self.id)
             .field("created_ms", &self.created_ms)
             .field("version", &self.version)
-            .field("body_bytes", &self.body.len())
+            .field("bytes", &self.bytes())
             .finish_non_exhaustive()
     }
 }
@@ -57,7 +65,7 @@ impl fmt::Debug for StoredTask {
 pub struct Usage {
     /// Number of tasks.
     pub tasks: u64,
-    /// Total size of their bodies in bytes.
+    /// Total size of their states and bodies in bytes.
     pub bytes: u64,
 }
 

@@ -44,6 +44,61 @@ pub(super) async fn check_bodies(store: &Arc<dyn TaskStore>) {
     }
 }
 
+/// Checks that a state is stored and returned with its body and without it.
+pub(super) async fn check_states(store: &Arc<dyn TaskStore>) {
+    let unknown = task("states", 1, *b"1");
+    let found = store.state(&unknown.id).await;
+    assert_eq!(found, Ok(None), "an unknown task has no state");
+    let bytes: Vec<u8> = (0..=255).collect();
+    let states = [Vec::new(), vec![0], bytes.clone(), bytes.repeat(16 << 10)];
+    for (state, body) in states
+        .iter()
+        .flat_map(|state| [(state, &b"1"[..]), (state, &bytes)])
+    {
+        let first = task("states", 1, body);
+        let mut second = next(&first, body);
+        second.state.clone_from(state);
+        store
+            .insert(first.clone(), HOUR)
+            .await
+            .expect("a task is inserted");
+        check_state(store, &first).await;
+        assert_eq!(
+            store.replace(second.clone(), HOUR).await,
+            Ok(true),
+            "a task is replaced"
+        );
+        check_state(store, &second).await;
+        let expected = Usage::new(1, (state.len() + body.len()) as u64);
+        assert_eq!(
+            store.usage("states").await,
+            Ok(expected),
+            "usage counts the bytes of states"
+        );
+        assert_eq!(
+            store.remove(&first.id, 2).await,
+            Ok(true),
+            "a task is removed"
+        );
+        let found = store.state(&first.id).await;
+        assert_eq!(found, Ok(None), "a removed task has no state");
+    }
+}
+
+async fn check_state(store: &Arc<dyn TaskStore>, task: &StoredTask) {
+    let size = task.state.len();
+    assert!(
+        store.get(&task.id).await == Ok(Some(task.clone())),
+        "a state of {size} bytes is returned with its body"
+    );
+    let mut without_body = task.clone();
+    without_body.body.clear();
+    assert!(
+        store.state(&task.id).await == Ok(Some(without_body)),
+        "a state of {size} bytes is returned without its body"
+    );
+}
+
 /// Owners with special characters and common starts.
 const OWNERS: &[&str] = &[
     "",
@@ -104,7 +159,7 @@ async fn check_owner(store: &Arc<dyn TaskStore>, task: &StoredTask) {
         Ok(vec![task.clone()]),
         "the owner {owner:?} has a list of its own"
     );
-    let expected = Usage::new(1, owner.len() as u64);
+    let expected = Usage::new(1, owner.len() as u64 + 1);
     assert_eq!(
         store.usage(owner).await,
         Ok(expected),

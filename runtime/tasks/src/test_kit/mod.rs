@@ -37,6 +37,7 @@ use crate::store::{StoredTask, TaskId, TaskStore};
 pub async fn check_store(create: impl AsyncFn() -> Arc<dyn TaskStore>) {
     changes::check(&create().await).await;
     contents::check_bodies(&create().await).await;
+    contents::check_states(&create().await).await;
     contents::check_owners(&create().await).await;
     contents::check_extremes(&create().await).await;
     orders::check_list(&create().await).await;
@@ -68,10 +69,12 @@ pub fn shift_clock(ahead_ms: i64) {
     crate::clock::shift(ahead_ms);
 }
 
-/// Creates a task with a random id.
+/// Creates a task with a random id, and a state that differs from its body.
 fn task(owner: &str, created_ms: u64, body: impl Into<Vec<u8>>) -> StoredTask {
     let id = TaskId::random().expect("the operating system has random bytes");
-    StoredTask::new(id, owner, created_ms, body)
+    let mut task = StoredTask::new(id, owner, created_ms, body);
+    task.state = state_of(&task.body);
+    task
 }
 
 /// Returns the next version of a task.
@@ -79,5 +82,11 @@ fn next(task: &StoredTask, body: impl Into<Vec<u8>>) -> StoredTask {
     let mut next = task.clone();
     next.version += 1;
     next.body = body.into();
+    next.state = state_of(&next.body);
     next
+}
+
+/// Returns a state of one byte.
+fn state_of(body: &[u8]) -> Vec<u8> {
+    vec![body.last().map_or(0, |last| !last)]
 }

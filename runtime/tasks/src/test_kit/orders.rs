@@ -112,7 +112,7 @@ pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
     }
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::new(2, 12)),
+        Ok(Usage::new(2, 14)),
         "usage counts tasks and bytes"
     );
     let duplicate = store.insert(first.clone(), HOUR).await;
@@ -125,20 +125,20 @@ pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
     assert_eq!(lost, Ok(false), "version 1 is not replaced by 1");
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::new(2, 12)),
+        Ok(Usage::new(2, 14)),
         "failed changes are not counted"
     );
     check_changed_usage(store, &first, &second).await;
     assert_eq!(
         store.usage("other").await,
-        Ok(Usage::new(1, 1)),
+        Ok(Usage::new(1, 2)),
         "usage is counted per owner"
     );
 }
 
 /// Checks the usage after replacements and removals.
 async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, second: &StoredTask) {
-    for (task, body, bytes) in [(first, "12345678", 15), (second, "", 8)] {
+    for (task, body, bytes) in [(first, "12345678", 17), (second, "", 10)] {
         assert_eq!(
             store.replace(next(task, body), HOUR).await,
             Ok(true),
@@ -148,7 +148,7 @@ async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, sec
         assert_eq!(
             usage,
             Ok(Usage::new(2, bytes)),
-            "usage follows the size of bodies"
+            "usage follows the size of states and bodies"
         );
     }
     assert_eq!(
@@ -158,7 +158,7 @@ async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, sec
     );
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::new(1, 0)),
+        Ok(Usage::new(1, 1)),
         "a removed task is not counted"
     );
     assert_eq!(

@@ -48,7 +48,7 @@ pub(super) async fn check_visibility([one, other]: &[Arc<dyn TaskStore>; 2]) {
     );
     assert_eq!(
         one.usage("owner").await.map(|usage| usage.bytes),
-        Ok(2),
+        Ok(3),
         "its size is counted"
     );
     assert_eq!(

@@ -11,6 +11,8 @@ use treenail::tasks::{MemoryStore, StoreError, StoreFuture, StoredTask, TaskId, 
 pub(crate) struct FailingStore {
     inner: Arc<MemoryStore>,
     fails: Arc<AtomicBool>,
+    /// Set while bodies cannot be read.
+    hides_bodies: Arc<AtomicBool>,
     /// Permits of insertions.
     gate: Arc<Semaphore>,
     /// Number of insertions that were requested.
@@ -24,6 +26,7 @@ impl FailingStore {
         Self {
             inner,
             fails: Arc::default(),
+            hides_bodies: Arc::default(),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             requested: Arc::default(),
             log: Arc::default(),
@@ -32,6 +35,10 @@ impl FailingStore {
 
     pub(crate) fn fail(&self, fails: bool) {
         self.fails.store(fails, Ordering::SeqCst);
+    }
+
+    pub(crate) fn hide_bodies(&self) {
+        self.hides_bodies.store(true, Ordering::SeqCst);
     }
 
     /// Makes the next insertions wait. Returns their permits.
@@ -74,7 +81,14 @@ impl TaskStore for FailingStore {
     }
 
     fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        if self.hides_bodies.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::Unavailable("no body".to_owned())) });
+        }
         self.run(self.inner.get(id))
+    }
+
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        self.run(self.inner.state(id))
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::sleep;
+use treenail::prelude::*;
+use treenail::schema::{CallToolResult, ContentBlock};
 use treenail::tasks::{MemoryStore, Tasks};
+use treenail::tool::WrapResults;
 
 use crate::peer::Peer;
 use crate::works::{Works, limits};
@@ -36,6 +39,35 @@ async fn a_result_is_inlined_as_the_call_would_have_returned_it() {
     );
     for key in ["ttl", "cacheScope"] {
         assert!(done.get(key).is_none(), "XAMB-10: {done}");
+    }
+}
+
+#[mcp_tool(task(always))]
+async fn number() -> i64 {
+    7
+}
+
+/// Returns a result with `_meta`.
+#[mcp_tool(task(always))]
+async fn marked() -> CallToolResult {
+    let mut result = CallToolResult::new([ContentBlock::text("marked")]);
+    let mark = json!({"com.example/mark": 1});
+    result.meta = Some(serde_json::from_value(mark).unwrap());
+    result
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_has_the_format_of_its_server() {
+    for wrap in [WrapResults::Never, WrapResults::Legacy, WrapResults::Always] {
+        let builder = Server::builder("results", "1.0.0").wrap_results(wrap);
+        let server = builder.tools(tools![number, marked]).build().unwrap();
+        let (mut plain, mut peer) = (Peer::without_tasks(&server), Peer::modern(&server));
+        for tool in ["number", "marked"] {
+            let expected = plain.call(tool, json!({})).await;
+            let task = peer.task(tool, json!({})).await;
+            let done = peer.end(&task).await;
+            assert_eq!(done["result"], expected, "TASK-S-16: {tool} {wrap:?}");
+        }
     }
 }
 

@@ -6,13 +6,13 @@ use std::time::Instant;
 use rusqlite::{Connection, TransactionBehavior, params};
 use treenail::tasks::TaskId;
 
-use crate::{BODY, Outcome, ROWS, rate};
+use crate::{BODY, Outcome, ROWS, STATE, rate};
 
 const TABLES: &str = "
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
 CREATE TABLE task (id TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, created_ms INTEGER NOT NULL,
-  version INTEGER NOT NULL, wake_ms INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+  version INTEGER NOT NULL, wake_ms INTEGER NOT NULL, state BLOB NOT NULL, body BLOB NOT NULL) STRICT;
 CREATE INDEX task_wake ON task (wake_ms, id);
 CREATE INDEX task_owner ON task (owner, created_ms, id);
 ";
@@ -29,12 +29,13 @@ pub(crate) fn write(path: &Path, group: u64) -> Outcome<f64> {
             let id = TaskId::random()?;
             let created_ms = i64::try_from(number)?;
             transaction
-                .prepare_cached("INSERT INTO task VALUES (?1, ?2, ?3, 1, ?4, ?5)")?
+                .prepare_cached("INSERT INTO task VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6)")?
                 .execute(params![
                     id.as_str(),
                     "owner",
                     created_ms,
                     created_ms,
+                    [b'1'; STATE],
                     [b'1'; BODY]
                 ])?;
         }

@@ -17,6 +17,8 @@ use treenail::tasks::{SqliteStore, StoredTask, TaskId, TaskStore};
 
 /// Rows of one measurement.
 const ROWS: u64 = 5_000;
+/// Size of a state in bytes.
+const STATE: usize = 300;
 /// Size of a body in bytes.
 const BODY: usize = 500;
 /// Concurrent creations.
@@ -61,7 +63,8 @@ async fn create(path: &Path, concurrent: u64) -> Outcome<f64> {
                 if number >= ROWS {
                     return Outcome::Ok(());
                 }
-                let task = StoredTask::new(TaskId::random()?, "owner", number, [b'1'; BODY]);
+                let mut task = StoredTask::new(TaskId::random()?, "owner", number, [b'1'; BODY]);
+                task.state = vec![b'1'; STATE];
                 store.insert(task, Duration::from_secs(30)).await?;
             }
         });

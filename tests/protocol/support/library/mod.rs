@@ -14,6 +14,7 @@ use treenail::schema::{
 };
 use treenail::{Limits, RpcError, Server};
 
+use crate::support::offer::Offer;
 use crate::support::weather::{Failure, Place, Unit};
 
 /// Books, and prompts about them.
@@ -187,7 +188,7 @@ fn numbers(typed: &str) -> [String; 2] {
 }
 
 /// Has prompts only.
-pub(crate) struct Prompts;
+struct Prompts;
 
 #[mcp_tool]
 impl Prompts {
@@ -198,7 +199,7 @@ impl Prompts {
 }
 
 /// Has templates only.
-pub(crate) struct Templates;
+struct Templates;
 
 #[mcp_tool(namespace = "only")]
 impl Templates {
@@ -222,8 +223,21 @@ pub(crate) fn library(limits: Limits) -> (Server, Arc<Semaphore>) {
     (server.unwrap(), gate)
 }
 
+/// Adds the prompts, resources and templates.
+pub(crate) fn add_library<O: Offer>(offer: O) -> O {
+    offer.with_mounted(Library::new().0)
+}
+
+pub(crate) fn add_prompts<O: Offer>(offer: O) -> O {
+    offer.with_mounted(Prompts)
+}
+
+pub(crate) fn add_templates<O: Offer>(offer: O) -> O {
+    offer.with_mounted(Templates)
+}
+
 impl Library {
-    pub(crate) fn new() -> (Self, Arc<Semaphore>) {
+    fn new() -> (Self, Arc<Semaphore>) {
         let gate = Arc::new(Semaphore::new(0));
         let library = Self {
             motto: "one\n\"two\"".to_owned(),

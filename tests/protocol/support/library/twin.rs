@@ -8,10 +8,9 @@ use treenail::dynamic::{Arguments, Feature};
 use treenail::schema::PromptMessage;
 use treenail::{Limits, RpcError, Server};
 
-pub(crate) use super::Templates;
-use super::{Library, numbers};
-
+use super::{Library, Prompts, Templates, numbers};
 use crate::support::made::Made;
+use crate::support::offer::Offer;
 use crate::support::weather::{Failure, Place, Unit};
 
 /// Set if invalid types of arguments are reported in the words of the server.
@@ -23,15 +22,36 @@ pub(crate) fn server() -> Server {
 
 pub(crate) fn library(limits: Limits) -> (Server, Arc<Semaphore>) {
     let (library, gate) = Library::new();
-    let library = Arc::new(library);
+    let builder = add(treenail::server!().limits(limits), &Arc::new(library));
+    (builder.build().unwrap(), gate)
+}
+
+/// Adds the prompts, resources and templates.
+pub(crate) fn add_library<O: Offer>(offer: O) -> O {
+    add(offer, &Arc::new(Library::new().0))
+}
+
+fn add<O: Offer>(offer: O, library: &Arc<Library>) -> O {
     let made = Made::of(&super::server());
-    let builder = treenail::server!().limits(limits);
-    let builder = builder.add(prompts(&made, &library));
-    let builder = builder.add(resources(&made, &library));
-    (
-        builder.add(templates(&made, &library)).build().unwrap(),
-        gate,
-    )
+    let offer = offer.with_features(prompts(&made, library));
+    let offer = offer.with_features(resources(&made, library));
+    offer.with_features(templates(&made, library))
+}
+
+pub(crate) fn add_prompts<O: Offer>(offer: O) -> O {
+    let made = Made::of(&super::add_prompts(treenail::server!()).build().unwrap());
+    let hello = made.prompt("hello");
+    offer.with_features(vec![
+        hello.handler(|_, it| async move { Prompts::hello(it.get("name").unwrap()) }),
+    ])
+}
+
+pub(crate) fn add_templates<O: Offer>(offer: O) -> O {
+    let made = Made::of(&super::add_templates(treenail::server!()).build().unwrap());
+    let named = made.template("only://{name}");
+    offer.with_features(vec![named.handler(|_, request| async move {
+        Templates::named(request.variable("name").unwrap())
+    })])
 }
 
 #[treenail::mcp_type]

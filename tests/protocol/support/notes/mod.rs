@@ -10,6 +10,8 @@ use treenail::prelude::*;
 use treenail::server::{Component, Edit};
 use treenail::{Limits, Server, ServerBuilder};
 
+use crate::support::offer::Offer;
+
 /// Notes, some of which tell of their changes.
 pub(crate) struct Notes {
     pub(crate) gate: Arc<Semaphore>,
@@ -110,6 +112,23 @@ pub(crate) fn first() -> &'static str {
 #[mcp_tool]
 pub(crate) fn second() -> &'static str {
     "second"
+}
+
+pub(crate) fn add_first<O: Offer>(offer: O) -> O {
+    offer.with_tools(tools![first])
+}
+
+pub(crate) fn add_second<O: Offer>(offer: O) -> O {
+    offer.with_tools(tools![second])
+}
+
+pub(crate) fn add_notes<O: Offer>(offer: O) -> O {
+    offer.with_mounted(notes(&Arc::new(Semaphore::new(0))))
+}
+
+/// Adds one item of each kind.
+pub(crate) fn add_extra<O: Offer>(offer: O) -> O {
+    offer.with_mounted(Extra)
 }
 
 pub(crate) fn notes(gate: &Arc<Semaphore>) -> Notes {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use treenail::dynamic::Feature;
+use treenail::dynamic::{Feature, Tool};
 use treenail::server::Edit;
 use treenail::{Limits, RpcError, Server, ServerBuilder};
 
 pub(crate) use super::first;
-use super::{Extra, Notes, notes, nothing};
+use super::{Extra, Notes, notes, nothing, second};
 use crate::support::made::{Made, get};
+use crate::support::offer::Offer;
 
 pub(crate) fn dynamic(limits: Limits) -> (Server, Arc<Semaphore>) {
     built(treenail::server!().dynamic(), limits)
@@ -68,9 +69,28 @@ fn features(made: &Made, notes: &Arc<Notes>) -> Vec<Feature> {
 
 /// Adds one item of each kind.
 pub(crate) fn extra(offer: Edit) -> Edit {
+    add_extra(offer)
+}
+
+pub(crate) fn add_first<O: Offer>(offer: O) -> O {
+    offer.with_features(vec![Tool::new("first").handler(|_, _| async { first() })])
+}
+
+pub(crate) fn add_second<O: Offer>(offer: O) -> O {
+    offer.with_features(vec![Tool::new("second").handler(|_, _| async { second() })])
+}
+
+pub(crate) fn add_notes<O: Offer>(offer: O) -> O {
+    let made = Made::of(&super::fixed(Limits::default()).0);
+    let notes = notes(&Arc::new(Semaphore::new(0)));
+    offer.with_features(features(&made, &Arc::new(notes)))
+}
+
+/// Adds one item of each kind.
+pub(crate) fn add_extra<O: Offer>(offer: O) -> O {
     let server = treenail::server!().mount(Extra).build().unwrap();
     let made = Made::of(&server);
-    offer.add([
+    offer.with_features(vec![
         made.tool("extra_tool")
             .handler(|_, _| async { Extra::extra_tool() }),
         made.prompt("extra_prompt")

@@ -11,6 +11,8 @@ use treenail::prelude::*;
 use treenail::schema::{AudioContent, CallToolResult, ContentBlock, Icon, ResourceLink};
 use treenail::{Limits, Server};
 
+use crate::support::offer::Offer;
+
 /// Row about an argument that is none of several choices.
 pub(crate) const WRONG_UNIT: &str =
     "- /unit: unknown variant `kelvin`, expected `metric` or `imperial`";
@@ -237,9 +239,19 @@ impl Weather {
     }
 }
 
-/// Creates a server without controlling its waiting calls.
-pub(crate) fn weather() -> Weather {
+/// Creates a state without control of its waiting calls.
+fn weather() -> Weather {
     Weather::new(&Arc::new(Semaphore::new(0))).0
+}
+
+/// Adds the methods.
+pub(crate) fn add_weather<O: Offer>(offer: O) -> O {
+    offer.with_mounted(weather())
+}
+
+/// Adds the functions.
+pub(crate) fn add_functions<O: Offer>(offer: O) -> O {
+    offer.with_tools(tools())
 }
 
 pub(crate) struct Fixture {
@@ -271,7 +283,7 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
     }
 }
 
-pub(crate) fn tools() -> treenail::tool::ToolSet {
+fn tools() -> treenail::tool::ToolSet {
     tools![
         add,
         greet,

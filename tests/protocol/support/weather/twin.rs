@@ -9,10 +9,11 @@ use treenail::{Limits, Server, ToolError};
 pub(crate) use super::Fixture;
 use super::{
     Weather, add, fails, fails_anyhow, fails_with_content, fails_with_text, greet, list_of_numbers,
-    media, motto, nothing, null, panics, panics_at_once, perhaps, unwritable, whole_result,
-    works_hard,
+    media, motto, nothing, null, panics, panics_at_once, perhaps, unwritable, weather,
+    whole_result, works_hard,
 };
 use crate::support::made::{Made, get};
+use crate::support::offer::Offer;
 
 /// Row about an argument that is none of several choices: the schema describes them.
 pub(crate) const WRONG_UNIT: &str =
@@ -37,6 +38,17 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
         hold,
         let_go,
     }
+}
+
+/// Adds the methods.
+pub(crate) fn add_weather<O: Offer>(offer: O) -> O {
+    let made = Made::of(&super::server());
+    offer.with_features(methods(&made, &Arc::new(weather())))
+}
+
+/// Adds the functions.
+pub(crate) fn add_functions<O: Offer>(offer: O) -> O {
+    offer.with_features(functions(&Made::of(&super::server())))
 }
 
 fn methods(made: &Made, weather: &Arc<Weather>) -> Vec<Feature> {

@@ -66,6 +66,10 @@ impl TaskStore for KillStore {
         self.store.get(id)
     }
 
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        self.store.state(id)
+    }
+
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
         between_points(Box::pin(async move {
             self.store.replace(task, self.wake(wake)).await

@@ -44,7 +44,7 @@ impl MemoryStore {
         self
     }
 
-    /// Sets the maximum size of all tasks in bytes: bodies, owners, and about 500 bytes for each. Default 256 MiB.
+    /// Sets the maximum size of all tasks in bytes: states, bodies, owners, and about 500 bytes for each. Default 256 MiB.
     #[must_use]
     pub fn max_bytes(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
@@ -111,6 +111,18 @@ impl TaskStore for MemoryStore {
     fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
         let found = self.table().get(id);
         ready(Ok(found.map(|task| (*task).clone())))
+    }
+
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        let found = self.table().get(id);
+        ready(Ok(found.map(|task| StoredTask {
+            id: task.id.clone(),
+            owner: task.owner.clone(),
+            created_ms: task.created_ms,
+            version: task.version,
+            state: task.state.clone(),
+            body: Vec::new(),
+        })))
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::store::{StoredTask, TaskId, Usage};
 
-/// Approximate size of a task in the table beside its body and owner, in bytes.
+/// Approximate size of a task in the table beside its contents and owner, in bytes.
 const OVERHEAD: usize = 500;
 
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Table {
         self.wake.insert((wake, task.id.clone()));
         let owned = self.owners.entry(task.owner.clone()).or_default();
         owned.order.insert((task.created_ms, task.id.clone()));
-        owned.bytes += task.body.len() as u64;
+        owned.bytes += task.bytes() as u64;
         let (id, task) = (task.id.clone(), Arc::new(task));
         self.tasks.insert(id, Entry { task, wake });
     }
@@ -89,7 +89,7 @@ impl Table {
         self.wake.remove(&(wake, id.clone()));
         if let Some(owned) = self.owners.get_mut(&task.owner) {
             owned.order.remove(&(task.created_ms, id.clone()));
-            owned.bytes -= task.body.len() as u64;
+            owned.bytes -= task.bytes() as u64;
             if owned.order.is_empty() {
                 self.owners.remove(&task.owner);
             }
@@ -133,5 +133,5 @@ impl Table {
 }
 
 fn size(task: &StoredTask) -> usize {
-    task.body.len() + task.owner.len() + OVERHEAD
+    task.bytes() + task.owner.len() + OVERHEAD
 }

@@ -26,7 +26,7 @@ impl Keys {
         &self.prefix
     }
 
-    /// Hash of a task: `o` owner, `c` time of creation, `v` version, `b` body.
+    /// Hash of a task: `o` owner, `c` time of creation, `v` version, `s` state, `n` size of the state, `b` body.
     pub(super) fn task(&self, id: &TaskId) -> String {
         format!("{}task:{}", self.prefix, id.as_str())
     }

@@ -82,7 +82,7 @@ impl RedisStore {
         self
     }
 
-    /// Sets the maximum size of the body of a task in bytes. A longer one is refused with [`StoreError::Full`]. Default 64 MiB.
+    /// Sets the maximum size of the body of a task in bytes, and that of its state. A longer one is refused with [`StoreError::Full`]. Default 64 MiB.
     #[must_use]
     pub fn max_body_bytes(mut self, max_body_bytes: usize) -> Self {
         self.max_body_bytes = max_body_bytes;
@@ -92,10 +92,10 @@ impl RedisStore {
 
     fn check_body(&self, task: &StoredTask) -> Result<(), StoreError> {
         let max = self.max_body_bytes;
-        if task.body.len() <= max {
+        if task.state.len().max(task.body.len()) <= max {
             return Ok(());
         }
-        let reason = format!("the body of a task has more than {max} bytes");
+        let reason = format!("the state or the body of a task has more than {max} bytes");
         Err(StoreError::Full(reason))
     }
 
@@ -117,7 +117,9 @@ impl RedisStore {
             return Err(failure::unexpected());
         };
         let found = ids.iter().zip(records);
-        Ok(found.map(|(id, record)| parse_task(id, record)).collect())
+        Ok(found
+            .map(|(id, record)| parse_task(id, record, true))
+            .collect())
     }
 
     /// Reads at most `limit` of the tasks that `page` lists. It gets the offset, the last entry before, and the number.
@@ -189,11 +191,15 @@ impl TaskStore for RedisStore {
 
     fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
         Box::pin(async move {
-            match self.read(std::slice::from_ref(id)).await?.pop() {
-                Some(Found::Task(task)) => Ok(Some(task)),
-                Some(Found::Absent) => Ok(None),
-                Some(Found::Damaged) | None => Err(failure::damaged()),
-            }
+            let mut found = self.read(std::slice::from_ref(id)).await?;
+            found.pop().unwrap_or(Found::Damaged).into_task()
+        })
+    }
+
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        Box::pin(async move {
+            let reply = self.link.read(&scripts::state(&self.keys, id)).await?;
+            parse_task(id, reply, false).into_task()
         })
     }
 

@@ -2,40 +2,60 @@
 
 use treenail_redis::internal::redis::Value;
 
-use crate::store::{StoredTask, TaskId};
+use super::failure::damaged;
+use crate::store::{StoreError, StoredTask, TaskId};
 
 /// Record in a reply.
 pub(super) enum Found {
     Task(StoredTask),
     Absent,
-    /// A field is missing or invalid, or the body is too long to be read.
+    /// A field is missing or invalid, or state or body is too long to be read.
     Damaged,
 }
 
-/// Reads the record of the task `id`.
-pub(super) fn parse_task(id: &TaskId, record: Value) -> Found {
+impl Found {
+    /// Returns the task, if there is one that can be read.
+    pub(super) fn into_task(self) -> Result<Option<StoredTask>, StoreError> {
+        match self {
+            Self::Task(task) => Ok(Some(task)),
+            Self::Absent => Ok(None),
+            Self::Damaged => Err(damaged()),
+        }
+    }
+}
+
+/// Reads the record of the task `id`, with its body or without.
+pub(super) fn parse_task(id: &TaskId, record: Value, has_body: bool) -> Found {
     let Value::Array(fields) = record else {
         return Found::Damaged;
     };
-    let Ok([owner, created_ms, version, body, body_bytes]) = <[Value; 5]>::try_from(fields) else {
-        return Found::Damaged;
-    };
+    let mut fields = fields.into_iter();
+    let mut next = || fields.next().unwrap_or(Value::Nil);
+    let [owner, created_ms, version] = [next(), next(), next()];
+    let state = [next(), next()];
+    let body = has_body.then(|| [next(), next()]);
     if matches!(
-        (&owner, &version, &body),
+        (&owner, &version, &state[0]),
         (Value::Nil, Value::Nil, Value::Nil)
     ) {
         return Found::Absent;
     }
     let task = || {
-        let Value::BulkString(body) = body else {
-            return None;
-        };
-        let complete = decimal(&body_bytes)? == body.len() as u64;
+        let body = body.map_or(Some(Vec::new()), sized)?;
         let mut task = StoredTask::new(id.clone(), text(owner)?, number(&created_ms)?, body);
         task.version = number(&version)?;
-        complete.then_some(task)
+        task.state = sized(state)?;
+        Some(task)
     };
     task().map_or(Found::Damaged, Found::Task)
+}
+
+/// Returns a text of the size that belongs to it.
+fn sized([text, bytes]: [Value; 2]) -> Option<Vec<u8>> {
+    match text {
+        Value::BulkString(text) if number(&bytes)? == text.len() as u64 => Some(text),
+        _ => None,
+    }
 }
 
 /// Returns a number. An absent one is zero.

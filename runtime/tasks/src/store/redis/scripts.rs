@@ -12,8 +12,8 @@ local wake = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[5]
 redis.call('ZADD', KEYS[2], string.format('%.0f', wake), ARGV[1])
 redis.call('ZADD', KEYS[3], 0, #ARGV[2] .. ':' .. ARGV[2] .. ':' .. ARGV[3] .. ARGV[1])
 redis.call('HINCRBY', KEYS[4], 't:' .. ARGV[2], 1)
-redis.call('HINCRBY', KEYS[4], 'b:' .. ARGV[2], #ARGV[6])
-redis.call('HSET', KEYS[1], 'o', ARGV[2], 'c', ARGV[3], 'v', ARGV[4], 'b', ARGV[6])
+redis.call('HINCRBY', KEYS[4], 'b:' .. ARGV[2], #ARGV[6] + #ARGV[7])
+redis.call('HSET', KEYS[1], 'o', ARGV[2], 'c', ARGV[3], 'v', ARGV[4], 's', ARGV[6], 'n', #ARGV[6], 'b', ARGV[7])
 return 1";
 
 const REPLACE: &str = "
@@ -21,16 +21,16 @@ local stored = redis.call('HMGET', KEYS[1], 'o', 'v')
 if stored[2] ~= ARGV[2] then return 0 end
 local time = redis.call('TIME')
 local wake = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
-local longer = #ARGV[5] - redis.call('HSTRLEN', KEYS[1], 'b')
+local longer = #ARGV[5] + #ARGV[6] - redis.call('HSTRLEN', KEYS[1], 's') - redis.call('HSTRLEN', KEYS[1], 'b')
 redis.call('ZADD', KEYS[2], string.format('%.0f', wake), ARGV[1])
 if stored[1] and longer ~= 0 then redis.call('HINCRBY', KEYS[3], 'b:' .. stored[1], longer) end
-redis.call('HSET', KEYS[1], 'v', ARGV[3], 'b', ARGV[5])
+redis.call('HSET', KEYS[1], 'v', ARGV[3], 's', ARGV[5], 'n', #ARGV[5], 'b', ARGV[6])
 return 1";
 
 const REMOVE: &str = "
 local stored = redis.call('HMGET', KEYS[1], 'o', 'v', 'c')
 if stored[2] ~= ARGV[2] then return 0 end
-local bytes = redis.call('HSTRLEN', KEYS[1], 'b')
+local bytes = redis.call('HSTRLEN', KEYS[1], 's') + redis.call('HSTRLEN', KEYS[1], 'b')
 redis.call('ZREM', KEYS[2], ARGV[1])
 if stored[1] then
   local owner = stored[1]
@@ -55,12 +55,12 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', ARGV[1], ARGV[2])";
 
-/// Fields of each task, and the size of its body: a body that is too long to be read arrives empty.
+/// Fields of each task, and the size of its body: a text that is too long to be read arrives empty.
 const READ: &str = "
 local records = {}
 for index, key in ipairs(KEYS) do
-  local record = redis.call('HMGET', key, 'o', 'c', 'v', 'b')
-  record[5] = redis.call('HSTRLEN', key, 'b')
+  local record = redis.call('HMGET', key, 'o', 'c', 'v', 's', 'n', 'b')
+  record[7] = redis.call('HSTRLEN', key, 'b')
   records[index] = record
 end
 return records";
@@ -78,7 +78,7 @@ pub(super) fn insert(keys: &Keys, task: &StoredTask, wake_ms: u64) -> Cmd {
     command
         .arg(keys::created(task.created_ms))
         .arg(task.version);
-    command.arg(wake_ms).arg(&*task.body);
+    command.arg(wake_ms).arg(&*task.state).arg(&*task.body);
     command
 }
 
@@ -89,7 +89,7 @@ pub(super) fn replace(keys: &Keys, task: &StoredTask, expected: u64, wake_ms: u6
         .arg(task.id.as_str())
         .arg(expected)
         .arg(task.version);
-    command.arg(wake_ms).arg(&*task.body);
+    command.arg(wake_ms).arg(&*task.state).arg(&*task.body);
     command
 }
 
@@ -116,6 +116,13 @@ pub(super) fn due(keys: &Keys, offset: usize, count: usize) -> Cmd {
 pub(super) fn read(keys: &Keys, ids: &[TaskId]) -> Cmd {
     let names: Vec<String> = ids.iter().map(|id| keys.task(id)).collect();
     script(READ, &names)
+}
+
+/// Reads the fields of a task apart from its body.
+pub(super) fn state(keys: &Keys, id: &TaskId) -> Cmd {
+    let mut command = cmd("HMGET");
+    command.arg(keys.task(id)).arg(&["o", "c", "v", "s", "n"]);
+    command
 }
 
 /// Lists members of an owner from the bound `start` on.

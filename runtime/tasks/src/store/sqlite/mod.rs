@@ -12,7 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Connection;
+
 pub use self::builder::SqliteStoreBuilder;
+use self::failure::store_error;
 use self::readers::Readers;
 use self::writer::{Change, Writer};
 use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
@@ -62,6 +65,21 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    /// Reads one small row.
+    async fn row<T: Send + 'static>(
+        &self,
+        query: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if let Some(read) = self.readers.read_here(&query) {
+            return read;
+        }
+        let query =
+            move |connection: &Connection| query(connection).map_err(|error| store_error(&error));
+        self.readers.read(query).await
+    }
+}
+
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -84,10 +102,17 @@ impl TaskStore for SqliteStore {
 
     fn get<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
         let id = id.clone();
-        Box::pin(
-            self.readers
-                .read(move |connection| read::get(connection, &id)),
-        )
+        Box::pin(self.readers.read(move |connection| {
+            read::get(connection, &id).map_err(|error| store_error(&error))
+        }))
+    }
+
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        Box::pin(async move {
+            let id = id.clone();
+            self.row(move |connection| read::state(connection, &id))
+                .await
+        })
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
@@ -112,16 +137,17 @@ impl TaskStore for SqliteStore {
         limit: usize,
     ) -> StoreFuture<'a, Vec<StoredTask>> {
         let (owner, after) = (owner.to_owned(), after.cloned());
-        let page = move |connection: &_| read::list(connection, &owner, after.as_ref(), limit);
+        let page =
+            move |connection: &Connection| read::list(connection, &owner, after.as_ref(), limit);
         Box::pin(self.readers.read(page))
     }
 
     fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
-        let owner = owner.to_owned();
-        Box::pin(
-            self.readers
-                .read(move |connection| read::usage(connection, &owner)),
-        )
+        Box::pin(async move {
+            let owner = owner.to_owned();
+            self.row(move |connection| read::usage(connection, &owner))
+                .await
+        })
     }
 }
 

@@ -12,17 +12,32 @@ use crate::store::{StoreError, StoredTask, TaskId, Usage};
 /// Interval of warnings about damaged records.
 const WARNING_INTERVAL_MS: i64 = 60_000;
 
-pub(super) fn get(connection: &Connection, id: &TaskId) -> Result<Option<StoredTask>, StoreError> {
-    let query = "SELECT id, owner, created_ms, version, body FROM task WHERE id = ?1";
-    let found = connection
-        .prepare_cached(query)
-        .and_then(|mut statement| statement.query_row([id.as_str()], read_task).optional());
-    found.map_err(|error| store_error(&error))
+pub(super) fn get(connection: &Connection, id: &TaskId) -> rusqlite::Result<Option<StoredTask>> {
+    let query = "SELECT id, owner, created_ms, version, state, body FROM task WHERE id = ?1";
+    let mut statement = connection.prepare_cached(query)?;
+    statement.query_row([id.as_str()], read_task).optional()
+}
+
+/// Returns a task without its body. It comes before the body in a row, so a long body is not read.
+pub(super) fn state(connection: &Connection, id: &TaskId) -> rusqlite::Result<Option<StoredTask>> {
+    let query = "SELECT owner, created_ms, version, state FROM task WHERE id = ?1";
+    let read = |row: &Row<'_>| {
+        Ok(StoredTask {
+            id: id.clone(),
+            owner: row.get(0)?,
+            created_ms: natural(row, 1)?,
+            version: natural(row, 2)?,
+            state: row.get(3)?,
+            body: Vec::new(),
+        })
+    };
+    let mut statement = connection.prepare_cached(query)?;
+    statement.query_row([id.as_str()], read).optional()
 }
 
 pub(super) fn due(connection: &Connection, limit: usize) -> Result<Vec<StoredTask>, StoreError> {
     // Without a limit, since damaged records must not hide others.
-    let query = "SELECT id, owner, created_ms, version, body FROM task WHERE wake_ms <= ?1 ORDER BY wake_ms, id";
+    let query = "SELECT id, owner, created_ms, version, state, body FROM task WHERE wake_ms <= ?1 ORDER BY wake_ms, id";
     read_tasks(connection, query, [now_ms()], limit)
 }
 
@@ -33,7 +48,7 @@ pub(super) fn list(
     limit: usize,
 ) -> Result<Vec<StoredTask>, StoreError> {
     let Some(after) = after else {
-        let query = "SELECT id, owner, created_ms, version, body FROM task WHERE owner = ?1 ORDER BY created_ms, id";
+        let query = "SELECT id, owner, created_ms, version, state, body FROM task WHERE owner = ?1 ORDER BY created_ms, id";
         return read_tasks(connection, query, [owner], limit);
     };
     let created = connection
@@ -46,7 +61,7 @@ pub(super) fn list(
         });
     let created = created.map_err(|error| store_error(&error))?;
     let created = created.ok_or(StoreError::UnknownTask)?;
-    let query = "SELECT id, owner, created_ms, version, body FROM task \
+    let query = "SELECT id, owner, created_ms, version, state, body FROM task \
                  WHERE owner = ?1 AND (created_ms, id) > (?2, ?3) ORDER BY created_ms, id";
     read_tasks(
         connection,
@@ -56,12 +71,11 @@ pub(super) fn list(
     )
 }
 
-pub(super) fn usage(connection: &Connection, owner: &str) -> Result<Usage, StoreError> {
+pub(super) fn usage(connection: &Connection, owner: &str) -> rusqlite::Result<Usage> {
     let read = |row: &Row<'_>| Ok(Usage::new(natural(row, 0)?, natural(row, 1)?));
-    let found = connection
-        .prepare_cached("SELECT tasks, bytes FROM owner WHERE owner = ?1")
-        .and_then(|mut statement| statement.query_row([owner], read).optional());
-    let found = found.map_err(|error| store_error(&error))?;
+    let query = "SELECT tasks, bytes FROM owner WHERE owner = ?1";
+    let mut statement = connection.prepare_cached(query)?;
+    let found = statement.query_row([owner], read).optional()?;
     Ok(found.unwrap_or_default())
 }
 
@@ -102,7 +116,8 @@ fn read_task(row: &Row<'_>) -> rusqlite::Result<StoredTask> {
         owner: row.get(1)?,
         created_ms: natural(row, 2)?,
         version: natural(row, 3)?,
-        body: row.get(4)?,
+        state: row.get(4)?,
+        body: row.get(5)?,
     })
 }
 

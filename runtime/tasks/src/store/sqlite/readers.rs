@@ -1,13 +1,14 @@
-//! Connections for queries, on threads for blocking work.
+//! Connections for queries: on threads for blocking work, apart from those that are short.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::failure::store_error;
+use super::failure::{is_busy, store_error};
 use super::schema::{Settings, open_reader};
 use crate::store::StoreError;
 
@@ -34,6 +35,28 @@ impl Readers {
         &self.path
     }
 
+    /// Runs a query for one small row on this thread, which takes less time than to pass it to another one. Returns `None` if no
+    /// connection is idle, or another process locks the file, as few and rare operations do.
+    pub(super) fn read_here<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Option<Result<T, StoreError>> {
+        let _permit = self.permits.try_acquire().ok()?;
+        let connection = self.idle().pop()?;
+        // A wait for the lock would block other calls.
+        let read = connection
+            .busy_timeout(Duration::ZERO)
+            .and_then(|()| query(&connection));
+        let restored = connection.busy_timeout(self.settings.lock_timeout);
+        if restored.is_ok() {
+            self.idle().push(connection);
+        }
+        match read {
+            Err(error) if is_busy(&error) => None,
+            read => Some(read.map_err(|error| store_error(&error))),
+        }
+    }
+
     /// Runs a query.
     pub(super) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
@@ -54,14 +77,17 @@ impl Readers {
         &self,
         query: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let reused = idle().pop();
+        let reused = self.idle().pop();
         let connection = match reused {
             Some(connection) => connection,
             None => open_reader(&self.path, &self.settings).map_err(|error| store_error(&error))?,
         };
         let result = query(&connection);
-        idle().push(connection);
+        self.idle().push(connection);
         result
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -26,6 +26,7 @@ CREATE TABLE task (
   created_ms INTEGER NOT NULL,
   version INTEGER NOT NULL,
   wake_ms INTEGER NOT NULL,
+  state BLOB NOT NULL,
   body BLOB NOT NULL
 ) STRICT;
 CREATE INDEX task_wake ON task (wake_ms, id);
@@ -36,14 +37,17 @@ CREATE TABLE owner (
   bytes INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER task_inserted AFTER INSERT ON task BEGIN
-  INSERT INTO owner (owner, tasks, bytes) VALUES (new.owner, 1, length(new.body))
+  INSERT INTO owner (owner, tasks, bytes) VALUES (new.owner, 1, length(new.state) + length(new.body))
     ON CONFLICT (owner) DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
 END;
-CREATE TRIGGER task_replaced AFTER UPDATE OF body ON task WHEN length(new.body) <> length(old.body) BEGIN
-  UPDATE owner SET bytes = bytes + length(new.body) - length(old.body) WHERE owner = new.owner;
+CREATE TRIGGER task_replaced AFTER UPDATE OF state, body ON task
+WHEN length(new.state) + length(new.body) <> length(old.state) + length(old.body) BEGIN
+  UPDATE owner SET bytes = bytes + length(new.state) + length(new.body) - length(old.state) - length(old.body)
+    WHERE owner = new.owner;
 END;
 CREATE TRIGGER task_removed AFTER DELETE ON task BEGIN
-  UPDATE owner SET tasks = tasks - 1, bytes = bytes - length(old.body) WHERE owner = old.owner;
+  UPDATE owner SET tasks = tasks - 1, bytes = bytes - length(old.state) - length(old.body)
+    WHERE owner = old.owner;
   DELETE FROM owner WHERE owner = old.owner AND tasks <= 0;
 END;
 ";

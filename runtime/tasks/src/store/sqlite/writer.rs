@@ -11,7 +11,7 @@ use crate::store::{StoreError, StoredTask, TaskId};
 
 /// Maximum number of changes in a commit.
 const GROUP_CHANGES: usize = 256;
-/// Size of bodies in a commit after which no further change is added, in bytes.
+/// Size of states and bodies in a commit after which no further change is added, in bytes.
 const GROUP_BYTES: usize = 8 << 20;
 
 /// Change of a task. Each has a boolean result: whether it was made.
@@ -109,10 +109,10 @@ fn commit<'a>(
 }
 
 impl Change {
-    /// Returns the size of the body in bytes.
+    /// Returns the size of the contents in bytes.
     fn bytes(&self) -> usize {
         match self {
-            Self::Insert(task, _) | Self::Replace(task, _) => task.body.len(),
+            Self::Insert(task, _) | Self::Replace(task, _) => task.bytes(),
             Self::Remove(..) => 0,
         }
     }
@@ -131,7 +131,7 @@ impl Change {
 
 fn insert(transaction: &Transaction<'_>, task: &StoredTask, wake: i64) -> rusqlite::Result<usize> {
     let mut statement = transaction.prepare_cached(
-        "INSERT INTO task (id, owner, created_ms, version, wake_ms, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO task (id, owner, created_ms, version, wake_ms, state, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let inserted = statement.execute(params![
         task.id.as_str(),
@@ -139,6 +139,7 @@ fn insert(transaction: &Transaction<'_>, task: &StoredTask, wake: i64) -> rusqli
         to_integer(task.created_ms)?,
         to_integer(task.version)?,
         wake,
+        task.state,
         task.body,
     ]);
     match inserted {
@@ -151,9 +152,15 @@ fn insert(transaction: &Transaction<'_>, task: &StoredTask, wake: i64) -> rusqli
 fn replace(transaction: &Transaction<'_>, task: &StoredTask, wake: i64) -> rusqlite::Result<usize> {
     let version = to_integer(task.version)?;
     let mut statement = transaction.prepare_cached(
-        "UPDATE task SET version = ?1, wake_ms = ?2, body = ?3 WHERE id = ?4 AND version = ?1 - 1",
+        "UPDATE task SET version = ?1, wake_ms = ?2, state = ?3, body = ?4 WHERE id = ?5 AND version = ?1 - 1",
     )?;
-    statement.execute(params![version, wake, task.body, task.id.as_str()])
+    statement.execute(params![
+        version,
+        wake,
+        task.state,
+        task.body,
+        task.id.as_str()
+    ])
 }
 
 /// Converts a number to the type of SQLite.

@@ -212,6 +212,9 @@ async fn the_documented_commands_are_enough() {
         Ok(true)
     );
     assert_eq!(store.due(10).await, Ok(vec![second.clone()]));
+    let mut polled = second.clone();
+    polled.body.clear();
+    assert_eq!(store.state(&first.id).await, Ok(Some(polled)));
     assert_eq!(store.list("owner", None, 10).await, Ok(vec![second]));
     assert_eq!(store.usage("owner").await.map(|usage| usage.bytes), Ok(1));
     assert_eq!(store.remove(&first.id, 2).await, Ok(true));
@@ -280,7 +283,7 @@ async fn long_bodies_are_refused_and_not_read() {
     let redis = RedisServer::start();
     let (long, short) = (store(&redis), store(&redis).max_body_bytes(100_000));
     let stored = task("owner", 1, &vec![b'1'; 200_000]);
-    let reason = "the body of a task has more than 100000 bytes".to_owned();
+    let reason = "the state or the body of a task has more than 100000 bytes".to_owned();
     let refused = short.insert(stored.clone(), HOUR).await;
     assert_eq!(refused, Err(StoreError::Full(reason)));
     long.insert(stored.clone(), Duration::ZERO).await.unwrap();

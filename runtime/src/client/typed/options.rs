@@ -1,0 +1,38 @@
+//! Options that typed calls and streams have in common.
+
+/// Defines the options of a call with the field `name` and the method `map_request`.
+macro_rules! options {
+    ($call:ident) => {
+        impl<T> $call<T> {
+            /// Returns the name of the tool.
+            pub fn name(&self) -> &str {
+                &self.name
+            }
+
+            /// Sets the timeout of the whole call, which includes requests of the server to the client. After it, the call is
+            /// cancelled and fails with [`ClientError::Timeout`]. Default:
+            /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
+            pub fn timeout(self, limit: std::time::Duration) -> Self {
+                self.map_request(|request| request.timeout(limit))
+            }
+
+            /// Restarts the timeout at each progress notification and each item of a stream, up to `max_duration` in total.
+            pub fn reset_timeout_on_progress(self, max_duration: std::time::Duration) -> Self {
+                self.map_request(|request| request.reset_timeout_on_progress(max_duration))
+            }
+
+            /// Adds a member to the `_meta` of the request, for extensions and tracing.
+            pub fn meta(self, key: &str, value: impl Into<serde_json::Value>) -> Self {
+                self.map_request(|request| request.meta(key, value))
+            }
+
+            /// Requests the log messages of this call, of this level and above (modern era). In the legacy era, use
+            /// `logging/setLevel` instead.
+            pub fn log_level(self, level: treenail_schema::LoggingLevel) -> Self {
+                self.map_request(|request| request.log_level(level))
+            }
+        }
+    };
+}
+
+pub(super) use options;

@@ -1,0 +1,164 @@
+//! Results: their validation against the listed schema, within a limit of time and size.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use treenail::client::{ClientError, ClientLimits, McpClientBuilder};
+use treenail::prelude::*;
+
+use super::{client_of, outcome, tool_with};
+use crate::script::{Reply, scripted};
+
+#[tokio::test]
+async fn cli_tool_04_results_must_match_the_output_schema() {
+    let schema = json!({
+        "type": "object", "required": ["days"],
+        "properties": {"days": {"type": "array", "items": {
+            "type": "object", "properties": {"high": {"type": "number", "maximum": 60}},
+        }}},
+    });
+    let matches = json!({"days": [{"high": 12}, {}], "more": 1});
+    outcome(&schema, &matches).await.unwrap();
+    let secret = "x".repeat(500);
+    let cases = [
+        (
+            json!({"days": [{"high": 1}, {"high": secret}]}),
+            "at `/days/1/high`",
+        ),
+        (json!({"days": [{"high": 99}]}), "at `/days/0/high`"),
+        (json!({"other": 1}), "\"days\" is a required property"),
+        (json!([]), "object"),
+        (Value::Null, "object"),
+    ];
+    for (content, words) in cases {
+        let error = outcome(&schema, &content).await.unwrap_err();
+        assert!(
+            error.contains("tool `t`") && error.contains(words),
+            "{error}"
+        );
+        assert!(!error.contains("xxx"), "the value is not repeated: {error}");
+    }
+}
+
+#[tokio::test]
+async fn only_a_failure_may_lack_structured_content() {
+    let results = [
+        (json!({"content": []}), false),
+        (json!({"content": [], "isError": true}), true),
+        (
+            json!({"content": [], "isError": true, "structuredContent": 7}),
+            true,
+        ),
+        (json!({"content": [], "structuredContent": {}}), true),
+    ];
+    for (mut result, matches) in results {
+        result["resultType"] = json!("complete");
+        let returned = result.clone();
+        let mut list = tool_with(json!({"type": "object"}), json!({}));
+        let reply = move |message: &Value| match message["method"].as_str() {
+            Some("tools/call") => Reply::result(message, &returned),
+            _ => list(message),
+        };
+        let (client, _) = client_of(reply, ClientLimits::default()).await;
+        let called = client.call_tool("t", ()).await;
+        assert_eq!(called.is_ok(), matches, "CLI-TOOL-04: {result}");
+    }
+}
+
+#[tokio::test]
+async fn only_listed_tools_are_validated() {
+    let reply = tool_with(json!({"type": "object"}), json!([]));
+    let (session, received) = scripted(reply);
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    client.call_tool("t", ()).await.unwrap();
+    assert!(
+        !received.methods().contains(&"tools/list".to_owned()),
+        "nothing is fetched for it"
+    );
+    client.tools().await.unwrap();
+    client.call_tool("t", ()).await.unwrap_err();
+    client.call_tool("other", ()).await.unwrap();
+}
+
+#[tokio::test]
+async fn validation_can_be_disabled() {
+    let (session, _) = scripted(tool_with(json!({"$ref": "https://a.example"}), json!([])));
+    let builder: McpClientBuilder = McpClient::builder().session(session);
+    let client = builder.validate_results(false).build().await.unwrap();
+    client.tools().await.unwrap();
+    client.call_tool("t", ()).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_latest_listed_schema_is_used() {
+    let schema = Arc::new(Mutex::new(json!({"type": "array"})));
+    let listed = Arc::clone(&schema);
+    let reply = move |message: &Value| {
+        let schema = listed.lock().unwrap().clone();
+        tool_with(schema, json!([]))(message)
+    };
+    let (client, _) = client_of(reply, ClientLimits::default()).await;
+    client.call_tool("t", ()).await.unwrap();
+    *schema.lock().unwrap() = json!({"type": "object"});
+    client.call_tool("t", ()).await.unwrap();
+    client.refresh_tools().await.unwrap();
+    client.call_tool("t", ()).await.unwrap_err();
+    *schema.lock().unwrap() = json!({"type": "array"});
+    client.refresh_tools().await.unwrap();
+    client.call_tool("t", ()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_oversized_result_is_not_validated() {
+    let content = json!({"text": "x".repeat(5 << 20)});
+    let error = outcome(&json!({"type": "object"}), &content)
+        .await
+        .unwrap_err();
+    assert!(error.contains("bytes"), "{error}");
+}
+
+/// A schema and a value whose validation takes long, but is within the limits.
+fn slow_validation() -> (Value, Value) {
+    let schema = json!({"allOf": vec![json!({"items": {"type": "integer", "minimum": 0}}); 10]});
+    (schema, json!((0..80_000).collect::<Vec<u32>>()))
+}
+
+#[tokio::test]
+async fn a_long_validation_does_not_block_other_tasks() {
+    let (schema, content) = slow_validation();
+    let (client, received) = client_of(tool_with(schema, content), ClientLimits::default()).await;
+    let turns = Arc::new(Mutex::new(0_u32));
+    let (ticks, ticking) = (Arc::clone(&turns), received.clone());
+    tokio::spawn(async move {
+        loop {
+            if ticking.methods().contains(&"tools/call".to_owned()) {
+                *ticks.lock().unwrap() += 1;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    client.call_tool("t", ()).await.unwrap();
+    let while_validated = *turns.lock().unwrap();
+    // Reading the response yields several times, too.
+    assert!(while_validated > 300, "{while_validated} turns");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_validation_is_limited_by_the_request_timeout() {
+    let (schema, content) = slow_validation();
+    let (client, received) = client_of(tool_with(schema, content), ClientLimits::default()).await;
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.call_tool("t", ()).await }
+    });
+    while !received.methods().contains(&"tools/call".to_owned()) {
+        tokio::task::yield_now().await;
+    }
+    // Reading the response takes a few polls, and the validation takes many more.
+    for _ in 0..200 {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    let error = call.await.unwrap().unwrap_err();
+    assert!(matches!(error, ClientError::Timeout(_)), "{error}");
+}

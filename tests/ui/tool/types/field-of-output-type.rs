@@ -1,0 +1,13 @@
+use treenail::mcp_type;
+
+#[mcp_type(output)]
+struct Point {
+    x: f64,
+}
+
+#[mcp_type]
+struct Place {
+    at: Option<Point>,
+}
+
+fn main() {}
