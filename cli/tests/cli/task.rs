@@ -86,12 +86,13 @@ fn questions_of_a_task_are_answered() {
     for revision in REVISIONS {
         let yard = Yard::start(revision);
         let id = yard.detach("ask");
-        while yard
-            .run(&["task", "get", &id])
-            .stdout
-            .starts_with("working")
-        {}
-        let state = yard.run(&["task", "get", &id]).stdout;
+        let state = loop {
+            let got = yard.run(&["task", "get", &id]);
+            assert_eq!(got.code, 0, "{revision}: {}", got.stderr);
+            if !got.stdout.starts_with("working") {
+                break got.stdout;
+            }
+        };
         assert!(state.starts_with("input_required"), "{revision}: {state}");
         let answered = yard.run(&["task", "answer", &id, "--yes"]);
         assert_eq!(answered.code, 0, "{revision}: {}", answered.stderr);
@@ -136,6 +137,16 @@ fn a_cancelled_task_is_forgotten() {
         );
         yard.run(&["task", "get", &id]).check(2, "", &error);
     }
+}
+
+#[test]
+fn an_id_may_start_with_a_hyphen() {
+    let yard = Yard::start("2026-07-28");
+    yard.run(&["task", "get", "-8zTqUn0"]).check(
+        2,
+        "",
+        "error: no task `-8zTqUn0` of this server is stored; run `treenail task list` to see all tasks\n",
+    );
 }
 
 #[test]

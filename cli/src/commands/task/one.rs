@@ -23,7 +23,8 @@ use crate::tickets::TicketFile;
 #[derive(Debug, Args)]
 pub(super) struct OneTask {
     /// Id of the task, or the start of it
-    #[arg(value_name = "ID")]
+    // Servers choose ids; many are base64url, which may start with `-`.
+    #[arg(value_name = "ID", allow_hyphen_values = true)]
     id: String,
 
     /// Save images, audio and other binary content to this file, or the text if there is none

@@ -16,6 +16,7 @@ const CHARACTERS: usize = 22;
 
 /// Identity of a task: 128 random bits as 22 characters of base64url.
 ///
+/// A [random](Self::random) id does not start with `-`, so that programs do not mistake it for an option.
 /// Without authorization, a client that knows the id of a task has access to it. `Debug` therefore shows the start only.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId(Arc<str>);
@@ -27,11 +28,16 @@ impl TaskId {
     ///
     /// An error if the operating system has no random bytes.
     pub fn random() -> io::Result<Self> {
-        let mut bytes = [0; BYTES];
-        fill_random(&mut bytes).map_err(|_| {
-            io::Error::other("could not obtain random bytes from the operating system")
-        })?;
-        Ok(Self(URL_SAFE_NO_PAD.encode(bytes).into()))
+        loop {
+            let mut bytes = [0; BYTES];
+            fill_random(&mut bytes).map_err(|_| {
+                io::Error::other("could not obtain random bytes from the operating system")
+            })?;
+            let text = URL_SAFE_NO_PAD.encode(bytes);
+            if !text.starts_with('-') {
+                return Ok(Self(text.into()));
+            }
+        }
     }
 
     /// Returns the text of the id.
@@ -80,6 +86,14 @@ mod tests {
         assert_eq!(id.as_str().len(), 22);
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
         assert_ne!(id, TaskId::random().unwrap());
+    }
+
+    #[test]
+    fn a_random_id_is_not_an_option_of_a_program() {
+        for _ in 0..2_000 {
+            let id = TaskId::random().unwrap();
+            assert!(!id.as_str().starts_with('-'), "{}", id.as_str());
+        }
     }
 
     #[test]
