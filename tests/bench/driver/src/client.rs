@@ -10,8 +10,9 @@ use crate::program::built;
 use crate::table::{Table, median, microseconds, ratio};
 
 /// The clients, and whether they speak the newest revision; the first one is the floor.
-const CLIENTS: [(&str, &str, bool); 3] = [
+const CLIENTS: [(&str, &str, bool); 4] = [
     ("floor", "floor-client", true),
+    ("floor, whole result", "floor-client-whole", true),
     ("Treenail", "treenail-client", true),
     ("rmcp", "rmcp-client", false),
 ];

@@ -1,6 +1,9 @@
 //! A client as one writes it by hand with tokio: a task that writes what a channel brings, many lines at once, a task that
 //! reads, and a table of the calls that wait. It keeps to the protocol for this one tool, and has no bound, no timeout, no
 //! cancellation and no second request: what a framework costs is counted from here.
+//!
+//! `floor-client` reads the text of a result and skips the rest; `floor-client-whole` returns all members of it, as the client
+//! of a library has to.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -8,6 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use client_load::{Arguments, Result, measure};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
@@ -15,8 +19,19 @@ use tokio::sync::{mpsc, oneshot};
 
 const META: &str = r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"floor-client","version":"0.0.0"}}"#;
 
-#[derive(Clone, Default)]
-struct Waiting(Arc<Mutex<HashMap<i64, oneshot::Sender<Sum>>>>);
+/// Result of a call.
+pub trait CallResult: DeserializeOwned + Send + Sync + 'static {
+    /// The text of the first content block.
+    fn text(&self) -> Option<&str>;
+}
+
+struct Waiting<R>(Arc<Mutex<HashMap<i64, oneshot::Sender<R>>>>);
+
+impl<R> Clone for Waiting<R> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 #[derive(Serialize)]
 struct Add {
@@ -25,24 +40,13 @@ struct Add {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct Answer<R> {
     id: i64,
-    result: Sum,
+    result: R,
 }
 
-#[derive(Deserialize)]
-struct Sum {
-    #[serde(default)]
-    content: Vec<Block>,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    text: String,
-}
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<()> {
+/// Starts the server, makes the calls and prints their cost.
+pub async fn run<R: CallResult>() -> Result<()> {
     let arguments = Arguments::read()?;
     let mut server = Command::new(&arguments.server)
         .stdin(Stdio::piped())
@@ -50,7 +54,7 @@ async fn main() -> Result<()> {
         .kill_on_drop(true)
         .spawn()?;
     let (lines, queue) = mpsc::unbounded_channel();
-    let waiting = Waiting::default();
+    let waiting = Waiting::<R>(Arc::default());
     if let (Some(stdin), Some(stdout)) = (server.stdin.take(), server.stdout.take()) {
         tokio::spawn(write(stdin, queue));
         tokio::spawn(read(stdout, waiting.clone()));
@@ -69,13 +73,16 @@ async fn main() -> Result<()> {
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"add\",\"arguments\":{arguments}{meta}}}}}\n"
             );
             let sum = ask(&lines, &waiting, id, line).await?;
-            Ok(sum.content.first().ok_or("no sum")?.text.parse()?)
+            Ok(sum.text().ok_or("no sum")?.parse()?)
         }
     })
     .await
 }
 
-async fn greet(lines: &mpsc::UnboundedSender<String>, waiting: &Waiting) -> Result<()> {
+async fn greet<R: CallResult>(
+    lines: &mpsc::UnboundedSender<String>,
+    waiting: &Waiting<R>,
+) -> Result<()> {
     let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor-client","version":"0.0.0"}}"#;
     let line =
         format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{params}}}\n");
@@ -84,12 +91,12 @@ async fn greet(lines: &mpsc::UnboundedSender<String>, waiting: &Waiting) -> Resu
     Ok(())
 }
 
-async fn ask(
+async fn ask<R>(
     lines: &mpsc::UnboundedSender<String>,
-    waiting: &Waiting,
+    waiting: &Waiting<R>,
     id: i64,
     line: String,
-) -> Result<Sum> {
+) -> Result<R> {
     let (sender, receiver) = oneshot::channel();
     let table = || waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
     table().insert(id, sender);
@@ -111,11 +118,11 @@ async fn write(mut stdin: ChildStdin, mut queue: mpsc::UnboundedReceiver<String>
     }
 }
 
-async fn read(stdout: ChildStdout, waiting: Waiting) {
+async fn read<R: CallResult>(stdout: ChildStdout, waiting: Waiting<R>) {
     let mut reader = BufReader::with_capacity(64 * 1024, stdout);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).await.unwrap_or(0) > 0 {
-        if let Ok(Answer { id, result }) = serde_json::from_slice(&line) {
+        if let Ok(Answer::<R> { id, result }) = serde_json::from_slice(&line) {
             let mut table = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(sender) = table.remove(&id) {
                 drop(sender.send(result));
