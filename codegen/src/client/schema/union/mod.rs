@@ -1,15 +1,18 @@
 //! Alternatives.
 
+mod distinction;
+mod name;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use self::distinction::{are_distinguishable, keep_widest_number, order, rank, tag};
+use self::name::{alternative_name, name_of};
 use super::bounds::description;
 use super::object::MAX_FIELDS;
-use super::pointer::last;
 use super::reader::{Place, Reader};
-use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
-use super::types::Types;
+use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, TypeId};
 use super::values::unique;
 use crate::client::name::pascal;
 
@@ -18,7 +21,7 @@ const MAX_ALTERNATIVES: usize = 100;
 
 impl Reader<'_> {
     /// Reads alternatives, each combined with `base`.
-    pub(super) fn union(
+    pub(in crate::client::schema) fn union(
         &mut self,
         base: &Map<String, Value>,
         alternatives: &[Value],
@@ -367,207 +370,4 @@ fn too_many() -> String {
 fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|name| name == "null")
         || schema.get("const").is_some_and(Value::is_null)
-}
-
-/// Proposes a name for an alternative.
-fn alternative_name(schema: &Value, index: usize) -> String {
-    let text = |key: &str| {
-        schema
-            .get(key)
-            .and_then(Value::as_str)
-            .filter(|text| text.len() <= 40)
-    };
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let of_constant = || {
-        let members = schema.get("properties")?.as_object()?;
-        members
-            .values()
-            .find_map(|member| member.get("const")?.as_str())
-    };
-    if let Some(name) = reference
-        .map(last)
-        .or_else(of_constant)
-        .or_else(|| text("title"))
-    {
-        return name.to_owned();
-    }
-    if schema.get("enum").is_some() {
-        return "known".to_owned();
-    }
-    // A required member may distinguish it from the others.
-    let required = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .and_then(|names| names.first()?.as_str());
-    if let Some(member) = required {
-        return format!("with_{member}");
-    }
-    match text("type") {
-        Some("string") => "text".to_owned(),
-        Some("array") => "list".to_owned(),
-        Some("boolean") => "bool".to_owned(),
-        Some(name @ ("integer" | "number" | "null")) => name.to_owned(),
-        _ => format!("form{}", index + 1),
-    }
-}
-
-fn name_of(shape: &Shape) -> String {
-    let name = match shape {
-        Shape::Bool => "Bool",
-        Shape::Integer | Shape::Unsigned => "Integer",
-        Shape::Number => "Number",
-        Shape::Text => "Text",
-        Shape::List(_) | Shape::Tuple(_) => "List",
-        Shape::Map(_) => "Map",
-        _ => "Other",
-    };
-    name.to_owned()
-}
-
-fn keep_widest_number(kept: &mut Vec<Alternative>) {
-    for (wide, narrow) in [
-        (Shape::Number, [Shape::Integer, Shape::Unsigned]),
-        (Shape::Integer, [Shape::Unsigned, Shape::Unsigned]),
-    ] {
-        if kept.iter().any(|one| one.shape == wide) {
-            kept.retain(|one| !narrow.contains(&one.shape));
-        }
-    }
-}
-
-/// The rank of an alternative; narrow ones are tried first.
-fn rank(types: &Types, shape: &Shape) -> usize {
-    match (types.kind(shape), shape) {
-        (Some(Kind::Choice(_)), _) => 0,
-        (_, Shape::Bool) => 1,
-        (_, Shape::Integer | Shape::Unsigned | Shape::Number) => 2,
-        (_, Shape::Text) => 3,
-        (_, Shape::List(_) | Shape::Tuple(_)) => 4,
-        _ => 5,
-    }
-}
-
-/// Sorts records so that the first match is correct. Fails with the unsorted records if no such order exists.
-fn order(types: &Types, records: Vec<Alternative>) -> Result<Vec<Alternative>, Vec<Alternative>> {
-    let mut order: Vec<usize> = (0..records.len()).collect();
-    let known: Vec<Option<&Record>> = records.iter().map(|one| types.record(&one.shape)).collect();
-    order.sort_by_key(|&index| {
-        std::cmp::Reverse(known[index].map_or(0, |record| record.required().count()))
-    });
-    let is_distinct = |one: usize, other: usize| match (known[one], known[other]) {
-        (Some(one), Some(other)) => {
-            one.required()
-                .any(|field| other.field(&field.member).is_none())
-                || are_exclusive(types, one, other)
-        }
-        _ => false,
-    };
-    let all_distinct = order.iter().enumerate().all(|(position, &one)| {
-        order[position + 1..]
-            .iter()
-            .all(|&other| is_distinct(one, other))
-    });
-    if !all_distinct {
-        return Err(records);
-    }
-    let mut records: Vec<Option<Alternative>> = records.into_iter().map(Some).collect();
-    Ok(order
-        .into_iter()
-        .filter_map(|index| records[index].take())
-        .collect())
-}
-
-/// Returns `true` if no value matches both.
-fn are_exclusive(types: &Types, one: &Record, other: &Record) -> bool {
-    one.required().any(|field| {
-        let other = other.field(&field.member).filter(|other| other.required);
-        other.is_some_and(|other| {
-            let texts = |shape| types.kind(shape).and_then(Kind::texts);
-            match (texts(&field.shape), texts(&other.shape)) {
-                (Some(one), Some(other)) => one.is_disjoint(&other),
-                _ => forms(types, &field.shape).is_disjoint(&forms(types, &other.shape)),
-            }
-        })
-    })
-}
-
-/// Finds the member that distinguishes all records.
-fn tag(types: &Types, records: &[Alternative]) -> Option<Tag> {
-    let records: Vec<&Record> = records
-        .iter()
-        .filter_map(|one| types.record(&one.shape))
-        .collect();
-    let first = records.first().filter(|_| records.len() > 1)?;
-    first.required().find_map(|field| {
-        let mut seen = BTreeSet::new();
-        let values = records.iter().map(|record| {
-            let field = record.field(&field.member).filter(|field| field.required)?;
-            let texts = types.kind(&field.shape)?.texts()?;
-            let are_new = texts.iter().all(|text| seen.insert((*text).to_owned()));
-            are_new.then(|| texts.into_iter().map(str::to_owned).collect())
-        });
-        Some(Tag {
-            member: field.member.clone(),
-            values: values.collect::<Option<_>>()?,
-        })
-    })
-}
-
-/// Returns `true` if the JSON types of all alternatives differ, except for records and constants, which are already ordered.
-fn are_distinguishable(types: &Types, alternatives: &[Alternative]) -> bool {
-    let mut seen = BTreeSet::new();
-    let mut others = alternatives.iter().filter(|one| {
-        let is_choice = matches!(types.kind(&one.shape), Some(Kind::Choice(_)));
-        !is_choice && types.record(&one.shape).is_none()
-    });
-    let records = alternatives
-        .iter()
-        .any(|one| types.record(&one.shape).is_some());
-    if records {
-        seen.insert("object");
-    }
-    others.all(|one| {
-        forms(types, &one.shape)
-            .into_iter()
-            .all(|form| seen.insert(form))
-    })
-}
-
-/// The JSON types that a shape allows.
-fn forms(types: &Types, shape: &Shape) -> BTreeSet<&'static str> {
-    const ALL: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
-    match shape {
-        Shape::Unit => [ALL[0]].into(),
-        Shape::Bool => [ALL[1]].into(),
-        Shape::Integer | Shape::Unsigned | Shape::Number => [ALL[2]].into(),
-        Shape::Text => [ALL[3]].into(),
-        Shape::List(_) | Shape::Tuple(_) => [ALL[4]].into(),
-        Shape::Map(_) => [ALL[5]].into(),
-        Shape::Nullable(inner) => {
-            let mut forms = forms(types, inner);
-            forms.insert(ALL[0]);
-            forms
-        }
-        Shape::Named(id) => match &types.get(*id).kind {
-            Kind::Record(_) | Kind::Merging => [ALL[5]].into(),
-            Kind::Choice(literals) => literals
-                .iter()
-                .map(|literal| form(&literal.value))
-                .collect(),
-            // No recursion, because types can be recursive.
-            _ => ALL.into(),
-        },
-        Shape::Any(_) => ALL.into(),
-    }
-}
-
-fn form(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
