@@ -59,7 +59,11 @@ export async function openPage(browser, url, { width = 1360, height = 860, theme
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("console", (message) => ["error", "warn"].includes(message.type()) && problems.push(`console: ${message.text()} ${message.location().url ?? ""}`));
   await page.setViewport({ width, height });
-  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
+  // The page scrolls to a result. Without the animation, a button does not move between its search and the click on it.
+  await page.emulateMediaFeatures([
+    { name: "prefers-color-scheme", value: theme },
+    { name: "prefers-reduced-motion", value: "reduce" },
+  ]);
   await page.goto(url);
   await page.waitForSelector("#status[data-status=connected]");
   page.requests = requests;
