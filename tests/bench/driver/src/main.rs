@@ -36,6 +36,7 @@ usage: bench <command> [--option value]…
   http-latency  one call at a time over HTTP             --calls 20000 --rounds 5
   http-threads  CPU time with one thread and with two    --calls 50000 --rounds 5
   http-sessions a session for each call, 50 clients      --calls 20000 --rounds 5
+  http-session-instructions  instructions of such a call --keep <directory for its files>
   http-idle     memory of idle sessions and streams      --calls 10000
   http-large    results of 10 MB over HTTP               --calls 20";
 
@@ -78,6 +79,7 @@ fn run() -> Result<()> {
         "http-sessions" => {
             http::sessions(options.rounds.unwrap_or(5), options.calls.unwrap_or(20_000))
         }
+        "http-session-instructions" => http::session_instructions(options.keep.as_deref()),
         "http-instructions" => http::instructions(options.keep.as_deref()),
         _ => Err(USAGE.into()),
     }

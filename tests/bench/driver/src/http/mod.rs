@@ -17,7 +17,7 @@ pub(crate) use self::idle::compare as idle;
 pub(crate) use self::large::compare as large;
 pub(crate) use self::latency::compare as latency;
 use self::server::{Program, Server, programs};
-pub(crate) use self::sessions::compare as sessions;
+pub(crate) use self::sessions::{compare as sessions, instructions as session_instructions};
 pub(crate) use self::threads::compare as threads;
 use crate::Result;
 use crate::count;

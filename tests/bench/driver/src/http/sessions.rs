@@ -1,6 +1,8 @@
 //! Calls with input and output behind them, of 50 clients; in the legacy era each call has a session of its own.
 
+use std::fs;
 use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
@@ -10,6 +12,7 @@ use super::connection::{Response, take_response};
 use super::server::{Program, Server, backend, with_io};
 use super::{MODERN, check, post, request};
 use crate::Result;
+use crate::count;
 use crate::dialect::{Calls, Era};
 use crate::table::{Table, median, microseconds, ratio};
 
@@ -88,6 +91,44 @@ fn measure(program: Program, revision: &str, era: Era, calls: usize) -> Result<(
     service.stop()?;
     let count = calls.len() as f64;
     Ok((time.as_secs_f64() / count, cpu.as_secs_f64() / count))
+}
+
+/// Prints instructions per call with its session; the files of callgrind go to `keep`, if they are wanted.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
+    let directory = keep.map_or_else(count::scratch, Path::to_path_buf);
+    fs::create_dir_all(&directory)?;
+    let mut table = Table::new(&["revision", "server", "instructions/call", "× first row"]);
+    for (revision, era) in REVISIONS {
+        let mut first = None;
+        for program in with_io() {
+            let mut totals = [0; 2];
+            for (total, calls) in totals.iter_mut().zip([count::SHORT, count::LONG]) {
+                let file = directory.join(format!("{}-{revision}-{calls}", program.file));
+                let service = backend()?;
+                let address = Some(service.address.to_string());
+                let server = program.start_with(&count::callgrind(&file), address)?;
+                let calls = Calls::new(era, calls);
+                check(&calls, run(&server, revision, era, &calls)?, program)?;
+                server.stop()?;
+                service.stop()?;
+                *total = count::callgrind_total(&file)?;
+            }
+            let difference = totals[1].abs_diff(totals[0]) as f64;
+            let counted = difference / (count::LONG - count::SHORT) as f64;
+            table.row(&[
+                revision.to_owned(),
+                program.name.to_owned(),
+                format!("{counted:.0}"),
+                ratio(counted, *first.get_or_insert(counted)),
+            ]);
+        }
+    }
+    if keep.is_none() {
+        fs::remove_dir_all(directory)?;
+    }
+    table.print();
+    Ok(())
 }
 
 /// Makes all calls, each client one after the other, and returns their responses.
