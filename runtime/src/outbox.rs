@@ -37,9 +37,7 @@ impl Outbox {
     pub(crate) fn requests(&self) -> &Arc<Requests> {
         &self.requests
     }
-}
 
-impl Outbox {
     /// Makes a queue for the next session of the same peer. Ids of requests are not reused, because a response to an earlier one may
     /// be late.
     pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
@@ -47,9 +45,7 @@ impl Outbox {
         let requests = Arc::new(self.requests.successor(limits.pending_client_requests));
         (Self::of_peer(sender, requests), Outgoing { receiver })
     }
-}
 
-impl Outbox {
     /// Makes another queue for the same peer, which shares the pending requests with this one.
     #[cfg(feature = "http-server")]
     pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
@@ -67,9 +63,7 @@ impl Outbox {
     pub(crate) fn join_session(&mut self, session: &Self) {
         self.session = Some(session.sender.clone());
     }
-}
 
-impl Outbox {
     fn of_peer(sender: QueueSender, requests: Arc<Requests>) -> Self {
         Self {
             session: Some(sender.clone()),

@@ -4,7 +4,7 @@
 
 use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use tokio::sync::mpsc::{self, Permit, Receiver, Sender};
 
@@ -32,6 +32,8 @@ struct Queue {
 enum Slot {
     /// Not allocated yet, or taken by the receiving end.
     Empty,
+    /// Not allocated yet, and the receiving end waits for a message.
+    Awaited(Waker),
     Ready(Receiver<Vec<u8>>),
     /// The receiving end has been dropped.
     Closed,
@@ -51,14 +53,19 @@ pub(crate) fn queue(capacity: usize) -> (QueueSender, QueueReceiver) {
 
 impl Queue {
     fn sender(&self) -> &Sender<Vec<u8>> {
-        self.sender.get_or_init(|| {
+        let mut waiting = None;
+        let sender = self.sender.get_or_init(|| {
             let (sender, receiver) = mpsc::channel(self.capacity);
             let mut slot = self.slot();
             if !matches!(*slot, Slot::Closed) {
-                *slot = Slot::Ready(receiver);
+                waiting = Some(replace(&mut *slot, Slot::Ready(receiver)));
             }
             sender
-        })
+        });
+        if let Some(Slot::Awaited(waker)) = waiting {
+            waker.wake();
+        }
+        sender
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {
@@ -90,28 +97,31 @@ impl QueueReceiver {
             // A queue without a sender has no message.
             self.queue.sender.get()?;
         }
-        self.receiver()?.try_recv().ok()
+        self.receiver(None)?.try_recv().ok()
     }
 
     /// Polls the next message. The queue never ends.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
-        if self.receiver.is_none() {
-            self.queue.sender();
-        }
-        let polled = self.receiver().map(|it| it.poll_recv(context));
-        match polled {
+        let receiver = self.receiver(Some(context.waker()));
+        match receiver.map(|receiver| receiver.poll_recv(context)) {
             Some(Poll::Ready(Some(message))) => Poll::Ready(message),
             _ => Poll::Pending,
         }
     }
 
-    /// Returns the receiver of the allocated queue.
+    /// Returns the receiver of the allocated queue. Otherwise the allocation wakes `waker`.
     #[inline]
-    fn receiver(&mut self) -> Option<&mut Receiver<Vec<u8>>> {
+    fn receiver(&mut self, waker: Option<&Waker>) -> Option<&mut Receiver<Vec<u8>>> {
         if self.receiver.is_none() {
             let mut slot = self.queue.slot();
-            if let Slot::Ready(receiver) = replace(&mut *slot, Slot::Empty) {
+            let old = replace(&mut *slot, Slot::Empty);
+            if let Slot::Ready(receiver) = old {
                 self.receiver = Some(receiver);
+            } else {
+                *slot = waker.map_or(Slot::Empty, |waker| Slot::Awaited(waker.clone()));
+                // Dropping a waker may drop its task, so the lock is released first.
+                drop(slot);
+                drop(old);
             }
         }
         self.receiver.as_mut()
@@ -131,7 +141,6 @@ impl Drop for QueueReceiver {
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
-    use std::task::Waker;
 
     use super::*;
 
@@ -154,6 +163,7 @@ mod tests {
             (message, receiver)
         });
         tokio::task::yield_now().await;
+        assert!(sender.0.sender.get().is_none(), "it is not allocated yet");
         sender.reserve().await.unwrap().send(vec![7]);
         let (message, receiver) = task.await.unwrap();
         assert_eq!(message, [7]);
