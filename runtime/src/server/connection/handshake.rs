@@ -55,7 +55,7 @@ impl Connection {
             .text
             .ok_or_else(|| RpcError::invalid_params("`params` is missing"))?;
         let most = self.server.limits().handshake_bytes;
-        if weight(text) > most {
+        if text.len() > most / MAX_WEIGHT && weight(text) > most {
             return Err(RpcError::invalid_params(format!(
                 "`params` takes more than {most} bytes"
             )));
@@ -98,9 +98,13 @@ impl Connection {
     }
 }
 
+/// Upper bound of the memory for a parsed JSON value without those in it, in bytes.
+const VALUE: usize = 256;
+/// Largest quotient of the weight and the length of a text.
+const MAX_WEIGHT: usize = 1 + VALUE;
+
 /// Returns an upper bound of the memory for a parsed JSON text, in bytes. Small values take far more than their texts.
 fn weight(text: &str) -> usize {
-    const VALUE: usize = 256;
     let starts_value = |byte: &u8| matches!(byte, b'{' | b'[' | b',');
     let values = text.bytes().filter(|byte| starts_value(byte)).count();
     text.len().saturating_add(values.saturating_mul(VALUE))
