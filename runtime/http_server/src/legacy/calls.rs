@@ -1,6 +1,5 @@
 //! Calls in flight of one session.
 
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,16 +10,12 @@ use treenail_runtime::PendingResponse;
 use treenail_runtime::internal::IdKey;
 use treenail_schema::RequestId;
 
+use crate::legacy::numbered::Numbered;
+
 /// Calls in flight of one session. Dropping it stops them.
 #[derive(Debug, Default)]
 pub(super) struct SessionCalls {
-    table: Mutex<Table>,
-}
-
-#[derive(Debug, Default)]
-struct Table {
-    running: BTreeMap<u64, RunningCall>,
-    last_key: u64,
+    running: Mutex<Numbered<RunningCall>>,
 }
 
 /// Task of a call, or of the calls of a batch.
@@ -60,13 +55,12 @@ impl RunningCall {
 impl SessionCalls {
     /// Returns the number of calls in flight.
     pub(super) fn count(&self) -> usize {
-        let table = self.lock();
-        table.running.values().map(|running| running.calls).sum()
+        self.lock().values().map(|running| running.calls).sum()
     }
 
     /// Inserts a call. It is in the table until the guard is dropped.
     pub(super) fn insert(self: &Arc<Self>, call: RunningCall) -> CallGuard {
-        let key = self.insert_call(call);
+        let key = self.lock().insert(call);
         CallGuard {
             calls: Arc::clone(self),
             key,
@@ -84,38 +78,28 @@ impl SessionCalls {
     {
         let key = guard.key;
         let handle = runtime.spawn(run(guard)).abort_handle();
-        match self.lock().running.get_mut(&key) {
+        match self.lock().get_mut(key) {
             Some(call) => call.handle = Some(handle),
             // The call has finished or was stopped in the meantime.
             None => handle.abort(),
         }
     }
 
-    fn insert_call(&self, call: RunningCall) -> u64 {
-        let mut table = self.lock();
-        table.last_key += 1;
-        let key = table.last_key;
-        table.running.insert(key, call);
-        key
-    }
-
     /// Stops the call of a request, and returns its stream.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
         let id = Some(IdKey::from(id));
-        let mut table = self.lock();
-        let mut running = table.running.iter();
-        let (key, _) = running.find(|(_, call)| call.id == id)?;
-        let key = *key;
-        let call = table.running.remove(&key)?;
+        let mut running = self.lock();
+        let (key, _) = running.iter().find(|(_, call)| call.id == id)?;
+        let call = running.remove(key)?;
         Some(call.stop())
     }
 
     /// Returns the number of calls on the streams for which `is_selected` returns true.
     pub(super) fn count_on(&self, is_selected: impl Fn(u64) -> bool) -> usize {
-        let table = self.lock();
-        let running = table.running.values();
-        let running = running.filter(|running| is_selected(running.stream));
-        running.map(|running| running.calls).sum()
+        let running = self.lock();
+        let selected = running.values();
+        let selected = selected.filter(|running| is_selected(running.stream));
+        selected.map(|running| running.calls).sum()
     }
 
     /// Stops the calls on the streams for which `is_selected` returns true. Returns request id, number of calls and stream of
@@ -124,11 +108,11 @@ impl SessionCalls {
         &self,
         is_selected: impl Fn(u64) -> bool,
     ) -> Vec<(Option<IdKey>, usize, u64)> {
-        let mut table = self.lock();
-        let running = table.running.iter();
-        let found = running.filter(|(_, running)| is_selected(running.stream));
-        let keys: Vec<u64> = found.map(|(key, _)| *key).collect();
-        let found = keys.iter().filter_map(|key| table.running.remove(key));
+        let mut running = self.lock();
+        let found = running.iter();
+        let found = found.filter(|(_, running)| is_selected(running.stream));
+        let keys: Vec<u64> = found.map(|(key, _)| key).collect();
+        let found = keys.iter().filter_map(|key| running.remove(*key));
         found
             .map(|mut running| (running.id.take(), running.calls, running.stop()))
             .collect()
@@ -136,13 +120,12 @@ impl SessionCalls {
 
     /// Stops all calls, and returns their streams.
     pub(super) fn stop_all(&self) -> Vec<u64> {
-        let mut table = self.lock();
-        let running = std::mem::take(&mut table.running);
-        running.into_values().map(RunningCall::stop).collect()
+        let running = self.lock().take();
+        running.map(RunningCall::stop).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Numbered<RunningCall>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,12 +138,12 @@ pub(super) struct CallGuard {
 impl CallGuard {
     /// Returns false if the call was stopped.
     pub(super) fn is_running(&self) -> bool {
-        self.calls.lock().running.contains_key(&self.key)
+        self.calls.lock().get(self.key).is_some()
     }
 }
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        self.calls.lock().running.remove(&self.key);
+        self.calls.lock().remove(self.key);
     }
 }

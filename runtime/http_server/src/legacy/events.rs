@@ -60,7 +60,7 @@ impl Events {
     /// Ends a stream without a further message.
     pub(super) fn end(&self, id: u64) {
         let mut store = self.lock();
-        if let Some(stream) = store.streams.get_mut(&id) {
+        if let Some(stream) = store.streams.get_mut(id) {
             stream.ended = true;
             stream.wake_reader();
             stream.wake_writers();
@@ -76,7 +76,7 @@ impl Events {
     /// Detaches the reader of a stream. The stream continues without it.
     pub(super) fn detach(&self, id: u64) {
         let mut store = self.lock();
-        if let Some(stream) = store.streams.get_mut(&id) {
+        if let Some(stream) = store.streams.get_mut(id) {
             stream.detach();
         }
         store.remove_if_finished(id);
@@ -84,7 +84,7 @@ impl Events {
 
     /// Wakes the reader of a stream.
     pub(super) fn wake_reader(&self, id: u64) {
-        if let Some(stream) = self.lock().streams.get_mut(&id) {
+        if let Some(stream) = self.lock().streams.get_mut(id) {
             stream.wake_reader();
         }
     }
@@ -93,7 +93,7 @@ impl Events {
     /// not exist.
     pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
         let mut store = self.lock();
-        let stream = store.streams.get_mut(&after.stream);
+        let stream = store.streams.get_mut(after.stream);
         let stream = stream.filter(|stream| after.number <= stream.last)?;
         stream.detach();
         stream.attached = true;
@@ -109,13 +109,13 @@ impl Events {
     pub(super) fn is_read(&self, id: u64) -> bool {
         self.lock()
             .streams
-            .get(&id)
+            .get(id)
             .is_some_and(|stream| stream.attached)
     }
 
     /// Returns true if the stream has ended or does not exist.
     pub(super) fn has_ended(&self, id: u64) -> bool {
-        self.lock().streams.get(&id).is_none_or(|one| one.ended)
+        self.lock().streams.get(id).is_none_or(|one| one.ended)
     }
 
     /// Returns the id of the newest event of a stream.
@@ -123,7 +123,7 @@ impl Events {
         let store = self.lock();
         EventId {
             stream: id,
-            number: store.streams.get(&id).map_or(0, |stream| stream.last),
+            number: store.streams.get(id).map_or(0, |stream| stream.last),
         }
     }
 
@@ -154,13 +154,16 @@ mod tests {
             events.end(stream);
             drop(reader);
         }
-        assert_eq!(events.lock().streams.len(), 0);
+        assert_eq!(events.lock().streams.values().count(), 0);
         for _ in 0..10 {
             let stream = events.open();
             events.push(stream, vec![1, 2, 3], true);
         }
         let store = events.lock();
-        assert_eq!((store.streams.len(), store.events, store.bytes), (2, 2, 6));
+        assert_eq!(
+            (store.streams.values().count(), store.events, store.bytes),
+            (2, 2, 6)
+        );
     }
 
     #[test]

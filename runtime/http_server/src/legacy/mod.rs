@@ -11,6 +11,7 @@ mod calls;
 mod dispatch;
 mod events;
 mod filtered;
+mod numbered;
 mod reader;
 mod replay;
 mod session;

@@ -41,14 +41,14 @@ impl Reader {
     /// Returns true if the stream has detached this reader. The client can reconnect.
     pub(super) fn is_detached(&self) -> bool {
         let store = self.events.lock();
-        let stream = store.streams.get(&self.after.stream);
+        let stream = store.streams.get(self.after.stream);
         stream.is_some_and(|stream| stream.reader_generation != self.generation)
     }
 
     /// Returns the next event. `None` at the end, or once another reader is attached.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         let mut store = self.events.lock();
-        let stream = store.streams.get_mut(&self.after.stream);
+        let stream = store.streams.get_mut(self.after.stream);
         let is_current = !self.finished;
         let Some(stream) =
             stream.filter(|stream| is_current && stream.reader_generation == self.generation)
@@ -83,7 +83,7 @@ impl Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         let mut store = self.events.lock();
-        if let Some(stream) = store.streams.get_mut(&self.after.stream) {
+        if let Some(stream) = store.streams.get_mut(self.after.stream) {
             if stream.reader_generation == self.generation {
                 stream.attached = false;
                 stream.wake_writers();

@@ -1,10 +1,12 @@
 //! Bounded store for the events of one session's streams.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::task::{Context, Waker};
 
 use bytes::Bytes;
+
+use crate::legacy::numbered::Numbered;
 
 /// Number of unread events from which an attached reader blocks the call of its stream.
 const MAX_UNREAD_EVENTS: u64 = 16;
@@ -50,8 +52,7 @@ pub(super) struct Event {
 /// Streams of a session with their stored events.
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    pub(super) streams: BTreeMap<u64, Stream>,
-    last_stream: u64,
+    pub(super) streams: Numbered<Stream>,
     pub(super) events: usize,
     pub(super) bytes: usize,
     /// Limits on the events stored for clients that reconnect.
@@ -119,15 +120,13 @@ impl Store {
     }
 
     pub(super) fn open(&mut self) -> u64 {
-        self.last_stream += 1;
-        self.streams.insert(self.last_stream, Stream::default());
-        self.last_stream
+        self.streams.insert(Stream::default())
     }
 
     /// Appends a message to a stream, unless the stream has ended.
     pub(super) fn push(&mut self, id: u64, message: Vec<u8>, last: bool) {
         let length = message.len();
-        let Some(stream) = self.streams.get_mut(&id).filter(|stream| !stream.ended) else {
+        let Some(stream) = self.streams.get_mut(id).filter(|stream| !stream.ended) else {
             return;
         };
         stream.last += 1;
@@ -155,7 +154,7 @@ impl Store {
         self.drop_oldest(None);
         // The remaining events have attached readers.
         let is_full = self.bytes > self.max_bytes || self.events > self.max_events;
-        let Some(stream) = self.streams.get_mut(&id) else {
+        let Some(stream) = self.streams.get_mut(id) else {
             return true;
         };
         let unread = stream.unread();
@@ -174,14 +173,12 @@ impl Store {
     /// attached reader.
     fn drop_oldest(&mut self, newest: Option<EventId>) {
         while self.events > 1 && (self.events > self.max_events || self.bytes > self.max_bytes) {
-            let oldest = self.streams.iter_mut();
-            let Some((id, stream)) = oldest
-                .into_iter()
-                .find(|(_, stream)| stream.has_droppable_event(newest))
-            else {
+            let is_oldest = |(_, stream): &(u64, &Stream)| stream.has_droppable_event(newest);
+            let Some((id, _)) = self.streams.iter().find(is_oldest) else {
                 return;
             };
-            let (id, event) = (*id, stream.events.pop_front());
+            let stream = self.streams.get_mut(id);
+            let event = stream.and_then(|stream| stream.events.pop_front());
             self.count_dropped(event);
             self.remove_if_finished(id);
         }
@@ -197,14 +194,14 @@ impl Store {
 
     /// Removes a stream that has ended, without stored events and without a reader.
     pub(super) fn remove_if_finished(&mut self, id: u64) {
-        let stream = self.streams.get(&id);
+        let stream = self.streams.get(id);
         if stream.is_some_and(|one| one.ended && one.events.is_empty() && !one.attached) {
-            self.streams.remove(&id);
+            self.streams.remove(id);
         }
     }
 
     pub(super) fn remove(&mut self, stream: u64) {
-        let Some(mut stream) = self.streams.remove(&stream) else {
+        let Some(mut stream) = self.streams.remove(stream) else {
             return;
         };
         stream.wake_reader();
