@@ -1,7 +1,7 @@
 //! Reading of request bodies, with bounded length and time.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
@@ -22,8 +22,9 @@ pub(super) async fn read_body<B: Body>(
     if body.size_hint().lower() > limits.message_bytes as u64 {
         return Err(body_too_long());
     }
-    let read = timeout.limit(collect_body(body, limits.message_bytes));
-    read.await.unwrap_or_else(|| {
+    let body = pin!(body);
+    let read = pin!(collect_body(body, limits.message_bytes));
+    timeout.limit(read).await.unwrap_or_else(|| {
         Err(Rejection::new(
             StatusCode::REQUEST_TIMEOUT,
             "the body took too long to arrive",
@@ -32,8 +33,10 @@ pub(super) async fn read_body<B: Body>(
 }
 
 /// Collects the frames of a body of at most `max_bytes`. The common case of a single frame is not copied.
-async fn collect_body<B: Body>(body: B, max_bytes: usize) -> Result<Bytes, Rejection> {
-    let mut body = pin!(body);
+async fn collect_body<B: Body>(
+    mut body: Pin<&mut B>,
+    max_bytes: usize,
+) -> Result<Bytes, Rejection> {
     let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
         let frame = frame
@@ -72,7 +75,6 @@ fn body_too_long() -> Rejection {
 mod tests {
     use std::collections::VecDeque;
     use std::convert::Infallible;
-    use std::pin::Pin;
     use std::task::{Context, Poll};
 
     use http_body::Frame;
@@ -106,7 +108,7 @@ mod tests {
             (&["ab", "cd", "ef", ""], Some("abcdef")),
         ];
         for (pieces, whole) in cases {
-            let body = Pieces(pieces.iter().copied().collect());
+            let body = pin!(Pieces(pieces.iter().copied().collect()));
             let read = collect_body(body, 6).await.ok();
             assert_eq!(read.as_deref(), whole.map(str::as_bytes), "{pieces:?}");
         }

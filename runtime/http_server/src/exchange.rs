@@ -8,11 +8,12 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, Sleep, sleep_until};
-use treenail_runtime::internal::keep_one_line;
+use treenail_runtime::internal::{error_code, keep_one_line};
 use treenail_runtime::{Connection, PendingResponse};
 
+use crate::http_status;
 use crate::keep_alive::KeepAlive;
-use crate::response::{HttpBody, exchange_stream, json_response};
+use crate::response::{HttpBody, Reply, exchange_stream, json_response};
 use crate::stream_permits::StreamPermit;
 
 /// Connection that has received one request, until its response has been sent. Dropping it cancels the call.
@@ -21,7 +22,7 @@ pub(super) struct Exchange {
     call: Option<PendingResponse>,
     /// Final response, held until the messages before it have been sent.
     response: Option<Vec<u8>>,
-    /// First message of the stream. [`Exchange::respond`] has taken it from the connection.
+    /// First message of the stream, which has been taken from the connection already.
     first: Option<Vec<u8>>,
     finished: bool,
     keep_alive: KeepAlive,
@@ -77,20 +78,22 @@ impl Exchange {
         self
     }
 
-    /// Waits for the first output. If it is the response, the HTTP response is JSON with the status from `status`, otherwise
-    /// an event stream.
-    pub(super) async fn respond(
-        mut self,
-        status: impl FnOnce(&[u8]) -> StatusCode,
-    ) -> Response<HttpBody> {
-        match poll_fn(|context| self.poll_output(context)).await {
-            Some(Output::Response(response)) => json_response(status(&response), response),
-            Some(Output::Message(message)) => {
-                self.first = Some(message);
-                exchange_stream(self)
-            }
-            None => json_response(StatusCode::ACCEPTED, Bytes::new()),
-        }
+    /// Waits for the first output. If it is the response to the request `id`, the HTTP response is JSON, otherwise an event
+    /// stream.
+    pub(super) fn respond(mut self, id: Box<str>) -> Reply {
+        Reply::pending(async move {
+            Ok(match poll_fn(|context| self.poll_output(context)).await {
+                Some(Output::Response(response)) => modern_response(response, &id),
+                Some(Output::Message(message)) => self.stream(message),
+                None => json_response(StatusCode::ACCEPTED, Bytes::new()),
+            })
+        })
+    }
+
+    /// Returns an event stream with `first` before all other messages.
+    pub(super) fn stream(mut self, first: Vec<u8>) -> Response<HttpBody> {
+        self.first = Some(first);
+        exchange_stream(self)
     }
 
     /// Returns true if nothing is left to send. The first message may be the last one.
@@ -162,6 +165,11 @@ impl Exchange {
         self.finished = message.is_ready() && !self.connection.is_listening();
         message.map(|message| Some(Output::Message(message)))
     }
+}
+
+/// Creates the JSON response to the modern request `id`.
+pub(super) fn modern_response(response: Vec<u8>, id: &str) -> Response<HttpBody> {
+    json_response(http_status(error_code(&response, id)), response)
 }
 
 /// Number of buffered bytes from which events are written without waiting for more.

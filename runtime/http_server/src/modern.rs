@@ -5,23 +5,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, Response, StatusCode};
-use treenail_runtime::internal::{
-    Body, CachedPeer, Envelope, Message, error_code, object, stated_version,
-};
+use http::{HeaderMap, StatusCode};
+use treenail_runtime::internal::{Body, CachedPeer, Envelope, Message, object, stated_version};
 use treenail_runtime::{Connection, Handled, RpcError, Server};
 use treenail_schema::error_code::INVALID_PARAMS;
 use treenail_schema::{Method, Revision};
 
+use crate::attach_extensions;
 use crate::authorize::expiry;
 use crate::call_permits::{over_capacity, reclaim_call_permits};
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, modern_response};
 use crate::header_params::check_header_params;
 use crate::headers::{PROTOCOL_VERSION, StandardHeaders, check_notification, name_member};
 use crate::legacy::Sessions;
-use crate::response::{HttpBody, RESPONSE_CAPACITY, Rejection, json_response};
+use crate::response::{RESPONSE_CAPACITY, Rejection, Reply, json_response};
 use crate::stream_permits::StreamPermits;
-use crate::{attach_extensions, http_status};
 
 /// Returns true if a message belongs to the modern era according to its `_meta`.
 pub(super) fn states_version(message: &Message<'_>) -> bool {
@@ -81,16 +79,16 @@ pub(super) struct Modern<'a> {
 
 impl Modern<'_> {
     /// Handles one message.
-    pub(super) async fn handle_message(
+    pub(super) fn handle_message(
         self,
         parts: Parts,
         message: Message<'_>,
-    ) -> Result<Response<HttpBody>, Rejection> {
+    ) -> Result<Reply, Rejection> {
         match message {
-            Message::Request(id, envelope) => self.handle_request(parts, id, envelope).await,
+            Message::Request(id, envelope) => self.handle_request(parts, id, envelope),
             Message::Notification(envelope) => {
                 match check_notification(&parts.headers, &envelope) {
-                    Ok(()) => Ok(json_response(StatusCode::ACCEPTED, Bytes::new())),
+                    Ok(()) => Ok(json_response(StatusCode::ACCEPTED, Bytes::new()).into()),
                     Err(error) => Err(Rejection::with_error(StatusCode::BAD_REQUEST, None, error)),
                 }
             }
@@ -102,12 +100,12 @@ impl Modern<'_> {
     }
 
     /// Checks a request and runs it. The response is JSON, or an event stream if messages precede the result.
-    async fn handle_request(
+    fn handle_request(
         self,
         parts: Parts,
         id: &str,
         envelope: Envelope<'_>,
-    ) -> Result<Response<HttpBody>, Rejection> {
+    ) -> Result<Reply, Rejection> {
         let mut connection = self.server.connect();
         if self.server.has_private_items() {
             // The check of headers depends on the caller.
@@ -136,11 +134,16 @@ impl Modern<'_> {
             Handled::Deferred(_) => return Err(over_capacity(Some(id))),
             _ => None,
         };
-        let response = (!out.is_empty()).then_some(out);
-        let exchange =
-            Exchange::new(connection, call, response).with_stream_permit(permit, expires);
-        let response = exchange.respond(|response| http_status(error_code(response, id)));
-        Ok(response.await)
+        if out.is_empty() {
+            let exchange = Exchange::new(connection, call, None);
+            let exchange = exchange.with_stream_permit(permit, expires);
+            return Ok(exchange.respond(id.into()));
+        }
+        // Messages that the call sent before it finished precede its response.
+        Ok(Reply::Ready(match connection.next_outgoing() {
+            None => modern_response(out, id),
+            Some(first) => Exchange::new(connection, None, Some(out)).stream(first),
+        }))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -90,6 +91,35 @@ impl Body for HttpBody {
             }
             Kind::Stream(_) | Kind::Replay(_) => SizeHint::default(),
         }
+    }
+}
+
+/// Reply to a request that has not been rejected.
+pub(super) enum Reply {
+    Ready(Response<HttpBody>),
+    /// The response of a call, which has an allocation of its own: the future of a request is smaller without it.
+    Pending(Pin<Box<dyn Future<Output = Result<Response<HttpBody>, Rejection>> + Send>>),
+}
+
+impl Reply {
+    pub(super) fn pending(
+        response: impl Future<Output = Result<Response<HttpBody>, Rejection>> + Send + 'static,
+    ) -> Self {
+        Self::Pending(Box::pin(response))
+    }
+
+    /// Waits for the response.
+    pub(super) async fn response(self) -> Result<Response<HttpBody>, Rejection> {
+        match self {
+            Self::Ready(response) => Ok(response),
+            Self::Pending(response) => response.await,
+        }
+    }
+}
+
+impl From<Response<HttpBody>> for Reply {
+    fn from(response: Response<HttpBody>) -> Self {
+        Self::Ready(response)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::future::{Future, poll_fn};
+use std::future::{Future, poll_fn, ready};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ use treenail_runtime::{HttpLimits, Result, Server};
 use crate::accept::{ConnectionLimiter, ConnectionPermit};
 use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
-use crate::response::{HttpBody, Rejection};
+use crate::response::Rejection;
 use crate::self_wake::SelfWake;
-use crate::service::HttpService;
+use crate::service::{HttpFuture, HttpService};
 use crate::without_slash;
 use crate::write_timeout::WriteTimeout;
 
@@ -224,11 +224,7 @@ fn http1_builder(limits: &HttpLimits) -> http1::Builder {
 }
 
 /// Passes requests for the endpoints to the service, and rejects others.
-fn route_request(
-    service: &HttpService,
-    path: &str,
-    request: Request<Incoming>,
-) -> impl Future<Output = Result<Response<HttpBody>, Infallible>> + Send + 'static + use<> {
+fn route_request(service: &HttpService, path: &str, request: Request<Incoming>) -> HttpFuture {
     let requested = request.uri().path();
     let is_served = without_slash(requested) == without_slash(path)
         || service.sse_endpoint(requested).is_some()
@@ -237,12 +233,10 @@ fn route_request(
             .authorizer
             .as_ref()
             .is_some_and(|one| one.serves(requested));
-    let service = is_served.then(|| service.clone());
-    // The future is large, and hyper moves it.
-    Box::pin(async move {
-        Ok(match service {
-            Some(service) => service.respond(request).await,
-            None => Rejection::empty(StatusCode::NOT_FOUND).into_response(),
-        })
-    })
+    if is_served {
+        HttpFuture::new(service.clone().respond(request))
+    } else {
+        let rejection = Rejection::empty(StatusCode::NOT_FOUND);
+        HttpFuture::new(ready(rejection.into_response()))
+    }
 }

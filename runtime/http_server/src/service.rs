@@ -19,12 +19,12 @@ use crate::authorize::{Authorized, HttpAuthorizer, authorize_request};
 use crate::body::read_body;
 use crate::checks::{check_accept, check_content, check_size};
 use crate::cors::{Cors, add_cors_headers};
-use crate::legacy::{Legacy, Sessions, SsePaths};
+use crate::legacy::{Legacy, Sessions, SseEndpoint, SsePaths};
 use crate::modern;
 use crate::modern::{Modern, PeerCache};
 use crate::origin::Guard;
 use crate::read_timeout::ReadTimeout;
-use crate::response::{HttpBody, Rejection};
+use crate::response::{HttpBody, Rejection, Reply};
 use crate::stream_permits::StreamPermits;
 
 /// Creates a service for `axum`, `hyper` or any `tower` stack, see [`HttpService`].
@@ -93,6 +93,14 @@ pub(super) struct ServiceParts {
     pub(super) cors: Option<Cors>,
     peer_cache: Arc<PeerCache>,
     pub(super) read_timeout: Arc<ReadTimeout>,
+}
+
+/// Outcome of the checks of the head of a request.
+enum Head<'a> {
+    Answered(Response<HttpBody>),
+    Sse((&'a SsePaths, SseEndpoint)),
+    WithoutBody,
+    WithBody,
 }
 
 impl HttpService {
@@ -169,84 +177,113 @@ impl HttpService {
         &self.0.server
     }
 
-    pub(super) async fn respond<B: Body>(self, request: Request<B>) -> Response<HttpBody> {
+    /// Responds to a request.
+    ///
+    /// The block uses the parts of the request in place. Each `async fn` around it would have another copy of them.
+    pub(super) fn respond<B: Body>(
+        self,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<HttpBody>> {
         // A proxy that determines another body length could take following bytes for a part of this request, or the reverse
         // (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
         let must_close = request.headers().contains_key(TRANSFER_ENCODING);
         let cors = self.0.cors.as_ref();
         let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
-        let mut caller = None;
-        let result = self.handle_request(request, &mut caller).await;
-        let result = match &caller {
-            Some(caller) => self.refuse_scopes(caller, result),
-            None => result,
-        };
-        let mut response = match result {
-            Ok(response) => response,
-            Err(rejection) => rejection.into_response(),
-        };
-        if let Some(origin) = origin {
-            add_cors_headers(&mut response, origin);
+        let (mut parts, body) = request.into_parts();
+        async move {
+            let mut caller = None;
+            let result = match self.check_head(&mut parts, &mut caller).await {
+                Ok(Head::Answered(response)) => Ok(response),
+                // Boxed, because it would be the largest part of the future of every request.
+                Ok(Head::Sse(paths)) => Box::pin(self.handle_sse(parts, body, paths)).await,
+                Ok(Head::WithoutBody) => self.handle_without_body(parts),
+                Ok(Head::WithBody) => {
+                    let limits = self.0.server.limits();
+                    let body = read_body(body, limits, &self.0.read_timeout).await;
+                    match body.and_then(|body| self.handle_body(parts, &body)) {
+                        Ok(reply) => reply.response().await,
+                        Err(rejection) => Err(rejection),
+                    }
+                }
+                Err(rejection) => Err(rejection),
+            };
+            let result = match &caller {
+                Some(caller) => self.refuse_scopes(caller, result),
+                None => result,
+            };
+            let mut response = result.unwrap_or_else(Rejection::into_response);
+            if let Some(origin) = origin {
+                add_cors_headers(&mut response, origin);
+            }
+            if must_close {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
+            response
         }
-        if must_close {
-            let close = HeaderValue::from_static("close");
-            response.headers_mut().insert(CONNECTION, close);
-        }
-        response
     }
 
-    /// Handles a request, and sets the caller of an authorized one.
-    async fn handle_request<B: Body>(
+    /// Checks the head of a request, and sets the caller of an authorized one.
+    async fn check_head(
         &self,
-        request: Request<B>,
+        parts: &mut Parts,
         caller: &mut Option<Authorized>,
-    ) -> Result<Response<HttpBody>, Rejection> {
-        let (mut parts, body) = request.into_parts();
+    ) -> Result<Head<'_>, Rejection> {
         let limits = self.0.server.limits();
         check_size(&parts.headers, limits.http.header_bytes)?;
-        if let Some(response) = self.document(&parts)? {
-            return Ok(response);
+        if let Some(response) = self.document(parts)? {
+            return Ok(Head::Answered(response));
         }
-        self.0.guard.check(&parts)?;
-        if let Some(response) = self.0.cors.as_ref().and_then(|cors| cors.preflight(&parts)) {
-            return Ok(response);
+        self.0.guard.check(parts)?;
+        if let Some(response) = self.0.cors.as_ref().and_then(|cors| cors.preflight(parts)) {
+            return Ok(Head::Answered(response));
         }
         if let Some(authorizer) = &self.0.authorizer {
-            match authorize_request(&**authorizer, &mut parts).await {
+            match authorize_request(&**authorizer, parts).await {
                 Ok(authorized) => *caller = Some(authorized),
-                Err(response) => return Ok(response.map(HttpBody::from)),
+                Err(response) => return Ok(Head::Answered(response.map(HttpBody::from))),
             }
         }
-        if let Some((paths, endpoint)) = self.sse_endpoint(parts.uri.path()) {
-            // Boxed, because it would be the largest part of the future of every request.
-            return Box::pin(self.handle_sse(parts, body, paths, endpoint)).await;
+        if let Some(endpoint) = self.sse_endpoint(parts.uri.path()) {
+            return Ok(Head::Sse(endpoint));
         }
-        let has_modern_version = modern::is_modern_version(&parts.headers);
         match parts.method {
-            Method::POST => {}
-            Method::GET if !has_modern_version => {
-                check_accept(&parts.headers, &["text/event-stream"])?;
-                self.check_scopes(&parts, None)?;
-                return self.legacy(parts).get();
+            Method::POST => {
+                check_content(&parts.headers)?;
+                check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
+                Ok(Head::WithBody)
             }
-            Method::DELETE if !has_modern_version => {
-                self.check_scopes(&parts, None)?;
-                return self.legacy(parts).delete();
+            Method::GET | Method::DELETE if !modern::is_modern_version(&parts.headers) => {
+                Ok(Head::WithoutBody)
             }
-            _ => return Err(Rejection::method_not_allowed("GET, POST, DELETE")),
+            _ => Err(Rejection::method_not_allowed("GET, POST, DELETE")),
         }
-        check_content(&parts.headers)?;
-        check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
-        let bytes = read_body(body, limits, &self.0.read_timeout).await?;
+    }
+
+    /// Handles a GET or a DELETE, which belong to a session.
+    fn handle_without_body(&self, parts: Parts) -> Result<Response<HttpBody>, Rejection> {
+        if parts.method == Method::GET {
+            check_accept(&parts.headers, &["text/event-stream"])?;
+            self.check_scopes(&parts, None)?;
+            return self.legacy(parts).get();
+        }
+        self.check_scopes(&parts, None)?;
+        self.legacy(parts).delete()
+    }
+
+    /// Handles the body of a POST.
+    fn handle_body(&self, parts: Parts, bytes: &[u8]) -> Result<Reply, Rejection> {
+        let limits = self.0.server.limits();
+        let has_modern_version = modern::is_modern_version(&parts.headers);
         let cached = has_modern_version.then(|| self.0.peer_cache.get());
         let cached = cached.unwrap_or_default();
-        let body = parse_with_known_meta(&bytes, limits.into(), cached.meta());
+        let body = parse_with_known_meta(bytes, limits.into(), cached.meta());
         self.check_scopes(&parts, Some(&body))?;
         match body {
             internal::Body::One(Ok(message))
                 if has_modern_version || modern::states_version(&message) =>
             {
-                self.modern(&cached).handle_message(parts, message).await
+                self.modern(&cached).handle_message(parts, message)
             }
             internal::Body::One(Err(Invalid { id, error })) => {
                 Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
@@ -255,7 +292,7 @@ impl HttpService {
                 let message = "batches exist in revision 2025-03-26 only";
                 Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
-            body => self.legacy(parts).post(body).await,
+            body => self.legacy(parts).post(body),
         }
     }
 
@@ -294,13 +331,19 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> HttpFuture {
-        HttpFuture(Box::pin(self.clone().respond(request)))
+        HttpFuture::new(self.clone().respond(request))
     }
 }
 
 /// Response future of an [`HttpService`]. Dropping it cancels the call.
 #[must_use = "futures do nothing unless polled"]
 pub struct HttpFuture(Pin<Box<dyn Future<Output = Response<HttpBody>> + Send>>);
+
+impl HttpFuture {
+    pub(super) fn new(response: impl Future<Output = Response<HttpBody>> + Send + 'static) -> Self {
+        Self(Box::pin(response))
+    }
+}
 
 impl fmt::Debug for HttpFuture {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -44,12 +44,12 @@ impl HttpService {
         self
     }
 
+    /// Handles a request at one of the two paths.
     pub(super) async fn handle_sse<B: Body>(
         &self,
         parts: Parts,
         body: B,
-        paths: &SsePaths,
-        endpoint: SseEndpoint,
+        (paths, endpoint): (&SsePaths, SseEndpoint),
     ) -> Result<Response<HttpBody>, Rejection> {
         match (endpoint, &parts.method) {
             (SseEndpoint::Stream, &Method::GET) => {

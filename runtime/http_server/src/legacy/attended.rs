@@ -14,8 +14,8 @@ use crate::legacy::calls::CallGuard;
 use crate::legacy::session::Session;
 
 /// Call that is polled in place. If it is dropped before its end, a task continues it.
-pub(super) struct AttendedCall<'a> {
-    session: &'a Arc<Session>,
+pub(super) struct AttendedCall {
+    session: Arc<Session>,
     stream: u64,
     /// `None` after the end of the call, or once a task continues it.
     running: Option<(Box<Exchange>, CallGuard)>,
@@ -31,9 +31,9 @@ pub(super) enum Attended {
     Detached,
 }
 
-impl<'a> AttendedCall<'a> {
+impl AttendedCall {
     pub(super) fn new(
-        session: &'a Arc<Session>,
+        session: Arc<Session>,
         stream: u64,
         exchange: Exchange,
         guard: CallGuard,
@@ -77,12 +77,13 @@ impl<'a> AttendedCall<'a> {
         if !guard.is_running() {
             return;
         }
-        let (session, stream) = (self.session, self.stream);
-        session.continue_call(&self.runtime, *exchange, guard, (stream, first));
+        let output = (self.stream, first);
+        self.session
+            .continue_call(&self.runtime, *exchange, guard, output);
     }
 }
 
-impl Drop for AttendedCall<'_> {
+impl Drop for AttendedCall {
     fn drop(&mut self) {
         if !thread::panicking() {
             self.detach(None);

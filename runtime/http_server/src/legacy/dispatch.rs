@@ -20,14 +20,16 @@ use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind, StreamHandle};
 use crate::legacy::store::Event;
 use crate::legacy::{HttpResult, Legacy, no_session};
-use crate::response::{HttpBody, RESPONSE_CAPACITY, Rejection, json_response, replay_stream};
+use crate::response::{
+    HttpBody, RESPONSE_CAPACITY, Rejection, Reply, json_response, replay_stream,
+};
 
 /// Handles a body posted to a session.
-pub(super) async fn dispatch_body(
-    session: &Arc<Session>,
+pub(super) fn dispatch_body(
+    session: Arc<Session>,
     legacy: Legacy<'_>,
     body: Body<'_>,
-) -> HttpResult {
+) -> Result<Reply, Rejection> {
     let Legacy {
         server,
         sessions,
@@ -38,21 +40,21 @@ pub(super) async fn dispatch_body(
         Body::One(Ok(Message::Request(id, envelope))) if server.begins_call(&envelope) => {
             let (mut branch, stream) = session.open_request_stream();
             attach_extensions(&mut branch, parts);
-            set_call_capacity(&mut branch, session, server);
+            set_call_capacity(&mut branch, &session, server);
             reclaim_call_permits(&branch, sessions, 1);
             let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
             let message = Body::One(Ok(Message::Request(id, envelope)));
             let handled = branch.handle_body(message, &mut out);
-            respond(session, branch, stream, (handled, out), Some(id)).await
+            respond(session, branch, stream, (handled, out), Some(id))
         }
         Body::One(message) if server.has_private_items() => {
             let id = request_id(&message);
             let mut out = Vec::new();
-            let handled = handle_filtered(session, parts, message, &mut out);
+            let handled = handle_filtered(&session, parts, message, &mut out);
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
-            Ok(immediate_response(session, out, id).await)
+            Ok(immediate_response(session, out, id))
         }
         Body::One(message) => {
             let id = request_id(&message);
@@ -62,23 +64,23 @@ pub(super) async fn dispatch_body(
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
-            Ok(immediate_response(session, out, id).await)
+            Ok(immediate_response(session, out, id))
         }
         Body::Batch(messages) => {
             let (mut branch, stream) = session.open_request_stream();
             attach_extensions(&mut branch, parts);
-            set_call_capacity(&mut branch, session, server);
+            set_call_capacity(&mut branch, &session, server);
             if server.has_private_items() {
                 let checked = branch.check_batch_scopes(&messages);
-                checked.map_err(|error| refuse(session, stream.stream, error))?;
+                checked.map_err(|error| refuse(&session, stream.stream, error))?;
             }
             let mut out = Vec::new();
-            let mut handled = handle_batch(session, &mut branch, &messages, &mut out);
+            let mut handled = handle_batch(&session, &mut branch, &messages, &mut out);
             if let Handled::Deferred(_) = handled {
                 reclaim_call_permits(&branch, sessions, branch.wanted());
-                handled = handle_batch(session, &mut branch, &messages, &mut out);
+                handled = handle_batch(&session, &mut branch, &messages, &mut out);
             }
-            respond(session, branch, stream, (handled, out), None).await
+            respond(session, branch, stream, (handled, out), None)
         }
     }
 }
@@ -128,42 +130,52 @@ fn set_call_capacity(branch: &mut Connection, session: &Session, server: &Server
 }
 
 /// Responds to a request that may have started calls.
-async fn respond(
-    session: &Arc<Session>,
+fn respond(
+    session: Arc<Session>,
     mut branch: Connection,
-    stream: StreamHandle,
+    handle: StreamHandle,
     (handled, out): (Handled, Vec<u8>),
     id: Option<&str>,
-) -> HttpResult {
-    let StreamHandle { stream, reader } = stream;
+) -> Result<Reply, Rejection> {
+    let stream = handle.stream;
     match handled {
         Handled::Pending(call) => {
             let call = session.attend_call(branch, call, stream);
-            return attend(call, session, reader).await;
+            Ok(Reply::pending(attend(call, session, handle.reader)))
         }
         Handled::Deferred(_) => {
             session.remove_stream(stream);
-            return Err(over_capacity(id));
+            Err(over_capacity(id))
         }
         _ => {
             let Some(first) = branch.next_outgoing() else {
                 session.remove_stream(stream);
-                return Ok(immediate_response(session, out, id).await);
+                return Ok(immediate_response(session, out, id));
             };
-            // The call finished in its first poll, but has sent messages before its response.
             let others = std::iter::from_fn(|| branch.next_outgoing());
-            for message in std::iter::once(first).chain(others) {
-                session.send_unread(stream, message, false).await;
-            }
-            session.send_unread(stream, out, true).await;
+            let messages = std::iter::once(first).chain(others).collect();
+            Ok(Reply::pending(send_output(session, handle, messages, out)))
         }
     }
+}
+
+/// Sends the output of a call that finished in its first poll, but has sent messages before its response.
+async fn send_output(
+    session: Arc<Session>,
+    StreamHandle { stream, reader }: StreamHandle,
+    messages: Vec<Vec<u8>>,
+    response: Vec<u8>,
+) -> HttpResult {
+    for message in messages {
+        session.send_unread(stream, message, false).await;
+    }
+    session.send_unread(stream, response, true).await;
     match (session.kind, reader) {
         (SessionKind::HttpSse, _) => Ok(accepted()),
         (SessionKind::Streamable(_), Some(mut reader)) => {
             let deadline = session.stream_deadline();
             let first = first_event(&mut reader, deadline).await;
-            Ok(call_response(session, reader, first, deadline))
+            Ok(call_response(&session, reader, first, deadline))
         }
         (SessionKind::Streamable(_), None) => Err(no_session()),
     }
@@ -171,8 +183,8 @@ async fn respond(
 
 /// Polls a call until its response. If other messages are first, or if its stream is closed early, a task continues it.
 async fn attend(
-    mut call: AttendedCall<'_>,
-    session: &Arc<Session>,
+    mut call: AttendedCall,
+    session: Arc<Session>,
     reader: Option<Reader>,
 ) -> HttpResult {
     let Some(mut reader) = reader else {
@@ -201,7 +213,7 @@ async fn attend(
         Ok(Err(first)) => Ok(first),
         Err(elapsed) => Err(elapsed),
     };
-    Ok(call_response(session, reader, first, deadline))
+    Ok(call_response(&session, reader, first, deadline))
 }
 
 /// Returns the response to a call: JSON if its first output is the result, otherwise an event stream.
@@ -245,16 +257,14 @@ pub(super) fn accepted() -> Response<HttpBody> {
 }
 
 /// Returns the response to a message that was handled without a call: `out`, which may be empty.
-async fn immediate_response(
-    session: &Session,
-    out: Vec<u8>,
-    id: Option<&str>,
-) -> Response<HttpBody> {
+fn immediate_response(session: Arc<Session>, out: Vec<u8>, id: Option<&str>) -> Reply {
     if session.kind == SessionKind::HttpSse && !out.is_empty() && is_valid_request(&out, id) {
-        session.send(session.shared_stream, out, false).await;
-        return accepted();
+        return Reply::pending(async move {
+            session.send(session.shared_stream, out, false).await;
+            Ok(accepted())
+        });
     }
-    plain_response(out, id)
+    plain_response(out, id).into()
 }
 
 /// Returns `out` as the HTTP response.

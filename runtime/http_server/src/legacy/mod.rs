@@ -36,7 +36,7 @@ use self::store::EventId;
 use crate::attach_extensions;
 use crate::authorize::expiry;
 use crate::headers::{PROTOCOL_VERSION, single_header};
-use crate::response::{HttpBody, Rejection, json_response, replay_stream};
+use crate::response::{HttpBody, Rejection, Reply, json_response, replay_stream};
 use crate::stream_permits::StreamPermits;
 use treenail_runtime::Connection;
 use treenail_runtime::Principal;
@@ -60,17 +60,17 @@ pub(super) struct Legacy<'a> {
 
 impl Legacy<'_> {
     /// Handles a POST.
-    pub(super) async fn post(self, body: Body<'_>) -> HttpResult {
+    pub(super) fn post(self, body: Body<'_>) -> Result<Reply, Rejection> {
         check_version(&self.parts.headers)?;
         let is_initialize = matches!(
             &body,
             Body::One(Ok(Message::Request(_, envelope))) if envelope.method == "initialize"
         );
         if is_initialize && !self.parts.headers.contains_key(SESSION) {
-            return self.start_session(body);
+            return self.start_session(body).map(Reply::Ready);
         }
-        let session = self.session()?;
-        dispatch_body(&session, self, body).await
+        let session = self.session(self.session_id()?)?;
+        dispatch_body(session, self, body)
     }
 
     /// Starts a session.
@@ -113,7 +113,7 @@ impl Legacy<'_> {
     /// Handles a GET: opens the shared stream, or resumes a stream after its client has reconnected.
     pub(super) fn get(self) -> HttpResult {
         check_version(&self.parts.headers)?;
-        let session = self.session()?;
+        let session = self.session(self.session_id()?)?;
         let last = single_header(&self.parts.headers, &LAST_EVENT);
         let last =
             last.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
@@ -141,22 +141,24 @@ impl Legacy<'_> {
     /// Handles a DELETE: ends a session.
     pub(super) fn delete(self) -> HttpResult {
         check_version(&self.parts.headers)?;
-        self.session()?;
-        let id = self.parts.headers.get(SESSION);
-        if let Some(id) = id.and_then(|id| id.to_str().ok()) {
-            self.sessions.remove(id);
-        }
+        let id = self.session_id()?;
+        self.session(id)?;
+        self.sessions.remove(id);
         Ok(json_response(StatusCode::NO_CONTENT, Bytes::new()))
     }
 
-    /// Returns the session named by the request. A session of another principal counts as unknown.
-    fn session(&self) -> Result<Arc<Session>, Rejection> {
+    /// Returns the session id of the request.
+    fn session_id(&self) -> Result<&str, Rejection> {
         let id = single_header(&self.parts.headers, &SESSION)
             .map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
-        let id = id.ok_or_else(|| {
+        id.ok_or_else(|| {
             let message = "neither `params._meta` nor `Mcp-Session-Id` identifies the client; start with `initialize`";
             Rejection::new(StatusCode::BAD_REQUEST, message)
-        })?;
+        })
+    }
+
+    /// Returns the session with this id over Streamable HTTP. A session of another principal counts as unknown.
+    fn session(&self, id: &str) -> Result<Arc<Session>, Rejection> {
         let session = self.find(id)?;
         if session.kind == SessionKind::HttpSse {
             return Err(no_session());

@@ -184,10 +184,10 @@ impl Session {
         connection: Connection,
         mut call: PendingResponse,
         stream: u64,
-    ) -> AttendedCall<'_> {
+    ) -> AttendedCall {
         let guard = self.calls.insert(RunningCall::new(&mut call, stream));
         let exchange = Exchange::new(connection, Some(call), None);
-        AttendedCall::new(self, stream, exchange, guard)
+        AttendedCall::new(Arc::clone(self), stream, exchange, guard)
     }
 
     /// Spawns the task of a call, after its message `first`. Its output is sent on `stream`.

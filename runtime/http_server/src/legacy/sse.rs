@@ -96,7 +96,7 @@ impl Legacy<'_> {
     pub(crate) async fn post_sse(self, body: Body<'_>) -> HttpResult {
         check_version(&self.parts.headers)?;
         let session = self.sse_session()?;
-        dispatch_body(&session, self, body).await
+        dispatch_body(session, self, body)?.response().await
     }
 
     /// Responds to a request with an error on the shared stream.
