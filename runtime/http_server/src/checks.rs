@@ -20,8 +20,10 @@ pub(super) fn check_size(headers: &HeaderMap, max_bytes: usize) -> Result<(), Re
 
 /// Rejects bodies that are not declared as JSON, or are compressed. A layer that decompresses bodies removes that header.
 pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Rejection> {
-    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
-    if !encodings.all(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    let is_plain = |encoding: &HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if headers.contains_key(CONTENT_ENCODING)
+        && !headers.get_all(CONTENT_ENCODING).iter().all(is_plain)
+    {
         let message = "`Content-Encoding` is not supported";
         return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }

@@ -30,11 +30,10 @@ pub(super) fn states_version(message: &Message<'_>) -> bool {
     meta.is_some_and(|meta| stated_version(meta).is_some())
 }
 
-/// Returns true if the headers name a revision without a handshake.
-pub(super) fn is_modern_version(headers: &HeaderMap) -> bool {
-    let version = headers.get(PROTOCOL_VERSION);
-    let revision = version.and_then(|version| version.to_str().ok()?.trim().parse().ok());
-    revision.is_some_and(Revision::is_modern)
+/// Returns the revision that the headers name, if it is a supported one.
+pub(super) fn header_revision(headers: &HeaderMap) -> Option<Revision> {
+    let version = headers.get(PROTOCOL_VERSION)?;
+    version.to_str().ok()?.trim().parse().ok()
 }
 
 /// Cache of the peer of the last request. Most requests have the same peer, which then is not parsed again.

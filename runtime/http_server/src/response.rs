@@ -107,14 +107,6 @@ impl Reply {
     ) -> Self {
         Self::Pending(Box::pin(response))
     }
-
-    /// Waits for the response.
-    pub(super) async fn response(self) -> Result<Response<HttpBody>, Rejection> {
-        match self {
-            Self::Ready(response) => Ok(response),
-            Self::Pending(response) => response.await,
-        }
-    }
 }
 
 impl From<Response<HttpBody>> for Reply {

@@ -14,6 +14,7 @@ use http_body::Body;
 use tower_service::Service;
 use treenail_runtime::internal::{CachedPeer, Invalid, parse_with_known_meta};
 use treenail_runtime::{Server, internal};
+use treenail_schema::Revision;
 
 use crate::authorize::{Authorized, HttpAuthorizer, authorize_request};
 use crate::body::read_body;
@@ -99,7 +100,8 @@ pub(super) struct ServiceParts {
 enum Head<'a> {
     Answered(Response<HttpBody>),
     Sse((&'a SsePaths, SseEndpoint)),
-    WithoutBody,
+    /// With the revision that the headers name.
+    WithoutBody(Option<Revision>),
     WithBody,
 }
 
@@ -192,19 +194,21 @@ impl HttpService {
         let (mut parts, body) = request.into_parts();
         async move {
             let mut caller = None;
-            let result = match self.check_head(&mut parts, &mut caller).await {
-                Ok(Head::Answered(response)) => Ok(response),
+            let reply = match self.check_head(&mut parts, &mut caller).await {
+                Ok(Head::Answered(response)) => Ok(Reply::Ready(response)),
                 // Boxed, because it would be the largest part of the future of every request.
                 Ok(Head::Sse(paths)) => Box::pin(self.handle_sse(parts, body, paths)).await,
-                Ok(Head::WithoutBody) => self.handle_without_body(parts),
+                Ok(Head::WithoutBody(revision)) => self.handle_without_body(parts, revision),
                 Ok(Head::WithBody) => {
                     let limits = self.0.server.limits();
                     let body = read_body(body, limits, &self.0.read_timeout).await;
-                    match body.and_then(|body| self.handle_body(parts, &body)) {
-                        Ok(reply) => reply.response().await,
-                        Err(rejection) => Err(rejection),
-                    }
+                    body.and_then(|body| self.handle_body(parts, &body))
                 }
+                Err(rejection) => Err(rejection),
+            };
+            let result = match reply {
+                Ok(Reply::Ready(response)) => Ok(response),
+                Ok(Reply::Pending(response)) => response.await,
                 Err(rejection) => Err(rejection),
             };
             let result = match &caller {
@@ -253,28 +257,34 @@ impl HttpService {
                 check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
                 Ok(Head::WithBody)
             }
-            Method::GET | Method::DELETE if !modern::is_modern_version(&parts.headers) => {
-                Ok(Head::WithoutBody)
-            }
-            _ => Err(Rejection::method_not_allowed("GET, POST, DELETE")),
+            Method::GET | Method::DELETE => match modern::header_revision(&parts.headers) {
+                Some(revision) if revision.is_modern() => Err(method_not_allowed()),
+                revision => Ok(Head::WithoutBody(revision)),
+            },
+            _ => Err(method_not_allowed()),
         }
     }
 
     /// Handles a GET or a DELETE, which belong to a session.
-    fn handle_without_body(&self, parts: Parts) -> Result<Response<HttpBody>, Rejection> {
+    fn handle_without_body(
+        &self,
+        parts: Parts,
+        revision: Option<Revision>,
+    ) -> Result<Reply, Rejection> {
         if parts.method == Method::GET {
             check_accept(&parts.headers, &["text/event-stream"])?;
             self.check_scopes(&parts, None)?;
-            return self.legacy(parts).get();
+            return self.legacy(parts, revision).get().map(Reply::Ready);
         }
         self.check_scopes(&parts, None)?;
-        self.legacy(parts).delete()
+        self.legacy(parts, revision).delete().map(Reply::Ready)
     }
 
     /// Handles the body of a POST.
     fn handle_body(&self, parts: Parts, bytes: &[u8]) -> Result<Reply, Rejection> {
         let limits = self.0.server.limits();
-        let has_modern_version = modern::is_modern_version(&parts.headers);
+        let revision = modern::header_revision(&parts.headers);
+        let has_modern_version = revision.is_some_and(Revision::is_modern);
         let cached = has_modern_version.then(|| self.0.peer_cache.get());
         let cached = cached.unwrap_or_default();
         let body = parse_with_known_meta(bytes, limits.into(), cached.meta());
@@ -292,7 +302,7 @@ impl HttpService {
                 let message = "batches exist in revision 2025-03-26 only";
                 Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
-            body => self.legacy(parts).post(body),
+            body => self.legacy(parts, revision).post(body),
         }
     }
 
@@ -306,14 +316,19 @@ impl HttpService {
         }
     }
 
-    pub(super) fn legacy(&self, parts: Parts) -> Legacy<'_> {
+    pub(super) fn legacy(&self, parts: Parts, revision: Option<Revision>) -> Legacy<'_> {
         Legacy {
             server: &self.0.server,
             sessions: &self.0.sessions,
             stream_permits: &self.0.stream_permits,
             parts,
+            revision,
         }
     }
+}
+
+fn method_not_allowed() -> Rejection {
+    Rejection::method_not_allowed("GET, POST, DELETE")
 }
 
 impl<B> Service<Request<B>> for HttpService

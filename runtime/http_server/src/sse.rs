@@ -1,7 +1,7 @@
 //! HTTP+SSE at its two paths: HTTP checks of its requests.
 
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{Method, StatusCode};
 use http_body::Body;
 use treenail_runtime::internal::{Invalid, Message, parse};
 use treenail_runtime::{RpcError, internal};
@@ -12,7 +12,7 @@ use crate::body::read_body;
 use crate::checks::{check_accept, check_content};
 use crate::legacy::{SseEndpoint, SsePaths};
 use crate::modern;
-use crate::response::{HttpBody, Rejection};
+use crate::response::{Rejection, Reply};
 use crate::service::HttpService;
 
 impl HttpService {
@@ -50,12 +50,12 @@ impl HttpService {
         parts: Parts,
         body: B,
         (paths, endpoint): (&SsePaths, SseEndpoint),
-    ) -> Result<Response<HttpBody>, Rejection> {
+    ) -> Result<Reply, Rejection> {
         match (endpoint, &parts.method) {
             (SseEndpoint::Stream, &Method::GET) => {
                 check_accept(&parts.headers, &["text/event-stream"])?;
                 self.check_scopes(&parts, None)?;
-                return self.legacy(parts).open_sse(paths);
+                return self.legacy(parts, None).open_sse(paths).map(Reply::Ready);
             }
             (SseEndpoint::Messages, &Method::POST) => {}
             (SseEndpoint::Stream, _) => return Err(Rejection::method_not_allowed("GET")),
@@ -75,16 +75,17 @@ impl HttpService {
                 if !is_legacy(&envelope.method) =>
             {
                 let error = RpcError::method_not_found(&envelope.method, Revision::LATEST_LEGACY);
-                self.legacy(parts).reject_sse(id, &error).await
+                let rejected = self.legacy(parts, None).reject_sse(id, &error).await;
+                rejected.map(Reply::Ready)
             }
             internal::Body::One(Ok(message))
-                if modern::is_modern_version(&parts.headers)
+                if modern::header_revision(&parts.headers).is_some_and(Revision::is_modern)
                     || modern::states_version(&message) =>
             {
                 let message = "HTTP+SSE requires a handshake; modern requests are served at the endpoint of Streamable HTTP";
                 Err(Rejection::new(StatusCode::BAD_REQUEST, message))
             }
-            body => self.legacy(parts).post_sse(body).await,
+            body => self.legacy(parts, None).post_sse(body),
         }
     }
 

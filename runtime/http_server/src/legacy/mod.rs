@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
 
 use self::dispatch::{dispatch_body, plain_response};
@@ -56,12 +56,14 @@ pub(super) struct Legacy<'a> {
     pub(super) sessions: &'a Arc<Sessions>,
     pub(super) stream_permits: &'a StreamPermits,
     pub(super) parts: Parts,
+    /// Revision that its headers name, if it has been read.
+    pub(super) revision: Option<Revision>,
 }
 
 impl Legacy<'_> {
     /// Handles a POST.
     pub(super) fn post(self, body: Body<'_>) -> Result<Reply, Rejection> {
-        check_version(&self.parts.headers)?;
+        self.check_version()?;
         let is_initialize = matches!(
             &body,
             Body::One(Ok(Message::Request(_, envelope))) if envelope.method == "initialize"
@@ -112,7 +114,7 @@ impl Legacy<'_> {
 
     /// Handles a GET: opens the shared stream, or resumes a stream after its client has reconnected.
     pub(super) fn get(self) -> HttpResult {
-        check_version(&self.parts.headers)?;
+        self.check_version()?;
         let session = self.session(self.session_id()?)?;
         let last = single_header(&self.parts.headers, &LAST_EVENT);
         let last =
@@ -140,11 +142,29 @@ impl Legacy<'_> {
 
     /// Handles a DELETE: ends a session.
     pub(super) fn delete(self) -> HttpResult {
-        check_version(&self.parts.headers)?;
+        self.check_version()?;
         let id = self.session_id()?;
         self.session(id)?;
         self.sessions.remove(id);
         Ok(json_response(StatusCode::NO_CONTENT, Bytes::new()))
+    }
+
+    /// Rejects headers that name a revision without sessions. Clients that send no version predate the header.
+    fn check_version(&self) -> Result<(), Rejection> {
+        let headers = &self.parts.headers;
+        // Usually no header occurs twice, and the two numbers are equal.
+        let is_unique = headers.len() == headers.keys_len();
+        if is_unique && self.revision.is_some_and(|revision| !revision.is_modern()) {
+            return Ok(());
+        }
+        let version = single_header(headers, &PROTOCOL_VERSION)
+            .map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
+        let known = |version: &str| version.parse().is_ok_and(|one: Revision| !one.is_modern());
+        if version.is_none_or(known) {
+            return Ok(());
+        }
+        let message = "`MCP-Protocol-Version` is not a supported revision";
+        Err(Rejection::new(StatusCode::BAD_REQUEST, message))
     }
 
     /// Returns the session id of the request.
@@ -174,18 +194,6 @@ impl Legacy<'_> {
         session.authorize_until(expiry(&self.parts));
         Ok(session)
     }
-}
-
-/// Rejects headers that name a revision without sessions. Clients that send no version predate the header.
-fn check_version(headers: &HeaderMap) -> Result<(), Rejection> {
-    let version = single_header(headers, &PROTOCOL_VERSION)
-        .map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
-    let known = |version: &str| version.parse().is_ok_and(|one: Revision| !one.is_modern());
-    if version.is_none_or(known) {
-        return Ok(());
-    }
-    let message = "`MCP-Protocol-Version` is not a supported revision";
-    Err(Rejection::new(StatusCode::BAD_REQUEST, message))
 }
 
 fn unknown_event() -> Rejection {

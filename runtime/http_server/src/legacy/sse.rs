@@ -13,8 +13,8 @@ use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind};
 use crate::legacy::sessions::SessionGuard;
 use crate::legacy::store::EventId;
-use crate::legacy::{HttpResult, Legacy, check_version, new_session_id, no_session};
-use crate::response::{Rejection, replay_stream};
+use crate::legacy::{HttpResult, Legacy, new_session_id, no_session};
+use crate::response::{Rejection, Reply, replay_stream};
 use crate::without_slash;
 
 /// Query parameter that names the session.
@@ -72,7 +72,7 @@ impl SsePaths {
 impl Legacy<'_> {
     /// Starts a session, which ends with its stream.
     pub(crate) fn open_sse(self, paths: &SsePaths) -> HttpResult {
-        check_version(&self.parts.headers)?;
+        self.check_version()?;
         let permit = self.stream_permits.try_acquire()?;
         let id = new_session_id()?;
         let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
@@ -93,10 +93,10 @@ impl Legacy<'_> {
     }
 
     /// Handles a POST. Its output is sent on the shared stream.
-    pub(crate) async fn post_sse(self, body: Body<'_>) -> HttpResult {
-        check_version(&self.parts.headers)?;
+    pub(crate) fn post_sse(self, body: Body<'_>) -> Result<Reply, Rejection> {
+        self.check_version()?;
         let session = self.sse_session()?;
-        dispatch_body(session, self, body)?.response().await
+        dispatch_body(session, self, body)
     }
 
     /// Responds to a request with an error on the shared stream.

@@ -6,7 +6,7 @@ mod tests;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use http::header::{HOST, HeaderMap, ORIGIN};
+use http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
 use http::request::Parts;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
@@ -72,7 +72,7 @@ impl Guard {
         let Allowed::Listed(names) = &self.hosts else {
             return Ok(());
         };
-        let header = single(headers.get_all(HOST).iter())
+        let header = single(headers, &HOST)
             .map_err(|()| Rejection::new(StatusCode::BAD_REQUEST, "`Host` occurs twice"))?;
         // Fast path for most requests to a local server.
         if uri.authority().is_none() && header.is_some_and(is_plainly_local) {
@@ -101,8 +101,8 @@ impl Guard {
         let Allowed::Listed(names) = &self.origins else {
             return Ok(());
         };
-        let mut origins = headers.get_all(ORIGIN).iter();
-        if origins.all(|origin| allows_origin(names, origin)) {
+        let is_allowed = |origin: &HeaderValue| allows_origin(names, origin);
+        if !headers.contains_key(ORIGIN) || headers.get_all(ORIGIN).iter().all(is_allowed) {
             return Ok(());
         }
         if self.warned.is_due() {
@@ -121,11 +121,12 @@ fn foreign_host() -> Rejection {
 }
 
 /// Returns the value if there is exactly one, `None` if there is none, and an error if there are more.
-fn single<'a>(
-    mut values: impl Iterator<Item = &'a HeaderValue>,
-) -> Result<Option<&'a HeaderValue>, ()> {
-    let first = values.next();
-    values.next().map_or(Ok(first), |_| Err(()))
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
+    // Usually no header occurs twice, and the two numbers are equal.
+    if headers.len() != headers.keys_len() && headers.get_all(name).iter().count() > 1 {
+        return Err(());
+    }
+    Ok(headers.get(name))
 }
 
 /// Returns true for the usual spellings of this computer. `false` is inconclusive.
