@@ -1,9 +1,7 @@
 //! Queue of messages to one peer beside the responses to its requests.
 
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::Permit;
 use treenail_schema::Notification;
 
@@ -40,22 +38,22 @@ impl Outbox {
 
     /// Makes a queue for the next session of the same peer. Ids of requests are not reused, because a response to an earlier one may
     /// be late.
-    pub(crate) fn successor(&self, limits: &Limits) -> (Self, Outgoing) {
-        let (sender, receiver) = queue(capacity(limits));
+    pub(crate) fn successor(&self, limits: &Limits) -> (Self, QueueReceiver) {
+        let (sender, receiver) = queue(limits.queued_messages);
         let requests = Arc::new(self.requests.successor(limits.pending_client_requests));
-        (Self::of_peer(sender, requests), Outgoing { receiver })
+        (Self::of_peer(sender, requests), receiver)
     }
 
     /// Makes another queue for the same peer, which shares the pending requests with this one.
     #[cfg(feature = "http-server")]
-    pub(crate) fn sibling(&self, limits: &Limits) -> (Self, Outgoing) {
-        let (sender, receiver) = queue(capacity(limits));
+    pub(crate) fn sibling(&self, limits: &Limits) -> (Self, QueueReceiver) {
+        let (sender, receiver) = queue(limits.queued_messages);
         let outbox = Self {
             sender,
             session: None,
             requests: Arc::clone(&self.requests),
         };
-        (outbox, Outgoing { receiver })
+        (outbox, receiver)
     }
 
     /// Sets the queue of the session, which its peer reads.
@@ -84,34 +82,11 @@ impl Outbox {
     }
 }
 
-/// Receiving end of an [`Outbox`].
-#[derive(Debug)]
-pub(crate) struct Outgoing {
-    receiver: QueueReceiver,
-}
-
-impl Outgoing {
-    /// Returns the next message, if there is one now.
-    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
-        self.receiver.next()
-    }
-
-    /// Polls the next message. The queue never ends, because the connection holds an [`Outbox`].
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
-        self.receiver.poll_next(context)
-    }
-}
-
 /// Makes a queue for one peer.
-pub(crate) fn outbox(limits: &Limits) -> (Outbox, Outgoing) {
-    let (sender, receiver) = queue(capacity(limits));
+pub(crate) fn outbox(limits: &Limits) -> (Outbox, QueueReceiver) {
+    let (sender, receiver) = queue(limits.queued_messages);
     let requests = Arc::new(Requests::new(limits.pending_client_requests));
-    (Outbox::of_peer(sender, requests), Outgoing { receiver })
-}
-
-/// Returns the capacity of a queue, within the range of the channel.
-fn capacity(limits: &Limits) -> usize {
-    limits.queued_messages.clamp(1, Semaphore::MAX_PERMITS)
+    (Outbox::of_peer(sender, requests), receiver)
 }
 
 /// Writes a notification as a message.

@@ -6,6 +6,7 @@ use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, Permit, Receiver, Sender};
 
 /// Sending end of a queue. Senders wait while the queue is full.
@@ -39,10 +40,10 @@ enum Slot {
     Closed,
 }
 
-/// Makes a queue for at most `capacity` messages, at least one.
+/// Makes a queue for at most `capacity` messages, at least one, within the range of the channel.
 pub(crate) fn queue(capacity: usize) -> (QueueSender, QueueReceiver) {
     let queue = Arc::new(Queue {
-        capacity,
+        capacity: capacity.clamp(1, Semaphore::MAX_PERMITS),
         sender: OnceLock::new(),
         receiver: Mutex::new(Slot::Empty),
     });

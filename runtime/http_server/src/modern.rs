@@ -129,7 +129,7 @@ impl Modern<'_> {
         let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
         let message = Body::One(Ok(Message::Request(id, envelope)));
         let call = match connection.handle_body(message, &mut out) {
-            Handled::Pending(call) => Some(call),
+            Handled::Pending(call) => Some(call.with_buffer(std::mem::take(&mut out))),
             Handled::Deferred(_) => return Err(over_capacity(Some(id))),
             _ => None,
         };

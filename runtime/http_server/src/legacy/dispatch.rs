@@ -140,7 +140,7 @@ fn respond(
     let stream = handle.stream;
     match handled {
         Handled::Pending(call) => {
-            let call = session.attend_call(branch, call, stream);
+            let call = session.attend_call(branch, call.with_buffer(out), stream);
             Ok(Reply::pending(attend(call, session, handle.reader)))
         }
         Handled::Deferred(_) => {

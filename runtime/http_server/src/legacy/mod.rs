@@ -36,7 +36,9 @@ use self::store::EventId;
 use crate::attach_extensions;
 use crate::authorize::expiry;
 use crate::headers::{PROTOCOL_VERSION, single_header};
-use crate::response::{HttpBody, Rejection, Reply, json_response, replay_stream};
+use crate::response::{
+    HttpBody, RESPONSE_CAPACITY, Rejection, Reply, json_response, replay_stream,
+};
 use crate::stream_permits::StreamPermits;
 use treenail_runtime::Connection;
 use treenail_runtime::Principal;
@@ -82,7 +84,7 @@ impl Legacy<'_> {
         };
         let id = *id;
         let (mut connection, principal) = self.connect();
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
         connection.handle_body(body, &mut out);
         let Some(revision) = connection.legacy_revision() else {
             return Ok(plain_response(out, Some(id)));

@@ -55,7 +55,8 @@ impl Connection {
             .text
             .ok_or_else(|| RpcError::invalid_params("`params` is missing"))?;
         let most = self.server.limits().handshake_bytes;
-        if text.len() > most / MAX_WEIGHT && weight(text) > most {
+        // The weight of a text is at most so many times its length.
+        if text.len() > most / (1 + VALUE) && weight(text) > most {
             return Err(RpcError::invalid_params(format!(
                 "`params` takes more than {most} bytes"
             )));
@@ -100,8 +101,6 @@ impl Connection {
 
 /// Upper bound of the memory for a parsed JSON value without those in it, in bytes.
 const VALUE: usize = 256;
-/// Largest quotient of the weight and the length of a text.
-const MAX_WEIGHT: usize = 1 + VALUE;
 
 /// Returns an upper bound of the memory for a parsed JSON text, in bytes. Small values take far more than their texts.
 fn weight(text: &str) -> usize {

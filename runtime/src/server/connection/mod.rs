@@ -18,7 +18,8 @@ use treenail_schema::{Method, RequestId};
 pub use self::batch::ParsedMessage;
 use self::handshake::Handshake;
 use crate::extensions::Extensions;
-use crate::outbox::{Outbox, Outgoing, outbox};
+use crate::outbox::{Outbox, outbox};
+use crate::queue::QueueReceiver;
 use crate::revision::CachedPeer;
 use crate::server::Server;
 use crate::server::observe::{ObservedTransport, SessionObservation};
@@ -46,7 +47,7 @@ pub struct Connection {
     subscriber: Subscriber,
     extensions: Extensions,
     outbox: Outbox,
-    outgoing: Outgoing,
+    outgoing: QueueReceiver,
     /// The number of calls that may start now.
     room: usize,
     /// Set while the peer has calls in flight.
@@ -105,7 +106,7 @@ impl Connection {
     fn with_view(
         server: Server,
         (registry, snapshot): (Arc<Registry>, Arc<Snapshot>),
-        (outbox, outgoing): (Outbox, Outgoing),
+        (outbox, outgoing): (Outbox, QueueReceiver),
     ) -> Self {
         Self {
             server,
