@@ -149,7 +149,6 @@ impl fmt::Debug for PendingResponse {
 impl PendingResponse {
     /// Writes the response to one request into `buffer`, which is empty.
     #[doc(hidden)]
-    #[must_use]
     pub fn with_buffer(mut self, buffer: Vec<u8>) -> Self {
         if !self.batch {
             self.out = buffer;
