@@ -358,6 +358,8 @@ describe("the page", { timeout: 120_000 }, () => {
     await fillEstimate();
     await check("form");
     await page.click(".back");
+    // The list is drawn again.
+    await page.waitForSelector("body[data-entry=false]");
     await page.click("[href='#/tools/haul_out']");
     await press(page, "Call tool");
     await page.waitForSelector("dialog[open]");
