@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
-import { field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, violations, waitForText } from "./page.mjs";
+import { click, field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, violations, waitForText } from "./page.mjs";
 
 let browser;
 let inspector;
@@ -233,7 +233,7 @@ async function logMessages() {
   const shown = () => page.$$eval(".log li", (items) => items.filter((item) => !item.hidden).map((item) => item.textContent));
   await page.waitForFunction(() => [...document.querySelectorAll(".log li")].filter((item) => !item.hidden).length === 1);
   assert.match((await shown())[0], /tools\/call.*turn_tide/);
-  await page.click(".log li:not([hidden]) summary");
+  await click(page, ".log li:not([hidden]) summary");
   await waitForText(page, '"method": "tools/call"', ".log");
   await screenshot(page, "messages");
   await press(page, "Clear", ".messages");
@@ -315,12 +315,12 @@ describe("the page", { timeout: 120_000 }, () => {
       await page.waitForSelector(".call-body img");
       await press(page, "Call tool");
       await waitForText(page, "History of 2 calls", ".history");
-      await page.click(".history summary");
+      await click(page, ".history summary");
       await check("content");
       await openEntry(page, "tools/burn");
       await press(page, "Call tool");
       await waitForText(page, "the ropes are wet", ".call-body");
-      await page.click(".log li:last-child summary");
+      await click(page, ".log li:last-child summary");
       await waitForText(page, "jsonrpc", ".log");
       await check("error");
       await openEntry(page, "resources/tide://today");
@@ -354,23 +354,21 @@ describe("the page", { timeout: 120_000 }, () => {
     };
     await page.waitForSelector("[href='#/tools/estimate']");
     await check("list");
-    await page.click("[href='#/tools/estimate']");
+    await click(page, "[href='#/tools/estimate']");
     await fillEstimate();
     await check("form");
-    await page.click(".back");
-    // The list is drawn again.
-    await page.waitForSelector("body[data-entry=false]");
-    await page.click("[href='#/tools/haul_out']");
+    await click(page, ".back");
+    await click(page, "[href='#/tools/haul_out']");
     await press(page, "Call tool");
     await page.waitForSelector("dialog[open]");
     await check("elicitation");
     await press(page, "Decline", "dialog");
     await waitForText(page, "The tool failed", ".call-head");
     await check("result");
-    await page.click("[data-section=messages]");
+    await click(page, "[data-section=messages]");
     await page.waitForSelector(".log li");
     await check("messages");
-    await page.click("[data-section=server]");
+    await click(page, "[data-section=server]");
     await waitForText(page, "Roots", ".single");
     await check("server");
   });
@@ -379,9 +377,9 @@ describe("the page", { timeout: 120_000 }, () => {
     page = await openPage(browser, inspector.url);
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await background();
-    await page.click("#theme");
+    await click(page, "#theme");
     assert.equal(await background(), light);
-    await page.click("#theme");
+    await click(page, "#theme");
     assert.notEqual(await background(), light);
   });
 

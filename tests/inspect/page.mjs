@@ -75,7 +75,25 @@ export async function openPage(browser, url, { width = 1360, height = 860, theme
 export async function openEntry(page, entry) {
   const [kind, ...rest] = entry.split("/");
   await page.evaluate((hash) => (location.hash = hash), `#/${kind}/${encodeURIComponent(rest.join("/"))}`);
+  await page.waitForFunction((key) => document.title.startsWith(`${key} · `), {}, rest.join("/"));
   await page.waitForSelector(".detail .actions, .detail-body");
+}
+
+/** Clicks on the element that a search returns, and repeats the search if the page has drawn a new one in the meantime. */
+async function clickFound(find) {
+  for (;;) {
+    const element = await find();
+    try {
+      return await element.click();
+    } catch (error) {
+      if (await element.evaluate((one) => one.isConnected)) throw error;
+    }
+  }
+}
+
+/** Clicks on the first element of a selector. */
+export function click(page, selector) {
+  return clickFound(() => page.waitForSelector(selector, { visible: true }));
 }
 
 /** Returns the control with a label, within an element. */
@@ -109,18 +127,15 @@ export async function fill(page, label, value, within) {
 
 /** Clicks on a button by its text or its name. */
 export async function press(page, name, within = "body") {
-  await page.waitForFunction(
-    (text, scope) => [...document.querySelectorAll(`${scope} button`)].some((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility()),
-    {},
-    name,
-    within,
-  );
-  const handle = await page.evaluateHandle(
-    (text, scope) => [...document.querySelectorAll(`${scope} button`)].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility()),
-    name,
-    within,
-  );
-  await handle.asElement().click();
+  await clickFound(async () => {
+    const handle = await page.waitForFunction(
+      (text, scope) => [...document.querySelectorAll(`${scope} button`)].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility()),
+      {},
+      name,
+      within,
+    );
+    return handle.asElement();
+  });
 }
 
 /** Waits until an element contains a text. */
