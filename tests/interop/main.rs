@@ -12,8 +12,8 @@ mod authorization;
     reason = "this test binary uses only the tests of the module"
 )]
 mod directory;
+mod other_transports;
 mod programs;
-mod sse;
 
 use std::fs;
 

@@ -22,7 +22,7 @@ await check('connects', () => client.connect(transport));
 
 await check('lists tools', async () => {
   const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'confirm', 'wait']);
+  assert.deepEqual(tools.map(({ name }) => name).sort(), ['add', 'confirm', 'release', 'sum', 'wait']);
 });
 
 await check('calls a tool', async () => {

@@ -78,12 +78,15 @@ impl Exchange {
         self
     }
 
-    /// Waits for the first output. If it is the response to the request `id`, the HTTP response is JSON, otherwise an event
+    /// Waits for the first output. If it is the final response, the HTTP response is that of `respond`, otherwise an event
     /// stream.
-    pub(super) fn respond(mut self, id: Box<str>) -> Reply {
+    pub(super) fn respond(
+        mut self,
+        respond: impl FnOnce(Vec<u8>) -> Response<HttpBody> + Send + 'static,
+    ) -> Reply {
         Reply::pending(async move {
             Ok(match poll_fn(|context| self.poll_output(context)).await {
-                Some(Output::Response(response)) => modern_response(response, &id),
+                Some(Output::Response(response)) => respond(response),
                 Some(Output::Message(message)) => self.stream(message),
                 None => json_response(StatusCode::ACCEPTED, Bytes::new()),
             })

@@ -136,7 +136,8 @@ impl Modern<'_> {
         if out.is_empty() {
             let exchange = Exchange::new(connection, call, None);
             let exchange = exchange.with_stream_permit(permit, expires);
-            return Ok(exchange.respond(id.into()));
+            let id = Box::<str>::from(id);
+            return Ok(exchange.respond(move |response| modern_response(response, &id)));
         }
         // Messages that the call sent before it finished precede its response.
         Ok(Reply::Ready(match connection.next_outgoing() {

@@ -109,6 +109,11 @@ impl HttpServer {
         self.map_service(|service| service.legacy_sse(paths))
     }
 
+    /// Serves the legacy era without sessions, see [`HttpService::without_sessions`].
+    pub fn without_sessions(self) -> Self {
+        self.map_service(HttpService::without_sessions)
+    }
+
     /// Serves until the server [closes](treenail_runtime::Server::close).
     ///
     /// It then finishes the requests in flight, within

@@ -47,7 +47,7 @@ pub fn http_service(server: Server) -> HttpService {
 /// servers: [`ServerBuilder::request_state_key`](treenail_runtime::ServerBuilder::request_state_key) if functions send requests to
 /// their clients, and [`ServerBuilder::event_bus`](treenail_runtime::ServerBuilder::event_bus) if clients subscribe to changes. A
 /// session of the legacy era belongs to one replica: requests with the same `Mcp-Session-Id` must be routed to the same
-/// one.
+/// one. [`without_sessions`](HttpService::without_sessions) serves that era without them.
 ///
 /// The service enforces [`Limits`](treenail_runtime::Limits). Only a listener can limit connections and slow readers, as
 /// [`HttpServer`](crate::HttpServer) does; in your own stack your listener must do so. There, a stalled reader holds its
@@ -89,6 +89,8 @@ pub(super) struct ServiceParts {
     pub(super) guard: Guard,
     pub(super) authorizer: Option<Arc<dyn HttpAuthorizer>>,
     sessions: Arc<Sessions>,
+    /// True if `initialize` starts a session.
+    has_sessions: bool,
     pub(super) stream_permits: StreamPermits,
     pub(super) sse: Option<SsePaths>,
     pub(super) cors: Option<Cors>,
@@ -114,6 +116,7 @@ impl HttpService {
             guard: Guard::default(),
             authorizer: None,
             sessions: Arc::default(),
+            has_sessions: true,
             stream_permits: StreamPermits::default(),
             sse: None,
             cors: None,
@@ -162,6 +165,36 @@ impl HttpService {
     #[must_use]
     pub fn allow_any_origin(mut self) -> Self {
         self.parts_mut().guard.allow_any_origin();
+        self
+    }
+
+    /// Serves the legacy era without sessions: each request is handled on its own, by any replica, as in the modern era.
+    ///
+    /// Default: `initialize` starts a session. Without sessions, its response has no `Mcp-Session-Id`, and these features do not
+    /// exist for clients of the legacy era:
+    ///
+    /// - Requests to the client: elicitation, sampling and roots are [unsupported](treenail_runtime::AskError::Unsupported),
+    ///   because a request does not repeat the capabilities of its client.
+    /// - Subscriptions, notifications of changed lists, and log levels. They are not among the declared capabilities.
+    /// - Streams that are resumed: a call is cancelled when its connection closes.
+    ///
+    /// A client of 2025-03-26 or earlier is served as one of 2025-03-26, because its requests do not name a revision. Clients of
+    /// HTTP+SSE have sessions nevertheless, see [`legacy_sse`](HttpService::legacy_sse).
+    ///
+    /// ```
+    /// use treenail::Server;
+    /// use treenail::http::HttpService;
+    ///
+    /// # fn main() -> treenail::Result<()> {
+    /// let server = Server::builder("demo", "1.0.0").build()?;
+    /// let service = HttpService::new(server).without_sessions();
+    /// # let _ = service;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn without_sessions(mut self) -> Self {
+        self.parts_mut().has_sessions = false;
         self
     }
 
@@ -258,10 +291,11 @@ impl HttpService {
                 Ok(Head::WithBody)
             }
             Method::GET | Method::DELETE => match modern::header_revision(&parts.headers) {
-                Some(revision) if revision.is_modern() => Err(method_not_allowed()),
+                Some(revision) if revision.is_modern() => Err(self.method_not_allowed()),
+                _ if !self.0.has_sessions => Err(self.method_not_allowed()),
                 revision => Ok(Head::WithoutBody(revision)),
             },
-            _ => Err(method_not_allowed()),
+            _ => Err(self.method_not_allowed()),
         }
     }
 
@@ -306,6 +340,14 @@ impl HttpService {
         }
     }
 
+    fn method_not_allowed(&self) -> Rejection {
+        Rejection::method_not_allowed(if self.0.has_sessions {
+            "GET, POST, DELETE"
+        } else {
+            "POST"
+        })
+    }
+
     fn modern<'a>(&'a self, cached: &'a CachedPeer) -> Modern<'a> {
         Modern {
             server: &self.0.server,
@@ -320,15 +362,12 @@ impl HttpService {
         Legacy {
             server: &self.0.server,
             sessions: &self.0.sessions,
+            has_sessions: self.0.has_sessions,
             stream_permits: &self.0.stream_permits,
             parts,
             revision,
         }
     }
-}
-
-fn method_not_allowed() -> Rejection {
-    Rejection::method_not_allowed("GET, POST, DELETE")
 }
 
 impl<B> Service<Request<B>> for HttpService

@@ -68,10 +68,11 @@ impl Body for Text {
 }
 
 /// The bytes 0 separate requests. Each has a line with method and path, lines of headers, an empty line, and a body. `@` is the
-/// id of the last session.
+/// id of the last session. A service without sessions has the path `/alone`.
 pub(crate) fn run(data: &[u8]) {
     let paths = SsePaths::default();
     let mut service = http_service(SERVER.clone()).legacy_sse(paths);
+    let mut alone = http_service(SERVER.clone()).without_sessions();
     let mut session = String::new();
     run_future(async {
         for request in data.split(|byte| *byte == 0).take(4) {
@@ -83,7 +84,10 @@ pub(crate) fn run(data: &[u8]) {
             };
             let headers = request.headers().clone();
             let sent = request.body().0.clone().unwrap_or_default();
-            let (status, id, answer) = send(&mut service, request).await;
+            let is_alone = request.uri().path() == "/alone";
+            let service = if is_alone { &mut alone } else { &mut service };
+            let (status, id, answer) = send(service, request).await;
+            assert!(!is_alone || id.is_none(), "{text}");
             session = id.unwrap_or(session);
             assert_ne!(status, StatusCode::INTERNAL_SERVER_ERROR, "{text}");
             if status.is_success() {

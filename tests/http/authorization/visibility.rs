@@ -123,6 +123,33 @@ async fn sessions_see_the_items_of_the_token_of_each_request() {
 }
 
 #[tokio::test]
+async fn requests_without_a_session_see_the_items_of_their_token() {
+    let request = |method: &str, params: &Value| {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        Post::raw(message.to_string())
+    };
+    let mut guarded = hiding();
+    guarded.service = guarded.service.without_sessions();
+    let (reader, writer) = (guarded.token("files:read"), guarded.token("files"));
+    let list = || request("tools/list", &json!({}));
+    assert_eq!(tools(&guarded.send(list(), &reader).await), READER);
+    assert_eq!(tools(&guarded.send(list(), &writer).await).len(), 7);
+    let call = || request("tools/call", &json!({"name": "files.write"}));
+    expect_unknown(&guarded.send(call(), &reader).await, "files.write");
+    let response = guarded.send(call(), &writer).await;
+    assert!(response.body.contains("written"), "{response:?}");
+
+    let mut guarded = partly_hiding();
+    guarded.service = guarded.service.without_sessions();
+    let reader = guarded.token("files:read");
+    let response = guarded.send(call(), &reader).await;
+    expect_forbidden(&response, "files:write", "AUTH-R-14");
+    let batch = Post::raw(format!("[{}]", call().body));
+    let response = guarded.send(batch, &reader).await;
+    expect_forbidden(&response, "files:write", "AUTH-R-14");
+}
+
+#[tokio::test]
 async fn visible_items_are_still_challenged_for_their_scopes() {
     let guarded = partly_hiding();
     let alice = guarded.token("files:read");

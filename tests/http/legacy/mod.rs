@@ -2,6 +2,7 @@
 
 mod calls;
 mod polling;
+mod sessionless;
 mod sessions;
 mod streams;
 

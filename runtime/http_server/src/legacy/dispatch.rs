@@ -107,7 +107,7 @@ fn handle_batch(
 }
 
 /// Returns the id of a request.
-fn request_id<'a>(message: &ParsedMessage<'a>) -> Option<&'a str> {
+pub(super) fn request_id<'a>(message: &ParsedMessage<'a>) -> Option<&'a str> {
     match message {
         Ok(Message::Request(id, _)) => Some(id),
         Err(invalid) => invalid.id,

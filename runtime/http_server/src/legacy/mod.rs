@@ -4,7 +4,8 @@
 //! continues without its client, which can reconnect for the rest. Messages unrelated to a request are sent on the stream
 //! of a GET.
 //!
-//! A session of HTTP+SSE (`sse`) works the same, with one stream for everything.
+//! A session of HTTP+SSE (`sse`) works the same, with one stream for everything. A service without sessions (`sessionless`) handles
+//! each request on a connection of its own.
 
 mod attended;
 mod calls;
@@ -15,6 +16,7 @@ mod numbered;
 mod reader;
 mod replay;
 mod session;
+mod sessionless;
 mod sessions;
 mod sse;
 mod store;
@@ -56,6 +58,8 @@ type HttpResult = Result<Response<HttpBody>, Rejection>;
 pub(super) struct Legacy<'a> {
     pub(super) server: &'a Server,
     pub(super) sessions: &'a Arc<Sessions>,
+    /// True if `initialize` starts a session.
+    pub(super) has_sessions: bool,
     pub(super) stream_permits: &'a StreamPermits,
     pub(super) parts: Parts,
     /// Revision that its headers name, if it has been read.
@@ -66,6 +70,9 @@ impl Legacy<'_> {
     /// Handles a POST.
     pub(super) fn post(self, body: Body<'_>) -> Result<Reply, Rejection> {
         self.check_version()?;
+        if !self.has_sessions {
+            return self.handle_alone(body);
+        }
         let is_initialize = matches!(
             &body,
             Body::One(Ok(Message::Request(_, envelope))) if envelope.method == "initialize"

@@ -16,13 +16,15 @@ pub(super) enum Handshake {
     NotBegun,
     Answered(Arc<Peer>),
     Finished(Arc<Peer>),
+    /// The transport has no sessions, and each request is served without a handshake.
+    Absent(Arc<Peer>),
 }
 
 impl Connection {
     /// Returns the peer of the handshake, for requests that do not identify their peer.
     pub(super) fn legacy_caller(&self, method: Option<Method>) -> Result<Arc<Peer>, RpcError> {
         match &self.handshake {
-            Handshake::Finished(peer) => Ok(Arc::clone(peer)),
+            Handshake::Finished(peer) | Handshake::Absent(peer) => Ok(Arc::clone(peer)),
             Handshake::Answered(peer) if method == Some(Method::Ping) => Ok(Arc::clone(peer)),
             Handshake::Answered(_) => Err(RpcError::invalid_request(
                 "the handshake is not finished: send `notifications/initialized` first",
@@ -45,7 +47,8 @@ impl Connection {
         params: &Params<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), RpcError> {
-        let again = self.legacy_peer().is_some();
+        let has_session = !matches!(self.handshake, Handshake::Absent(_));
+        let again = has_session && self.legacy_peer().is_some();
         if again && !self.restarts {
             return Err(RpcError::invalid_request(
                 "`initialize` was answered already on this connection",
@@ -71,8 +74,10 @@ impl Connection {
         if again {
             self.restart();
         }
-        self.handshake = Handshake::Answered(Arc::clone(&peer));
-        self.observe_session(revision);
+        if has_session {
+            self.handshake = Handshake::Answered(Arc::clone(&peer));
+            self.observe_session(revision);
+        }
         self.registry.refresh(&mut self.snapshot);
         let caller = Caller::new(&self.extensions, &peer);
         let view = self.snapshot.view(&caller, None, &self.server.state.config);
@@ -94,7 +99,9 @@ impl Connection {
     pub(super) fn legacy_peer(&self) -> Option<&Arc<Peer>> {
         match &self.handshake {
             Handshake::NotBegun => None,
-            Handshake::Answered(peer) | Handshake::Finished(peer) => Some(peer),
+            Handshake::Answered(peer) | Handshake::Finished(peer) | Handshake::Absent(peer) => {
+                Some(peer)
+            }
         }
     }
 }

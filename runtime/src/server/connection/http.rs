@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use treenail_schema::Revision;
+use treenail_schema::{ClientCapabilities, Revision};
 
 use super::Connection;
+use super::handshake::Handshake;
 use crate::revision::{CachedPeer, Peer};
 use crate::scope::Access;
 use crate::tool::header_params::HeaderParam;
@@ -20,6 +21,15 @@ impl Connection {
     /// Returns the last modern peer, of this connection or of one that it was copied from.
     pub fn cached_peer(&mut self) -> &mut CachedPeer {
         &mut self.modern
+    }
+
+    /// Makes the connection serve requests of a legacy revision without a handshake, for transports without sessions. `initialize`
+    /// does not change it.
+    #[must_use]
+    pub fn without_session(mut self, revision: Revision) -> Self {
+        let peer = Peer::legacy(revision, ClientCapabilities::default(), None);
+        self.handshake = Handshake::Absent(Arc::new(peer));
+        self
     }
 
     /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the

@@ -80,6 +80,18 @@ const THREADS: [Program; 7] = [
     },
 ];
 
+/// Programs on these threads that serve the legacy era without sessions.
+const WITHOUT_SESSIONS: [Program; 2] = [
+    Program {
+        argument: Some("--no-sessions"),
+        ..program("Treenail, no sessions", "treenail-http-threads")
+    },
+    Program {
+        argument: Some("--no-sessions"),
+        ..program("Treenail in axum, no sessions", "treenail-axum")
+    },
+];
+
 /// Programs with room for many clients.
 const IDLE: [Program; 2] = [
     program("Treenail", "treenail-http-idle"),
@@ -104,7 +116,11 @@ pub(crate) fn with_threads() -> Vec<Program> {
 /// The programs with threads that ask a service, and are built.
 pub(crate) fn with_io() -> Vec<Program> {
     let asks = |it: &Program| it.calls && it.patience == 1;
-    with_threads().into_iter().filter(asks).collect()
+    let with_sessions = with_threads().into_iter().filter(asks);
+    are_built(&WITHOUT_SESSIONS)
+        .into_iter()
+        .chain(with_sessions)
+        .collect()
 }
 
 /// The programs with room for many clients that are built.
