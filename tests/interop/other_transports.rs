@@ -101,8 +101,8 @@ async fn serve(service: HttpService, use_server: impl FnOnce(SocketAddr) + Send 
     let used = tokio::task::spawn_blocking(move || use_server(address)).await;
     used.expect("the clients succeed");
     server.close();
-    let served = serving.await.expect("the task does not panic");
-    served.expect("the server stops without an error");
+    let outcome = serving.await.expect("the task does not panic");
+    outcome.expect("the server stops without an error");
 }
 
 fn run(url: &str) -> Output {
