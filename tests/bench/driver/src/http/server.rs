@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::Result;
+use crate::dialect::Era;
 
 /// A server program, and what it is called in tables.
 #[derive(Clone, Copy)]
@@ -113,14 +114,15 @@ pub(crate) fn with_threads() -> Vec<Program> {
     are_built(&THREADS)
 }
 
-/// The programs with threads that ask a service, and are built.
-pub(crate) fn with_io() -> Vec<Program> {
+/// The programs with threads that ask a service, and are built. The modern era has no sessions to leave out.
+pub(crate) fn with_io(era: Era) -> Vec<Program> {
+    let mut programs = match era {
+        Era::Legacy => are_built(&WITHOUT_SESSIONS),
+        Era::Modern | Era::ModernWithProgress => Vec::new(),
+    };
     let asks = |it: &Program| it.calls && it.patience == 1;
-    let with_sessions = with_threads().into_iter().filter(asks);
-    are_built(&WITHOUT_SESSIONS)
-        .into_iter()
-        .chain(with_sessions)
-        .collect()
+    programs.extend(with_threads().into_iter().filter(asks));
+    programs
 }
 
 /// The programs with room for many clients that are built.

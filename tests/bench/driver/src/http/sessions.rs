@@ -29,7 +29,6 @@ const REVISIONS: [(&str, Era); 3] = [
 
 /// Measures all servers in turn, `rounds` times, and prints the medians.
 pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
-    let programs = with_io();
     let head = [
         "revision",
         "server",
@@ -40,6 +39,7 @@ pub(crate) fn compare(rounds: usize, calls: usize) -> Result<()> {
     ];
     let mut table = Table::new(&head);
     for (revision, era) in REVISIONS {
+        let programs = with_io(era);
         let mut samples = vec![Vec::new(); programs.len()];
         for _ in 0..rounds {
             for (samples, program) in samples.iter_mut().zip(&programs) {
@@ -101,7 +101,7 @@ pub(crate) fn instructions(keep: Option<&Path>) -> Result<()> {
     let mut table = Table::new(&["revision", "server", "instructions/call", "× first row"]);
     for (revision, era) in REVISIONS {
         let mut first = None;
-        for program in with_io() {
+        for program in with_io(era) {
             let mut totals = [0; 2];
             for (total, calls) in totals.iter_mut().zip([count::SHORT, count::LONG]) {
                 let file = directory.join(format!("{}-{revision}-{calls}", program.file));
