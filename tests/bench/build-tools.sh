@@ -90,10 +90,11 @@ printf '[workspace]\nmembers = ["*-*"]\nresolver = "3"\n' >"$work/Cargo.toml"
 cp "$here/Cargo.lock" "$work"
 cd "$work"
 
-# The CPU seconds of one cargo command, with all that it starts.
+# The CPU seconds of one cargo command, with all that it starts. Warnings are shown if it fails.
 seconds() {
     local TIMEFORMAT='%U %S'
-    { time cargo "$@" --quiet --offline --jobs 1 >/dev/null; } 2>&1 | awk '{ printf "%.2f\n", $1 + $2 }'
+    { time cargo "$@" --quiet --offline --jobs 1 >/dev/null 2>"$work/warnings"; } 2>&1 |
+        awk '{ printf "%.2f\n", $1 + $2 }' || { cat "$work/warnings" >&2; return 1; }
 }
 
 median() {

@@ -17,6 +17,10 @@ pub(super) enum Handshake {
     Answered(Arc<Peer>),
     Finished(Arc<Peer>),
     /// The transport has no sessions, and each request is served without a handshake.
+    #[cfg_attr(
+        not(feature = "http-server"),
+        expect(dead_code, reason = "other transports have sessions")
+    )]
     Absent(Arc<Peer>),
 }
 
