@@ -15,7 +15,7 @@ use crate::random::Random;
 use crate::report::Report;
 use crate::schedule::{Action, plan};
 use crate::serve::{Replica, serve};
-use crate::simulation::{Factory, Simulation, Workload};
+use crate::simulation::{Factory, MemoryLimits, Simulation, Workload};
 use crate::world::World;
 
 /// Longest step in milliseconds.
@@ -283,15 +283,32 @@ impl<'a> Engine<'a> {
     /// Ends a replica at once.
     fn kill(&mut self, replica: usize) {
         let running = &mut self.replicas[replica];
-        if let Some(mut host) = running.host.take() {
+        if let Some(host) = running.host.take() {
             self.world.log(format!("replica-{replica} is killed"));
             self.world.network.unlisten(replica, self.now);
             let server = running.server.take();
             self.world
                 .network
                 .close_all(&self.world, Side::Replica(replica));
-            host.enter(|| drop(server));
+            self.end(host, server, |limits| limits.busy);
+        }
+    }
+
+    /// Ends the process of a replica, and checks the memory that it held.
+    fn end(&self, mut host: Host, mut server: Option<Server>, limit: fn(&MemoryLimits) -> usize) {
+        let mut end = || {
+            host.enter(|| drop(server.take()));
             host.end();
+        };
+        let Some(limits) = &self.simulation.memory_limits else {
+            return end();
+        };
+        let held = (limits.released)(&mut end);
+        let limit = limit(limits);
+        if held > limit {
+            let name = host.clock.name();
+            self.world
+                .violation(format!("{name} held {held} bytes, more than {limit}"));
         }
     }
 
@@ -330,11 +347,17 @@ impl<'a> Engine<'a> {
         }
         self.clients.clear();
         self.run_until(self.now + DRAIN, |_| false);
-        for running in &mut self.replicas {
-            let Some(host) = &mut running.host else {
+        for running in std::mem::take(&mut self.replicas) {
+            let Running {
+                host: Some(host),
+                server,
+                own_tasks: own,
+                ..
+            } = running
+            else {
                 continue;
             };
-            let (tasks, own) = (host.tasks(), running.own_tasks);
+            let tasks = host.tasks();
             let name = host.clock.name();
             self.world.log(format!("{name} has {tasks} tokio tasks"));
             if tasks > own && !self.simulation.options.background_tasks {
@@ -342,9 +365,7 @@ impl<'a> Engine<'a> {
                 let text = format!("{name} has {more} tokio tasks more than at its start");
                 self.world.violation(text);
             }
-            let server = running.server.take();
-            host.enter(|| drop(server));
-            host.end();
+            self.end(host, server, |limits| limits.idle);
         }
         self.store.end();
         let (transcript, violations) = self.world.take_result();

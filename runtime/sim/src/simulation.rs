@@ -40,6 +40,17 @@ pub enum Balance {
 pub(crate) type Factory = Rc<dyn Fn(&Replica) -> Result<Server>>;
 pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 
+/// Limits of the memory that a replica holds, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryLimits {
+    /// When a fault kills it.
+    pub(crate) busy: usize,
+    /// After all clients have left.
+    pub(crate) idle: usize,
+    /// Runs a function, and returns the bytes that it released.
+    pub(crate) released: fn(&mut dyn FnMut()) -> usize,
+}
+
 /// Settings of a simulation that its processes need.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
@@ -59,8 +70,8 @@ pub(crate) struct Options {
 /// it takes milliseconds of real time for each minute of virtual time.
 ///
 /// The simulation checks the messages on all connections: each request gets one response, nothing is sent for a request after its
-/// response or its cancellation, progress increases, and no tokio task remains on a replica after all clients have left. The work of
-/// the clients makes further assertions.
+/// response or its cancellation, progress increases, and no tokio task remains on a replica after all clients have left. It also checks
+/// [`memory_limits`](Self::memory_limits). The work of the clients makes further assertions.
 ///
 /// ```
 /// use std::time::Duration;
@@ -112,6 +123,7 @@ pub struct Simulation {
     pub(crate) factory: Option<Factory>,
     pub(crate) workload: Option<Workload>,
     pub(crate) afterwards: Option<Workload>,
+    pub(crate) memory_limits: Option<MemoryLimits>,
 }
 
 impl fmt::Debug for Simulation {
@@ -143,6 +155,7 @@ impl Simulation {
             factory: None,
             workload: None,
             afterwards: None,
+            memory_limits: None,
         }
     }
 
@@ -214,6 +227,43 @@ impl Simulation {
     /// Allows tokio tasks that run on replicas after all clients have left, such as those of the server's own background work.
     pub fn background_tasks(mut self) -> Self {
         self.options.background_tasks = true;
+        self
+    }
+
+    /// Sets the bytes of memory that a replica may hold: `busy` when a fault kills it, and `idle` at the end of the run, 90 seconds after
+    /// all clients have left. Default: no limits.
+    ///
+    /// The function `released` calls its argument, and returns the number of bytes that this released on the current thread. It needs
+    /// an allocator that counts, such as that of the crate `allocation-counter`. State that outlives the replica does not count.
+    ///
+    /// ```
+    /// # use treenail::prelude::*;
+    /// # use treenail::sim::Simulation;
+    /// # /// Adds two integers.
+    /// # #[mcp_tool]
+    /// # fn add(a: i64, b: i64) -> i64 { a + b }
+    /// let simulation = Simulation::new(7)
+    ///     .server(|_replica| treenail::server!().tools(tools![add]).build())
+    ///     .clients(1, |client| async move {
+    ///         client.connect().await.expect("a server without faults");
+    ///     })
+    ///     .memory_limits(512 * 1024, 64 * 1024, |end| {
+    ///         let change = allocation_counter::measure(end).bytes_current;
+    ///         usize::try_from(-change).unwrap_or(0)
+    ///     });
+    /// simulation.run().assert_ok();
+    /// ```
+    pub fn memory_limits(
+        mut self,
+        busy: usize,
+        idle: usize,
+        released: fn(&mut dyn FnMut()) -> usize,
+    ) -> Self {
+        self.memory_limits = Some(MemoryLimits {
+            busy,
+            idle,
+            released,
+        });
         self
     }
 

@@ -10,7 +10,9 @@ use treenail::schema::{ElicitAction, ElicitResult, Revision};
 use treenail::sim::{Balance, Client, Faults, Simulation, Transport, check};
 
 use crate::SEEDS;
-use crate::desk::{CALLS, Desk, builder, call, limits, serde_text};
+use crate::desk::{
+    BUSY_BYTES, CALLS, Desk, IDLE_BYTES, builder, call, limits, released, serde_text,
+};
 
 const MODERN: &[Revision] = &[Revision::LATEST];
 const LEGACY: &[Revision] = &[
@@ -114,6 +116,7 @@ fn simulation(seed: u64, revisions: &'static [Revision], limits: Limits) -> Simu
         .replicas(2)
         .faults(Faults::default())
         .clients(3, move |client| work(client, revisions))
+        .memory_limits(BUSY_BYTES, IDLE_BYTES, released)
         .afterwards(move |client| check_capacity(client, checked.clone(), revisions[0], 3))
 }
 

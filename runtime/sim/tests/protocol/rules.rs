@@ -1,10 +1,13 @@
 //! Servers and workloads that break a rule are found.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::sleep;
 use treenail::prelude::*;
 use treenail::sim::Simulation;
+
+use crate::desk::{IDLE_BYTES, released};
 
 /// Starts work that outlives its call.
 #[mcp_tool]
@@ -17,6 +20,19 @@ fn leak() -> bool {
 #[mcp_tool]
 async fn hang() -> bool {
     std::future::pending().await
+}
+
+/// Server that holds memory until its end.
+#[derive(Default)]
+struct Archive(Mutex<Vec<Vec<u8>>>);
+
+#[mcp_tool]
+impl Archive {
+    /// Retains as many bytes.
+    #[tool]
+    fn retain(&self, bytes: usize) {
+        self.0.lock().unwrap().push(vec![0; bytes]);
+    }
 }
 
 fn simulation() -> Simulation {
@@ -39,6 +55,22 @@ fn a_task_that_remains_on_a_replica_is_found() {
     };
     assert!(violation(&leaking()).contains("1 tokio tasks more than at its start"));
     leaking().background_tasks().run().assert_ok();
+}
+
+#[test]
+fn memory_that_remains_on_a_replica_is_found() {
+    let retaining = |bytes: usize| {
+        Simulation::new(1)
+            .server(|_| treenail::server!().mount(Archive::default()).build())
+            .clients(1, move |client| async move {
+                let session = client.connect().await.unwrap();
+                let retained = session.call_tool("retain", json!({"bytes": bytes})).await;
+                assert_ne!(retained.unwrap().is_error, Some(true));
+            })
+            .memory_limits(IDLE_BYTES, IDLE_BYTES, released)
+    };
+    retaining(1).run().assert_ok();
+    assert!(violation(&retaining(IDLE_BYTES)).contains("bytes, more than 57344"));
 }
 
 #[test]

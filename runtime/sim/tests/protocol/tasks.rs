@@ -12,7 +12,7 @@ use treenail::sim::{Balance, Client, Faults, Simulation, check};
 use treenail::tasks::{MemoryStore, TaskLimits, TaskStore, TaskTicket, Tasks};
 
 use crate::SEEDS;
-use crate::desk::Ledger;
+use crate::desk::{BUSY_BYTES, IDLE_BYTES, Ledger, released};
 
 /// Number of the effects of a job.
 const STEPS: u64 = 4;
@@ -201,6 +201,7 @@ fn simulation(seed: u64, works: &Works) -> Simulation {
         })
         .replicas(3)
         .balance(Balance::Random)
+        .memory_limits(BUSY_BYTES, IDLE_BYTES, released)
         .clients(3, move |client| work(client, worked.clone()))
         .afterwards(move |client| check_outcomes(client, checked.clone()))
 }
