@@ -18,10 +18,10 @@ use treenail::{Limits, ServerBuilder};
 pub(crate) const CALLS: usize = 4;
 pub(crate) const SERVER_CALLS: usize = 8;
 
-/// Memory that a replica may hold at any time. The most that has been seen is 340 kB.
-pub(crate) const BUSY_BYTES: usize = 1024 * 1024;
-/// Memory that a replica may hold without clients. A replica that has had no clients yet holds 53 kB.
-pub(crate) const IDLE_BYTES: usize = 56 * 1024;
+/// Memory that a replica may hold at any time, in bytes. Most hold less than half of it.
+pub(crate) const BUSY_BYTES: usize = 500_000;
+/// Memory that a desk may hold without clients, in bytes. One that has had no clients yet holds 53,684.
+pub(crate) const IDLE_BYTES: usize = 56_000;
 
 /// Returns the bytes that `end` released.
 pub(crate) fn released(end: &mut dyn FnMut()) -> usize {

@@ -70,7 +70,7 @@ fn memory_that_remains_on_a_replica_is_found() {
             .memory_limits(IDLE_BYTES, IDLE_BYTES, released)
     };
     retaining(1).run().assert_ok();
-    assert!(violation(&retaining(IDLE_BYTES)).contains("bytes, more than 57344"));
+    assert!(violation(&retaining(IDLE_BYTES)).contains("bytes, more than 56000"));
 }
 
 #[test]
