@@ -17,6 +17,7 @@ limits! {
     /// | connections, reading headers | `http.header_bytes` | `http.connections` |
     /// | connections, reading a body | `message_bytes` | `http.connections` |
     /// | arguments of a call | size of their type: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | running calls |
+    /// | connections, writing a response | `http.header_bytes`, and 16 KiB or one larger message | `http.connections` |
     /// | results and streams | `queued_messages`, each as long as the function makes it, plus a token | running calls |
     /// | results of streaming tools | twice `streams.bytes` | running calls |
     /// | running calls | memory of the function, request id, and the text of `_meta` | `server_calls_in_flight` |

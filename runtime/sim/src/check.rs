@@ -3,12 +3,17 @@
 use std::env::var;
 use std::thread;
 
-use crate::simulation::Simulation;
+use crate::report::Report;
+use crate::simulation::{MeasureMemory, Simulation};
 
 /// Variable with the number of seeds in place of that of the program.
 const SEEDS: &str = "TREENAIL_SIM_SEEDS";
 /// Variable with one seed, whose whole transcript is shown if it fails.
 const SEED: &str = "TREENAIL_SIM_SEED";
+
+/// Repetitions of a run that has not released all memory. The first run of a thread allocates what later ones share, and the buffer for
+/// the output of a test grows in some runs. A leak is in all of them.
+const REPETITIONS: u32 = 4;
 
 /// Outcome of many runs without a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +25,8 @@ pub struct Summary {
 
 /// Runs a simulation with the seeds from 0 to `seeds`. The variable `TREENAIL_SIM_SEEDS` sets another number, and
 /// `TREENAIL_SIM_SEED` a single seed.
+///
+/// With [`memory_limits`](Simulation::memory_limits), all memory of a run must have been released after it.
 ///
 /// ```
 /// use treenail::prelude::*;
@@ -49,7 +56,7 @@ pub struct Summary {
 #[track_caller]
 pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
     if let Some(seed) = number(SEED) {
-        let report = simulation(seed).run();
+        let report = run(seed, &simulation);
         let is_ok = report.violations().is_empty();
         let violations = report.violations().join("\n- ");
         assert!(is_ok, "seed {seed}\n{}- {violations}", report.transcript());
@@ -57,11 +64,42 @@ pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
     }
     let seeds = number(SEEDS).unwrap_or(seeds);
     for seed in 0..seeds {
-        let report = simulation(seed).run();
+        let report = run(seed, &simulation);
         let is_ok = report.violations().is_empty();
         assert!(is_ok, "{report}\nrepeat it with `{}`", command(seed));
     }
     Summary { seeds }
+}
+
+/// Runs one seed, and checks that it releases its memory.
+fn run(seed: u64, simulation: &impl Fn(u64) -> Simulation) -> Report {
+    let first = simulation(seed);
+    let Some(limits) = first.memory_limits else {
+        return first.run();
+    };
+    drop(first);
+    let run = || measured(limits.measure, || simulation(seed).run());
+    let (mut report, mut remaining) = run();
+    for _ in 0..REPETITIONS {
+        if remaining <= 0 {
+            return report;
+        }
+        (report, remaining) = run();
+    }
+    if remaining > 0 {
+        let text = format!("{remaining} bytes were not released after the run");
+        report.violations.push(text);
+    }
+    report
+}
+
+/// Returns the report of a run, and the number of bytes that are still allocated after it, without those of the report.
+fn measured(measure: MeasureMemory, run: impl Fn() -> Report) -> (Report, i64) {
+    let mut report = None;
+    let change = measure(&mut || report = Some(run()));
+    let copy = report.clone().expect("`measure` calls its argument");
+    let released = measure(&mut || drop(report.take()));
+    (copy, change + released)
 }
 
 fn number(variable: &str) -> Option<u64> {

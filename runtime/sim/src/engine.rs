@@ -295,7 +295,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Ends the process of a replica, and checks the memory that it held.
-    fn end(&self, mut host: Host, mut server: Option<Server>, limit: fn(&MemoryLimits) -> usize) {
+    fn end(&self, mut host: Host, mut server: Option<Server>, limit: fn(&MemoryLimits) -> i64) {
         let mut end = || {
             host.enter(|| drop(server.take()));
             host.end();
@@ -303,7 +303,7 @@ impl<'a> Engine<'a> {
         let Some(limits) = &self.simulation.memory_limits else {
             return end();
         };
-        let held = (limits.released)(&mut end);
+        let held = -(limits.measure)(&mut end);
         let limit = limit(limits);
         if held > limit {
             let name = host.clock.name();

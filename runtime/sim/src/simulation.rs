@@ -40,15 +40,17 @@ pub enum Balance {
 pub(crate) type Factory = Rc<dyn Fn(&Replica) -> Result<Server>>;
 pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 
+/// Calls its argument, and returns by how many bytes this changed the allocated memory.
+pub(crate) type MeasureMemory = fn(&mut dyn FnMut()) -> i64;
+
 /// Limits of the memory that a replica holds, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryLimits {
     /// When a fault kills it.
-    pub(crate) busy: usize,
+    pub(crate) busy: i64,
     /// After all clients have left.
-    pub(crate) idle: usize,
-    /// Runs a function, and returns the bytes that it released.
-    pub(crate) released: fn(&mut dyn FnMut()) -> usize,
+    pub(crate) idle: i64,
+    pub(crate) measure: MeasureMemory,
 }
 
 /// Settings of a simulation that its processes need.
@@ -233,8 +235,9 @@ impl Simulation {
     /// Sets the bytes of memory that a replica may hold: `busy` when a fault kills it, and `idle` at the end of the run, 90 seconds after
     /// all clients have left. Default: no limits.
     ///
-    /// The function `released` calls its argument, and returns the number of bytes that this released on the current thread. It needs
-    /// an allocator that counts, such as that of the crate `allocation-counter`. State that outlives the replica does not count.
+    /// The function `measure` calls its argument, and returns by how many bytes this changed the memory that is allocated on the
+    /// current thread. It needs an allocator that counts, such as that of the crate `allocation-counter`. State that outlives the
+    /// replica does not count.
     ///
     /// ```
     /// # use treenail::prelude::*;
@@ -247,22 +250,20 @@ impl Simulation {
     ///     .clients(1, |client| async move {
     ///         client.connect().await.expect("a server without faults");
     ///     })
-    ///     .memory_limits(512 * 1024, 64 * 1024, |end| {
-    ///         let change = allocation_counter::measure(end).bytes_current;
-    ///         usize::try_from(-change).unwrap_or(0)
-    ///     });
+    ///     .memory_limits(500_000, 60_000, |run| allocation_counter::measure(run).bytes_current);
     /// simulation.run().assert_ok();
     /// ```
     pub fn memory_limits(
         mut self,
         busy: usize,
         idle: usize,
-        released: fn(&mut dyn FnMut()) -> usize,
+        measure: fn(&mut dyn FnMut()) -> i64,
     ) -> Self {
+        let bytes = |limit| i64::try_from(limit).unwrap_or(i64::MAX);
         self.memory_limits = Some(MemoryLimits {
-            busy,
-            idle,
-            released,
+            busy: bytes(busy),
+            idle: bytes(idle),
+            measure,
         });
         self
     }

@@ -11,7 +11,7 @@ use treenail::sim::{Balance, Client, Faults, Simulation, Transport, check};
 
 use crate::SEEDS;
 use crate::desk::{
-    BUSY_BYTES, CALLS, Desk, IDLE_BYTES, builder, call, limits, released, serde_text,
+    BUSY_BYTES, CALLS, Desk, IDLE_BYTES, builder, call, limits, measure, serde_text,
 };
 
 const MODERN: &[Revision] = &[Revision::LATEST];
@@ -116,7 +116,7 @@ fn simulation(seed: u64, revisions: &'static [Revision], limits: Limits) -> Simu
         .replicas(2)
         .faults(Faults::default())
         .clients(3, move |client| work(client, revisions))
-        .memory_limits(BUSY_BYTES, IDLE_BYTES, released)
+        .memory_limits(BUSY_BYTES, IDLE_BYTES, measure)
         .afterwards(move |client| check_capacity(client, checked.clone(), revisions[0], 3))
 }
 

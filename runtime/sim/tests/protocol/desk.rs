@@ -23,10 +23,9 @@ pub(crate) const BUSY_BYTES: usize = 500_000;
 /// Memory that a desk may hold without clients, in bytes. One that has had no clients yet holds 53,684.
 pub(crate) const IDLE_BYTES: usize = 56_000;
 
-/// Returns the bytes that `end` released.
-pub(crate) fn released(end: &mut dyn FnMut()) -> usize {
-    let change = allocation_counter::measure(end).bytes_current;
-    usize::try_from(-change).unwrap_or(0)
+/// Runs `action`, and returns by how many bytes this changed the allocated memory.
+pub(crate) fn measure(action: &mut dyn FnMut()) -> i64 {
+    allocation_counter::measure(action).bytes_current
 }
 
 /// Effects of all replicas of a run.

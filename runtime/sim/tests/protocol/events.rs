@@ -10,7 +10,7 @@ use treenail::schema::{Revision, SubscriptionFilter};
 use treenail::sim::{Balance, Client, Faults, Simulation, check};
 
 use crate::SEEDS;
-use crate::desk::{BUSY_BYTES, Desk, IDLE_BYTES, limits, released};
+use crate::desk::{BUSY_BYTES, Desk, IDLE_BYTES, limits, measure};
 
 /// Connects in the modern era: after a late response to its probe, a client may fall back to a session.
 async fn connect(client: &Client) -> Result<McpClient, ClientError> {
@@ -147,7 +147,7 @@ fn simulation(seed: u64) -> Simulation {
         })
         .replicas(REPLICAS)
         .balance(Balance::Random)
-        .memory_limits(BUSY_BYTES, IDLE_BYTES, released)
+        .memory_limits(BUSY_BYTES, IDLE_BYTES, measure)
         .clients(WRITERS + 3, move |client| work(client, worked.clone()))
         .afterwards(move |client| check_delivery(client, checked.clone()))
 }

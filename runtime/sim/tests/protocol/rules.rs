@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use treenail::prelude::*;
-use treenail::sim::Simulation;
+use treenail::sim::{Simulation, check};
 
-use crate::desk::{IDLE_BYTES, released};
+use crate::desk::{IDLE_BYTES, measure};
 
 /// Starts work that outlives its call.
 #[mcp_tool]
@@ -67,10 +67,24 @@ fn memory_that_remains_on_a_replica_is_found() {
                 let retained = session.call_tool("retain", json!({"bytes": bytes})).await;
                 assert_ne!(retained.unwrap().is_error, Some(true));
             })
-            .memory_limits(IDLE_BYTES, IDLE_BYTES, released)
+            .memory_limits(IDLE_BYTES, IDLE_BYTES, measure)
     };
     retaining(1).run().assert_ok();
     assert!(violation(&retaining(IDLE_BYTES)).contains("bytes, more than 56000"));
+}
+
+#[test]
+#[should_panic(expected = "100 bytes were not released after the run")]
+fn memory_that_is_never_released_is_found() {
+    check(1, |seed| {
+        Simulation::new(seed)
+            .server(|_| {
+                std::mem::forget(std::hint::black_box(vec![0_u8; 100]));
+                treenail::server!().tools(tools![leak]).build()
+            })
+            .clients(1, |_| async {})
+            .memory_limits(IDLE_BYTES, IDLE_BYTES, measure)
+    });
 }
 
 #[test]

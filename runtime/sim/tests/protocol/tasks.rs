@@ -12,7 +12,7 @@ use treenail::sim::{Balance, Client, Faults, Simulation, check};
 use treenail::tasks::{MemoryStore, TaskLimits, TaskStore, TaskTicket, Tasks};
 
 use crate::SEEDS;
-use crate::desk::{BUSY_BYTES, Ledger, released};
+use crate::desk::{BUSY_BYTES, Ledger, measure};
 
 /// Memory that a replica may hold without clients, in bytes. One that has had no clients yet holds 34,701.
 const IDLE_BYTES: usize = 36_000;
@@ -204,7 +204,7 @@ fn simulation(seed: u64, works: &Works) -> Simulation {
         })
         .replicas(3)
         .balance(Balance::Random)
-        .memory_limits(BUSY_BYTES, IDLE_BYTES, released)
+        .memory_limits(BUSY_BYTES, IDLE_BYTES, measure)
         .clients(3, move |client| work(client, worked.clone()))
         .afterwards(move |client| check_outcomes(client, checked.clone()))
 }

@@ -5,8 +5,9 @@ mod edit;
 mod stores;
 
 use std::collections::BTreeMap;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -31,7 +32,8 @@ pub(crate) struct Engine {
     pub(crate) limits: TaskLimits,
     /// Seals the tokens of external tasks.
     pub(crate) key: Option<RequestStateKey>,
-    running: Mutex<BTreeMap<TaskId, Arc<Run>>>,
+    /// A run ends when its future is dropped.
+    running: Mutex<BTreeMap<TaskId, Weak<Run>>>,
     /// Permits of tasks that wait for an answer.
     pub(crate) waiting: Arc<Semaphore>,
     pub(crate) watch: Watch,
@@ -78,7 +80,7 @@ impl Engine {
 
     /// Returns a task that runs in this process.
     pub(crate) fn local(&self, id: &TaskId) -> Option<Arc<Run>> {
-        self.runs().get(id).cloned()
+        self.runs().get(id).and_then(Weak::upgrade)
     }
 
     /// Adds a running task, unless the process has as many as it may have.
@@ -86,7 +88,7 @@ impl Engine {
         let mut runs = self.runs();
         let admitted = runs.len() < self.limits.running && !self.is_halted();
         if admitted {
-            runs.insert(run.key.id.clone(), Arc::clone(run));
+            runs.insert(run.key.id.clone(), Arc::downgrade(run));
         }
         admitted
     }
@@ -99,10 +101,8 @@ impl Engine {
     /// Removes a running task.
     pub(crate) fn dismiss(&self, run: &Run) {
         let mut runs = self.runs();
-        if runs
-            .get(&run.key.id)
-            .is_some_and(|known| known.id == run.id)
-        {
+        let known = runs.get(&run.key.id);
+        if known.is_some_and(|known| ptr::eq(known.as_ptr(), run)) {
             runs.remove(&run.key.id);
         }
     }
@@ -118,7 +118,7 @@ impl Engine {
 
     /// Returns all running tasks.
     pub(crate) fn all_local(&self) -> Vec<Arc<Run>> {
-        self.runs().values().cloned().collect()
+        self.runs().values().filter_map(Weak::upgrade).collect()
     }
 
     /// Passes a stored change on to the run of the task and to subscribers.
@@ -129,7 +129,7 @@ impl Engine {
         self.watch.publish(key, version, record);
     }
 
-    fn runs(&self) -> MutexGuard<'_, BTreeMap<TaskId, Arc<Run>>> {
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<TaskId, Weak<Run>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

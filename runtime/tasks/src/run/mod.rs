@@ -85,6 +85,12 @@ pub(crate) enum Stop {
     TimedOut,
 }
 
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.engine.dismiss(self);
+    }
+}
+
 impl fmt::Debug for Run {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -186,6 +186,20 @@ async fn released_tasks_continue_without_a_wait() {
     assert!(before.elapsed() < limits().lease, "the lease was released");
 }
 
+#[test]
+fn a_server_is_released_although_its_tasks_have_not_ended() {
+    let store = shared();
+    let released = Arc::downgrade(&store);
+    let builder = &mut tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async move {
+        let server = Works::default().with(tasks(&store));
+        Peer::modern(&server).task("gated", json!({})).await;
+    });
+    drop(runtime);
+    assert!(released.upgrade().is_none(), "the server holds its store");
+}
+
 struct Other;
 
 #[mcp_tool]
