@@ -18,8 +18,8 @@ use treenail::{Limits, ServerBuilder};
 pub(crate) const CALLS: usize = 4;
 pub(crate) const SERVER_CALLS: usize = 8;
 
-/// Memory that a replica may hold at any time, in bytes. Most hold less than half of it.
-pub(crate) const BUSY_BYTES: usize = 500_000;
+/// Memory that a replica may hold at any time, in bytes. Most hold less than a third of it.
+pub(crate) const BUSY_BYTES: usize = 1_000_000;
 /// Memory that a desk may hold without clients, in bytes. One that has had no clients yet holds 53,684.
 pub(crate) const IDLE_BYTES: usize = 56_000;
 
