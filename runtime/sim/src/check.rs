@@ -81,7 +81,7 @@ fn run(seed: u64, simulation: &impl Fn(u64) -> Simulation) -> Report {
     let run = || measured(limits.measure, || simulation(seed).run());
     let (mut report, mut remaining) = run();
     for _ in 0..REPETITIONS {
-        if remaining <= 0 {
+        if remaining <= 0 || !report.violations.is_empty() {
             return report;
         }
         (report, remaining) = run();

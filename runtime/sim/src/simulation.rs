@@ -237,7 +237,7 @@ impl Simulation {
     ///
     /// The function `measure` calls its argument, and returns by how many bytes this changed the memory that is allocated on the
     /// current thread. It needs an allocator that counts, such as that of the crate `allocation-counter`. State that outlives the
-    /// replica does not count.
+    /// replica does not count. [`check`](crate::check) also finds memory that is never released.
     ///
     /// ```
     /// # use treenail::prelude::*;

@@ -79,7 +79,7 @@ fn memory_that_is_never_released_is_found() {
     check(1, |seed| {
         Simulation::new(seed)
             .server(|_| {
-                std::mem::forget(std::hint::black_box(vec![0_u8; 100]));
+                std::hint::black_box(Box::leak(Box::new([0_u8; 100])));
                 treenail::server!().tools(tools![leak]).build()
             })
             .clients(1, |_| async {})
