@@ -288,16 +288,17 @@ impl CallState {
         self.link().is_some()
     }
 
-    /// Makes the call a task, and returns the values that it has obtained so far.
+    /// Makes the call a task. `link` gets the values that the call has obtained so far.
     #[inline]
-    pub(crate) fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
+    pub(crate) fn detach(&self, link: impl FnOnce(Journal) -> Arc<dyn TaskLink>) {
         let live = self.live();
-        // A second link is dropped.
-        let _ = self.rest().task.set(link);
-        let journal = self.round().map(Round::journal).unwrap_or_default();
+        self.rest().task.get_or_init(|| link(self.journal()));
         drop(live);
         self.rest().finished.notify_waiters();
-        journal
+    }
+
+    pub(crate) fn journal(&self) -> Journal {
+        self.round().map(Round::journal).unwrap_or_default()
     }
 
     /// Records something in the round of the call. A call that has become a task has its record instead, which is the error.

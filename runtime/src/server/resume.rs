@@ -61,7 +61,7 @@ impl Server {
             permit: None,
         };
         let call = DetachableCall::new(&call, &tool);
-        call.detach(link);
+        call.detach(|_| link);
         let entry = Arc::clone(entry);
         Ok(call.start_with(move |call, result| (entry.handler)(call, result)))
     }

@@ -102,11 +102,17 @@ impl DetachableCall {
         StoredCall::new(&self.call, &self.tool)
     }
 
-    /// Detaches the call: its context uses `link` from now on, and sends nothing to the client. Returns the values that the call
-    /// has obtained so far. The context is linked at most once; a second call changes nothing.
+    /// Returns the values that the call has obtained so far.
     #[inline]
-    pub fn detach(&self, link: Arc<dyn TaskLink>) -> Journal {
-        self.state.detach(link)
+    pub fn journal(&self) -> Journal {
+        self.state.journal()
+    }
+
+    /// Detaches the call: its context uses the link from now on, and sends nothing to the client. `link` gets the values that the
+    /// call has obtained so far. The context is linked at most once; a second call changes nothing.
+    #[inline]
+    pub fn detach(&self, link: impl FnOnce(Journal) -> Arc<dyn TaskLink>) {
+        self.state.detach(link);
     }
 
     /// Returns the rest of the call, whose function is pending.

@@ -16,6 +16,9 @@ use crate::store::{StoreError, StoredTask};
 /// Number of tasks that are read at once.
 const BATCH: usize = 64;
 
+/// Number of tasks that are read at once if those before them cannot be handled.
+const MAX_BATCH: usize = 1_024;
+
 /// Least interval, so that no setting makes a busy loop.
 const LEAST: Duration = Duration::from_millis(100);
 
@@ -53,8 +56,10 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
 impl Engine {
     /// Handles the tasks that are due now.
     pub(crate) async fn sweep_once(self: &Arc<Self>, server: &Server) {
+        self.remove_disowned().await;
+        let mut batch = BATCH;
         loop {
-            let due = match self.due(BATCH).await {
+            let due = match self.due(batch).await {
                 Ok(due) => due,
                 Err(error) => {
                     tracing::warn!(%error, "interrupted tasks could not be searched");
@@ -70,9 +75,15 @@ impl Engine {
                     }
                 }
             }
-            // Those that were not handled are due again, so another search would return them.
-            if found < BATCH || handled == 0 {
+            if found < batch {
                 return;
+            }
+            // Those that were not handled are due again, so another search returns them first.
+            if handled == 0 {
+                if batch >= MAX_BATCH {
+                    return;
+                }
+                batch *= 4;
             }
         }
     }
@@ -143,8 +154,7 @@ impl Engine {
         let Some(run) = random_run_id() else {
             return Ok(false);
         };
-        record.run = Some(run);
-        record.attempts += 1;
+        record.claim(run, self.limits.lease);
         let since = Instant::now();
         if !self.replace_record(&key, version, record.clone()).await? {
             return Ok(false);
@@ -175,7 +185,7 @@ impl Engine {
         version: u64,
         record: Record,
     ) -> Result<bool, StoreError> {
-        let wake = record.wake(key.created_ms, self.limits.lease);
+        let wake = record.wake(key.created_ms);
         let stored = record.store(key, version + 1);
         let stored = stored
             .map_err(|damaged| StoreError::Other(not_written(damaged).message.into_owned()))?;

@@ -38,7 +38,7 @@ impl Engine {
             version,
             record,
         } = loaded;
-        let wake = record.wake(key.created_ms, self.limits.lease);
+        let wake = record.wake(key.created_ms);
         let stored = record.store(key, *version + 1).map_err(not_written)?;
         let replaced = self.replace(stored, wake).await;
         let replaced = replaced.map_err(|error| store_failed(&error))?;

@@ -1,6 +1,7 @@
 //! Shared state of the tasks of a server: the store, the limits, and the tasks that run in this process.
 
 mod access;
+mod disowned;
 mod edit;
 mod stores;
 
@@ -21,6 +22,8 @@ use crate::run::Run;
 use crate::store::{TaskId, TaskStore};
 use crate::sweep::sweep;
 
+use self::disowned::Disowned;
+
 pub(crate) use self::access::{Loaded, owner, unknown_task};
 pub(crate) use self::edit::not_written;
 pub(crate) use self::stores::store_failed;
@@ -34,6 +37,8 @@ pub(crate) struct Engine {
     pub(crate) key: Option<RequestStateKey>,
     /// A run ends when its future is dropped.
     running: Mutex<BTreeMap<TaskId, Weak<Run>>>,
+    /// Tasks that may be stored although no client knows them.
+    disowned: Mutex<Vec<Disowned>>,
     /// Permits of tasks that wait for an answer.
     pub(crate) waiting: Arc<Semaphore>,
     pub(crate) watch: Watch,
@@ -58,6 +63,7 @@ impl Engine {
             limits,
             key,
             running: Mutex::default(),
+            disowned: Mutex::default(),
             carried: Carried::default(),
             swept: AtomicBool::new(false),
             halted: AtomicBool::new(false),
@@ -95,7 +101,7 @@ impl Engine {
 
     /// Returns `true` if the process may run one more task.
     pub(crate) fn has_room(&self) -> bool {
-        self.runs().len() < self.limits.running
+        self.runs().len() < self.limits.running && !self.is_halted()
     }
 
     /// Removes a running task.

@@ -12,7 +12,7 @@ use treenail_schema::Revision;
 use super::questions::offer;
 use crate::engine::{Engine, not_written, owner, store_failed};
 use crate::record::{Form, Outcome, Polled, has_questions};
-use crate::store::{StoreError, StoredTask};
+use crate::store::{StoreError, StoredTask, TaskId};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,26 +26,28 @@ struct ListParams {
     cursor: Option<String>,
 }
 
-/// Page of a list.
+/// Number of tasks of a list that are read at once. They may be large, and their outcomes are no part of the list.
+const READ_TASKS: usize = 16;
+
+/// Page of a list: the texts of its tasks.
+#[derive(Default)]
 struct Page {
-    tasks: Vec<StoredTask>,
-    /// Set if there is another page.
-    more: bool,
+    tasks: Vec<Vec<u8>>,
+    /// The last task of the page, if there is another page.
+    last: Option<TaskId>,
 }
 
 impl WriteResult for Page {
     fn write(self, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        let last = self.tasks.last().filter(|_| self.more);
-        let last = last.map(|task| task.id.clone());
         result.push(br#"{"tasks":["#);
-        for (index, task) in self.tasks.into_iter().enumerate() {
+        for (index, task) in self.tasks.iter().enumerate() {
             if index > 0 {
                 result.push(b",");
             }
-            polled(task).write(result)?;
+            result.push(task);
         }
         result.push(b"]");
-        if let Some(last) = last {
+        if let Some(last) = self.last {
             result.push(br#","nextCursor":""#);
             result.push(last.as_str().as_bytes());
             result.push(b"\"");
@@ -121,17 +123,32 @@ async fn list(engine: Arc<Engine>, context: Context, params: ListParams) -> Resu
     let after = params
         .cursor
         .map(|cursor| cursor.parse().map_err(|_| invalid()));
-    let after = after.transpose()?;
+    let mut last = after.transpose()?;
     let size = engine.limits.page_size.max(1);
-    // One more shows that there is another page.
-    let listed = engine.list(owner(&context), after.as_ref(), size + 1).await;
-    let mut tasks = listed.map_err(|error| match error {
-        StoreError::UnknownTask => invalid(),
-        error => store_failed(&error),
-    })?;
-    let more = tasks.len() > size;
-    tasks.truncate(size);
-    Ok(Page { tasks, more })
+    let mut page = Page::default();
+    loop {
+        // One more shows that there is another page.
+        let count = (size - page.tasks.len()).saturating_add(1).min(READ_TASKS);
+        let listed = engine.list(owner(&context), last.as_ref(), count).await;
+        let listed = listed.map_err(|error| match error {
+            StoreError::UnknownTask => invalid(),
+            error => store_failed(&error),
+        })?;
+        let is_end = listed.len() < count;
+        for task in listed {
+            if page.tasks.len() == size {
+                page.last = last;
+                return Ok(page);
+            }
+            last = Some(task.id.clone());
+            let mut text = Vec::new();
+            polled(task).write(&mut ResultWriter::of_text(&mut text, None))?;
+            page.tasks.push(text);
+        }
+        if is_end {
+            return Ok(page);
+        }
+    }
 }
 
 fn polled(task: StoredTask) -> Polled {

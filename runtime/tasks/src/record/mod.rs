@@ -50,6 +50,9 @@ pub(crate) struct Record {
     /// Id of the run that owns the task. A run that finds another one here has lost the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<String>,
+    /// Lease of that run. Other processes may have other limits.
+    #[serde(default = "default_lease_ms")]
+    lease_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -80,8 +83,8 @@ pub(crate) struct Policy {
 }
 
 impl Record {
-    /// Makes the record of a new task, owned by `run`.
-    pub(crate) fn new(call: &StoredCall, policy: Policy, run: String) -> Self {
+    /// Makes the record of a new task, which nobody owns yet.
+    pub(crate) fn new(call: &StoredCall, policy: Policy) -> Self {
         Self {
             format: FORMAT,
             call: CallText::new(call),
@@ -89,8 +92,9 @@ impl Record {
             policy,
             updated_ms: now_ms(),
             ttl_ms: Some(policy.max_ms.saturating_add(policy.keep_ms)),
-            attempts: 1,
-            run: Some(run),
+            attempts: 0,
+            run: None,
+            lease_ms: default_lease_ms(),
             message: None,
             questions: BTreeMap::new(),
             journal: Journal::default(),
@@ -110,6 +114,7 @@ impl Record {
             ttl_ms: None,
             attempts: 0,
             run: None,
+            lease_ms: default_lease_ms(),
             message: None,
             questions: BTreeMap::new(),
             journal: Journal::default(),
@@ -137,6 +142,13 @@ impl Record {
         stored.state = self.state(key)?;
         stored.version = version;
         Ok(stored)
+    }
+
+    /// Passes the task on to a new run.
+    pub(crate) fn claim(&mut self, run: String, lease: Duration) {
+        self.run = Some(run);
+        self.lease_ms = to_ms(lease);
+        self.attempts += 1;
     }
 
     /// Notes that the visible state has changed.
@@ -167,12 +179,12 @@ impl Record {
     }
 
     /// Returns the time until the store has to wake a process for it: the lease while it runs, the deletion after its end.
-    pub(crate) fn wake(&self, created_ms: u64, lease: Duration) -> Duration {
+    pub(crate) fn wake(&self, created_ms: u64) -> Duration {
         if self.is_final() {
             return Duration::from_millis(self.policy.keep_ms);
         }
         match (&self.run, self.policy.external) {
-            (Some(_), _) => lease,
+            (Some(_), _) => Duration::from_millis(self.lease_ms),
             (None, true) => self.time_left(created_ms),
             // It was released.
             (None, false) => Duration::ZERO,
@@ -184,6 +196,11 @@ impl Record {
         let end = created_ms.saturating_add(self.policy.max_ms);
         Duration::from_millis(end.saturating_sub(now_ms()).min(self.policy.max_ms))
     }
+}
+
+/// The default of [`TaskLimits::lease`](crate::TaskLimits::lease).
+fn default_lease_ms() -> u64 {
+    30_000
 }
 
 /// Identity of a task, which no change of its record touches.

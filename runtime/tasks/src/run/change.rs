@@ -1,14 +1,13 @@
 //! Changes of the record by its run.
 
-use std::future::pending;
+use std::future::{Future, pending};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::deadline;
 
-use super::{Birth, Run, Stop};
+use super::{Birth, Lease, Run, Stop};
 use crate::record::Record;
 use crate::store::StoreError;
 
@@ -22,34 +21,28 @@ const DELAY: Duration = Duration::from_millis(50);
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// Reason why a change was not stored.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum NotStored {
-    /// The run has lost its task, or the task has ended.
+    #[error("the run has lost its task, or the task has ended")]
     Stopped,
     /// The change itself is refused.
+    #[error("{}", .0.message)]
     Refused(RpcError),
+    #[error(transparent)]
     Store(StoreError),
 }
 
 impl Run {
-    /// Changes the record for its function, as [`Run::persist`] does.
-    ///
-    /// If the run has lost its task, this never returns: the function is dropped at this place, without another effect. If the
-    /// call remained a plain one, the change is not stored.
+    /// Changes the record for its function, as [`Run::persist`] does. If the call remained a plain one, the change is not stored.
     pub(crate) async fn record_change(
-        &self,
-        mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send,
+        self: Arc<Self>,
+        mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send + 'static,
     ) -> Result<(), RpcError> {
         if self.is_plain().await {
             let mut held = self.held();
             return edit(Arc::make_mut(&mut held.record)).map(drop);
         }
-        match self.persist(edit).await {
-            Ok(()) => Ok(()),
-            Err(NotStored::Refused(error)) => Err(error),
-            Err(NotStored::Store(_)) => Err(RpcError::internal("the task store is full")),
-            Err(NotStored::Stopped) => pending().await,
-        }
+        detached(async move { self.persist(edit).await }).await
     }
 
     /// Waits for the birth of the task. Returns `true` if the call remained a plain one.
@@ -71,7 +64,7 @@ impl Run {
                 Err(NotStored::Store(error)) if !matches!(error, StoreError::Full(_)) => error,
                 done => return done,
             };
-            if Instant::now() + delay >= self.lease_end() {
+            if Instant::now() + delay >= self.lease().end {
                 tracing::error!(?id, %error, "the lease of a task ended while the store failed");
                 self.stop(Stop::Lost);
                 return Err(NotStored::Stopped);
@@ -94,7 +87,7 @@ impl Run {
                 (held.version, Arc::clone(&held.record))
             };
             let stopped = self.stopped().is_some_and(|stop| stop != Stop::Released);
-            if stopped || record.is_final() {
+            if stopped || record.run.as_ref() != Some(&self.id) {
                 return Err(NotStored::Stopped);
             }
             let mut record = Record::clone(&record);
@@ -112,12 +105,11 @@ impl Run {
 
     /// Stores a version of the record, which renews the lease. Returns `false` after a conflict.
     async fn store(&self, version: u64, record: Record) -> Result<bool, NotStored> {
-        let limits = &self.engine.limits;
         let since = Instant::now();
         let stored = record
             .store(&self.key, version)
             .map_err(|damaged| NotStored::Refused(crate::engine::not_written(damaged)))?;
-        let wake = record.wake(self.key.created_ms, limits.lease);
+        let wake = record.wake(self.key.created_ms);
         let replaced = self.engine.replace(stored, wake).await;
         if !replaced.map_err(NotStored::Store)? {
             return Ok(false);
@@ -127,7 +119,7 @@ impl Run {
         if held.version < version {
             held.version = version;
             held.record = Arc::clone(&record);
-            held.lease_end = deadline::from(since, limits.lease);
+            held.lease = Lease::new(since, self.engine.limits.lease);
         }
         drop(held);
         self.version.send_replace(version);
@@ -169,7 +161,23 @@ impl Run {
         }
     }
 
-    pub(super) fn lease_end(&self) -> Instant {
-        self.held().lease_end
+    pub(super) fn lease(&self) -> Lease {
+        self.held().lease
+    }
+}
+
+/// Runs a change for a function to its end. The function may be dropped meanwhile, or not poll this: no other change of the run
+/// waits for that.
+///
+/// If the run has lost its task, this never returns: the function is dropped at this place, without another effect.
+pub(super) async fn detached<T: Send + 'static>(
+    change: impl Future<Output = Result<T, NotStored>> + Send + 'static,
+) -> Result<T, RpcError> {
+    match tokio::spawn(change).await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(NotStored::Refused(error))) => Err(error),
+        Ok(Err(NotStored::Store(_))) => Err(RpcError::internal("the task store is full")),
+        // An error is the end of the tokio runtime.
+        Ok(Err(NotStored::Stopped)) | Err(_) => pending().await,
     }
 }

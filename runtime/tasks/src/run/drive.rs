@@ -104,6 +104,10 @@ impl Run {
     /// Leaves the task to another process, which may take it over at once.
     async fn release(&self) {
         let release = |record: &mut Record| {
+            if record.policy.external {
+                // Without a run, it would wait for a token, which may not have been passed on. Its lease ends.
+                return Ok(false);
+            }
             record.run = None;
             // This was no interruption.
             record.attempts = record.attempts.saturating_sub(1);
@@ -137,8 +141,7 @@ impl Run {
                 tracing::info!(id = ?self.key.id, "a run had lost its task before it ended");
                 Ok(())
             }
-            Err(NotStored::Refused(error)) => Err(error.message.into_owned()),
-            Err(NotStored::Store(error)) => Err(error.to_string()),
+            Err(problem) => Err(problem.to_string()),
         }
     }
 }

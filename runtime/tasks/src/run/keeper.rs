@@ -1,8 +1,12 @@
 //! Keeper of a run: it renews the lease, looks for changes by other processes, and stores messages.
 
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::deadline;
 
@@ -16,73 +20,82 @@ const LEAST: Duration = Duration::from_millis(100);
 impl Run {
     /// Watches over the run until it has to stop.
     pub(super) async fn watch_over(&self) -> Stop {
-        let limits = &self.engine.limits;
-        let record = self.record();
-        let deadline = deadline::after(record.time_left(self.key.created_ms));
-        let renewal = (limits.lease / 3).max(LEAST);
-        let interval = limits.watch_interval.max(LEAST);
-        let (mut renew, mut look) = (deadline::after(renewal), deadline::after(interval));
-        let mut next_message = Instant::now();
+        let (mut ending, mut keeping) = (pin!(self.ending()), pin!(self.keep()));
+        poll_fn(|context| {
+            // The end does not wait for the store.
+            let ended = ending.as_mut().poll(context);
+            if ended.is_pending() {
+                let _: Poll<Infallible> = keeping.as_mut().poll(context);
+            }
+            ended
+        })
+        .await
+    }
+
+    /// Waits until the run has to stop.
+    async fn ending(&self) -> Stop {
+        let deadline = deadline::after(self.record().time_left(self.key.created_ms));
+        let mut stopped = self.stopped.subscribe();
         loop {
-            if let Some(stop) = self.stopped() {
+            if let Some(stop) = *stopped.borrow_and_update() {
                 return stop;
             }
-            let now = Instant::now();
+            let (now, lease_end) = (Instant::now(), self.lease().end);
             if now >= deadline {
                 return Stop::TimedOut;
             }
-            if now >= self.lease_end() {
+            if now >= lease_end {
                 tracing::error!(id = ?self.key.id, "the lease of a task could not be renewed");
                 return Stop::Lost;
             }
-            if let Some(pending) = self.take_pending(now >= next_message) {
-                let stored = self.keep(|record| pending.apply(record)).await;
-                next_message = deadline::after(limits.message_interval.max(LEAST));
-                if stored {
-                    renew = deadline::after(renewal);
-                } else {
-                    self.put_back(pending);
-                }
-                continue;
-            }
-            if now >= renew {
-                // Any change renews the lease.
-                let stored = self.keep(|_| true).await;
-                renew = deadline::after(if stored { renewal } else { LEAST });
-                continue;
-            }
-            if now >= look {
-                self.look().await;
-                look = deadline::after(interval);
-                continue;
-            }
-            let message = self.pending().message.is_some();
-            let next = if message { next_message } else { look };
-            let until = next
-                .min(look)
-                .min(renew)
-                .min(deadline)
-                .min(self.lease_end());
-            self.rest(until).await;
+            // Either outcome continues the loop.
+            let _ = timeout_at(deadline.min(lease_end), stopped.changed()).await;
         }
     }
 
-    /// Waits until a time, or until it is woken.
-    async fn rest(&self, until: Instant) {
-        // Either outcome continues the loop.
-        let _ = timeout_at(until, self.wake.notified()).await;
+    /// Renews the lease, looks for changes, and stores messages.
+    async fn keep(&self) -> Infallible {
+        let limits = &self.engine.limits;
+        let interval = limits.watch_interval.max(LEAST);
+        let mut look = deadline::after(interval);
+        let mut next_message = Instant::now();
+        loop {
+            let (now, renewal) = (Instant::now(), self.lease().renewal);
+            if let Some(pending) = self.take_pending(now >= next_message) {
+                if !self.try_change(|record| pending.apply(record)).await {
+                    self.put_back(pending);
+                }
+                next_message = deadline::after(limits.message_interval.max(LEAST));
+            } else if now >= renewal {
+                // Any change renews the lease.
+                self.try_change(|_| true).await;
+            } else if now >= look {
+                self.look().await;
+                look = deadline::after(interval);
+            } else {
+                let message = self.pending().message.is_some();
+                let next = if message {
+                    next_message.min(look)
+                } else {
+                    look
+                };
+                // Either outcome continues the loop.
+                let _ = timeout_at(next.min(renewal), self.wake.notified()).await;
+            }
+        }
     }
 
-    /// Stores a change of the keeper. Returns `false` if it has to be repeated.
-    async fn keep(&self, edit: impl Fn(&mut Record) -> bool + Send + Sync) -> bool {
+    /// Stores a change of the keeper. Returns `false`, after a while, if it has to be repeated.
+    async fn try_change(&self, edit: impl Fn(&mut Record) -> bool + Send + Sync) -> bool {
         let mut edit = |record: &mut Record| Ok::<_, RpcError>(edit(record));
-        let Err(NotStored::Store(error)) = self.change(&mut edit).await else {
+        let Err(problem) = self.change(&mut edit).await else {
             return true;
         };
-        let id = &self.key.id;
-        tracing::warn!(?id, %error, "the lease of a task could not be renewed; trying again");
-        let soon = Instant::now() + LEAST;
-        sleep_until(soon.min(self.lease_end())).await;
+        if !matches!(problem, NotStored::Stopped) {
+            let id = &self.key.id;
+            tracing::warn!(?id, %problem, "the lease of a task could not be renewed; trying again");
+        }
+        sleep(LEAST).await;
         false
     }
 

@@ -45,7 +45,7 @@ impl TaskLink for Run {
     fn begin(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>> {
         Box::pin(async move {
             let most = self.engine.limits.journal_bytes;
-            let edit = |record: &mut Record| {
+            let edit = move |record: &mut Record| {
                 if !record.journal.begun.insert(key.clone()) {
                     return Ok(false);
                 }
@@ -58,7 +58,7 @@ impl TaskLink for Run {
 
     fn release(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>> {
         Box::pin(async move {
-            let edit = |record: &mut Record| Ok(record.journal.begun.remove(&key));
+            let edit = move |record: &mut Record| Ok(record.journal.begun.remove(&key));
             self.record_change(edit).await
         })
     }
@@ -70,7 +70,7 @@ impl TaskLink for Run {
     ) -> BoxFuture<'static, Result<(), RpcError>> {
         Box::pin(async move {
             let most = self.engine.limits.journal_bytes;
-            let edit = |record: &mut Record| {
+            let edit = move |record: &mut Record| {
                 if record.journal.once.contains_key(&key) {
                     return Ok(false);
                 }

@@ -13,10 +13,12 @@ mod question;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use treenail_runtime::internal::deadline;
+use treenail_runtime::internal::task::Journal;
 
 use crate::engine::Engine;
 use crate::record::{Record, TaskKey};
@@ -37,7 +39,7 @@ pub(crate) struct Run {
     /// The version of the record, for those that wait for a change.
     version: watch::Sender<u64>,
     /// Set once this run has to stop.
-    stopped: Mutex<Option<Stop>>,
+    stopped: watch::Sender<Option<Stop>>,
     /// Wakes the keeper.
     wake: Notify,
     pending: Mutex<Pending>,
@@ -51,8 +53,24 @@ pub(crate) struct Run {
 struct Held {
     version: u64,
     record: Arc<Record>,
-    /// The time at which the lease ends.
-    lease_end: Instant,
+    lease: Lease,
+}
+
+/// Time in which no other run takes the task over. Each stored change starts a new one.
+#[derive(Clone, Copy)]
+struct Lease {
+    /// The time at which the keeper renews it.
+    renewal: Instant,
+    end: Instant,
+}
+
+impl Lease {
+    fn new(since: Instant, lease: Duration) -> Self {
+        Self {
+            renewal: deadline::from(since, lease / 3),
+            end: deadline::from(since, lease),
+        }
+    }
 }
 
 /// State of the first version of the record.
@@ -123,34 +141,36 @@ impl Run {
         (version, record): (u64, Record),
         (since, birth): (Instant, Birth),
     ) -> Arc<Self> {
-        let unsafe_to_repeat = record.attempts > 1 && !record.policy.repeatable;
-        let begun = record.journal.begun.iter().filter(|_| unsafe_to_repeat);
+        let begun = record.journal.begun.iter();
+        let begun = begun.filter(|_| !record.policy.repeatable);
         Arc::new(Self {
             begun_before: begun.cloned().collect(),
             id: record.run.clone().unwrap_or_default(),
             held: Mutex::new(Held {
                 version,
                 record: Arc::new(record),
-                lease_end: deadline::from(since, engine.limits.lease),
+                lease: Lease::new(since, engine.limits.lease),
             }),
             engine: Arc::clone(engine),
             key,
             birth: watch::Sender::new(birth),
             writing: tokio::sync::Mutex::new(()),
             version: watch::Sender::new(version),
-            stopped: Mutex::default(),
+            stopped: watch::Sender::default(),
             wake: Notify::new(),
             pending: Mutex::default(),
             dismissed: watch::Sender::new(false),
         })
     }
 
+    /// Sets the values that the call has obtained before it became a task. The record is not stored yet.
+    pub(crate) fn set_journal(&self, journal: Journal) {
+        Arc::make_mut(&mut self.held().record).journal = journal;
+    }
+
     /// Notes that the first version of the record has been stored, with the lease from `since` on.
-    pub(crate) fn born(&self, record: Record, since: Instant) {
-        let mut held = self.held();
-        held.record = Arc::new(record);
-        held.lease_end = deadline::from(since, self.engine.limits.lease);
-        drop(held);
+    pub(crate) fn born(&self, since: Instant) {
+        self.held().lease = Lease::new(since, self.engine.limits.lease);
         self.birth.send_replace(Birth::Born);
     }
 
@@ -193,9 +213,11 @@ impl Run {
 
     /// Stops the run, unless it has been stopped.
     pub(crate) fn stop(&self, reason: Stop) {
-        lock(&self.stopped).get_or_insert(reason);
-        // There is one keeper; it may not wait yet.
-        self.wake.notify_one();
+        self.stopped.send_if_modified(|stopped| {
+            let first = stopped.is_none();
+            stopped.get_or_insert(reason);
+            first
+        });
     }
 
     /// Removes it from the runs of the process.
@@ -215,7 +237,7 @@ impl Run {
     }
 
     fn stopped(&self) -> Option<Stop> {
-        *lock(&self.stopped)
+        *self.stopped.borrow()
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {

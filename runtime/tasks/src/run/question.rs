@@ -8,6 +8,7 @@ use treenail_runtime::internal::task::TaskQuestion;
 use treenail_runtime::{AskError, RpcError};
 
 use super::Run;
+use super::change::{NotStored, detached};
 use super::link::check_journal;
 use crate::limits::TaskLimits;
 use crate::record::{Answer, Record};
@@ -30,25 +31,8 @@ impl Run {
         let request = serde_json::value::to_raw_value(&request)
             .map_err(|error| AskError::NotAllowed(error.to_string()))?;
         let mut changes = self.changes();
-        let mut opened = None;
-        let limits = &self.engine.limits;
-        let open = |record: &mut Record| {
-            if let Some(key) = record.find_question(&key, &id) {
-                opened = Some(key.to_owned());
-                return Ok(false);
-            }
-            opened = Some(record.open_question(&key, &id, request.clone()));
-            check_questions(record, limits)?;
-            Ok(true)
-        };
-        let stored = self.record_change(open).await;
-        stored.map_err(|error| AskError::NotAllowed(error.message.into_owned()))?;
-        let mut open = Open {
-            run: Arc::clone(&self),
-            key: opened.unwrap_or_default(),
-            answered: false,
-            permit: None,
-        };
+        let opened = detached(Arc::clone(&self).open(key, id, request)).await;
+        let mut open = opened.map_err(|error| AskError::NotAllowed(error.message.into_owned()))?;
         loop {
             changes.mark_unchanged();
             let record = self.record();
@@ -65,6 +49,32 @@ impl Run {
                 return Err(AskError::Closed);
             }
         }
+    }
+
+    /// Stores a question, unless an earlier run has asked it.
+    async fn open(
+        self: Arc<Self>,
+        key: String,
+        id: String,
+        request: Box<RawValue>,
+    ) -> Result<Open, NotStored> {
+        let mut opened = None;
+        let open = |record: &mut Record| {
+            if let Some(key) = record.find_question(&key, &id) {
+                opened = Some(key.to_owned());
+                return Ok(false);
+            }
+            opened = Some(record.open_question(&key, &id, request.clone()));
+            check_questions(record, &self.engine.limits)?;
+            Ok(true)
+        };
+        self.persist(open).await?;
+        Ok(Open {
+            key: opened.unwrap_or_default(),
+            run: self,
+            answered: false,
+            permit: None,
+        })
     }
 }
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::task::{Journal, StoredCall};
+use treenail_runtime::internal::task::StoredCall;
 
 use crate::clock;
 use crate::engine::{Engine, not_written, store_failed};
 use crate::record::{Policy, Record, TaskKey};
 use crate::run::{Run, Stop, random_run_id};
-use crate::store::TaskId;
+use crate::store::{StoreError, TaskId};
 
 /// Shortest time that a client of 2025-11-25 can wish for a result to remain readable, in milliseconds.
 const LEAST_TTL_MS: u64 = 60_000;
@@ -62,7 +62,8 @@ impl NewTask {
             created_ms: clock::now_ms(),
         };
         let run = random_run_id().ok_or_else(no_random)?;
-        let record = Record::new(call, self.policy, run);
+        let mut record = Record::new(call, self.policy);
+        record.claim(run, self.engine.limits.lease);
         let run = Run::unborn(&self.engine, key, record);
         if self.engine.admit(&run) {
             return Ok(run);
@@ -74,22 +75,26 @@ impl NewTask {
     }
 }
 
-/// Stores the record of a prepared task, with the values that its call has obtained.
-pub(super) async fn insert(run: Arc<Run>, journal: Journal) -> Result<Arc<Run>, RpcError> {
-    let engine = &run.engine;
-    let mut record = Record::clone(&run.record());
-    record.journal = journal;
+/// Stores the record of a prepared task.
+pub(super) async fn insert(run: Arc<Run>) -> Result<Arc<Run>, RpcError> {
+    let (engine, record) = (&run.engine, run.record());
     let since = Instant::now();
     let inserted = async {
         let stored = record.store(&run.key, 1).map_err(not_written)?;
         let inserted = engine.insert(stored, engine.limits.lease).await;
-        inserted.map_err(|error| store_failed(&error))
+        inserted.map_err(|error| {
+            if !matches!(error, StoreError::Duplicate | StoreError::Full(_)) {
+                // It may have been stored all the same.
+                engine.disown(&run);
+            }
+            store_failed(&error)
+        })
     };
     match inserted.await {
         Ok(()) => {
             let tool = || Some(record.call.as_ref()?.read()?.tool);
             tracing::debug!(id = ?run.key.id, tool = tool(), "a call became a task");
-            run.born(record, since);
+            run.born(since);
             Ok(run)
         }
         Err(error) => {
@@ -120,4 +125,5 @@ pub(super) async fn remove(run: Arc<Run>) {
         tokio::time::sleep(delay).await;
         delay *= 2;
     }
+    engine.disown(&run);
 }

@@ -9,8 +9,7 @@ use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::task::{
-    DetachableCall, DetachedRun, Handler, Journal, PendingResult, ResultFuture, ResultWriter,
-    write_created,
+    DetachableCall, DetachedRun, Handler, PendingResult, ResultFuture, ResultWriter, write_created,
 };
 
 use super::creation::{NewTask, insert, remove};
@@ -92,8 +91,11 @@ impl Waiting {
         };
         match task.prepare(&call.stored()) {
             Ok(run) => {
-                let journal = call.detach(Arc::clone(&run) as _);
-                self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run, journal)))));
+                call.detach(|journal| {
+                    run.set_journal(journal);
+                    Arc::clone(&run) as _
+                });
+                self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run)))));
             }
             Err(error) => self.stay_plain(&error),
         }
@@ -158,12 +160,13 @@ impl Detached {
         handler: Arc<Handler>,
         form: TaskForm,
     ) -> Self {
-        let stored = call.stored();
-        // The function starts after this.
+        // The function starts after this. An earlier round of the call may have been a plain one.
+        let (stored, journal) = (call.stored(), call.journal());
         let creating = async move {
             task.check().await?;
             let run = task.prepare(&stored)?;
-            insert(run, Journal::default()).await
+            run.set_journal(journal);
+            insert(run).await
         };
         Self {
             creating: Creating(Some(Box::pin(creating))),
@@ -216,7 +219,7 @@ impl ResultFuture for Detached {
         let Some((call, handler)) = self.start.take() else {
             return Poll::Pending;
         };
-        call.detach(Arc::clone(&run) as _);
+        call.detach(|_| Arc::clone(&run) as _);
         let answered = write_task(&run, self.form != TaskForm::Older, result);
         hand_over(run, call.start(handler));
         Poll::Ready(answered)

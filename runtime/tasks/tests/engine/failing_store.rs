@@ -1,6 +1,6 @@
 //! Store that fails, or waits, on request.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,6 +13,10 @@ pub(crate) struct FailingStore {
     fails: Arc<AtomicBool>,
     /// Set while bodies cannot be read.
     hides_bodies: Arc<AtomicBool>,
+    /// Set while the confirmations of insertions are lost.
+    loses: Arc<AtomicBool>,
+    /// Time that a replacement takes, in milliseconds.
+    delay: Arc<AtomicU64>,
     /// Permits of insertions.
     gate: Arc<Semaphore>,
     /// Number of insertions that were requested.
@@ -27,6 +31,8 @@ impl FailingStore {
             inner,
             fails: Arc::default(),
             hides_bodies: Arc::default(),
+            loses: Arc::default(),
+            delay: Arc::default(),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             requested: Arc::default(),
             log: Arc::default(),
@@ -39,6 +45,17 @@ impl FailingStore {
 
     pub(crate) fn hide_bodies(&self) {
         self.hides_bodies.store(true, Ordering::SeqCst);
+    }
+
+    /// Stores insertions, and reports them as failed.
+    pub(crate) fn lose_confirmations(&self, loses: bool) {
+        self.loses.store(loses, Ordering::SeqCst);
+    }
+
+    /// Delays replacements.
+    pub(crate) fn delay(&self, delay: Duration) {
+        let delay = delay.as_millis().try_into().unwrap();
+        self.delay.store(delay, Ordering::SeqCst);
     }
 
     /// Makes the next insertions wait. Returns their permits.
@@ -75,6 +92,9 @@ impl TaskStore for FailingStore {
         Box::pin(async move {
             drop(self.gate.acquire().await);
             self.run(self.inner.insert(task, wake)).await?;
+            if self.loses.load(Ordering::SeqCst) {
+                return Err(StoreError::Unavailable("connection reset".to_owned()));
+            }
             self.log.lock().unwrap().push("insert");
             Ok(())
         })
@@ -92,7 +112,14 @@ impl TaskStore for FailingStore {
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
-        self.run(self.inner.replace(task, wake))
+        let replacement = self.run(self.inner.replace(task, wake));
+        let delay = Duration::from_millis(self.delay.load(Ordering::SeqCst));
+        Box::pin(async move {
+            if !delay.is_zero() {
+                tokio::time::sleep(delay).await;
+            }
+            replacement.await
+        })
     }
 
     fn remove<'a>(&'a self, id: &'a TaskId, version: u64) -> StoreFuture<'a, bool> {

@@ -7,6 +7,7 @@ mod cancellation;
 mod creation;
 mod external;
 mod failing_store;
+mod leases;
 mod limits;
 mod older;
 mod older_questions;

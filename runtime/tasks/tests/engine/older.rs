@@ -268,11 +268,17 @@ async fn calls_and_tools_must_fit() {
 
 #[tokio::test(start_paused = true)]
 async fn the_list_has_pages() {
-    let tasks = Tasks::new().list().limits(limits().page_size(2));
+    for (tasks, size, pages) in [(5, 2, 3), (4, 2, 2), (34, 16, 3), (50, 20, 3), (32, 40, 1)] {
+        check_pages(tasks, size, pages).await;
+    }
+}
+
+async fn check_pages(count: usize, size: usize, expected: usize) {
+    let tasks = Tasks::new().list().limits(limits().page_size(size));
     let server = Works::default().with(tasks);
     let (mut peer, _) = Peer::older(&server, "2025-11-25", None).await;
     let mut created = Vec::new();
-    for _ in 0..5 {
+    for _ in 0..count {
         created.push(create(&mut peer, "gated").await["taskId"].clone());
     }
     let (mut listed, mut cursor, mut pages) = (Vec::new(), json!(null), 0);
@@ -294,7 +300,7 @@ async fn the_list_has_pages() {
     let sort = |ids: &mut Vec<Value>| ids.sort_by_key(ToString::to_string);
     sort(&mut listed);
     sort(&mut created);
-    assert_eq!((listed, pages), (created, 3), "LTASK-B-09");
+    assert_eq!((listed, pages), (created, expected), "LTASK-B-09");
     for cursor in ["x", "AAAAAAAAAAAAAAAAAAAAAA"] {
         let code = peer.code("tasks/list", json!({"cursor": cursor})).await;
         assert_eq!(code, -32_602, "LTASK-B-09");

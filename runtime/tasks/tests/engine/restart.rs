@@ -1,10 +1,11 @@
 //! Tasks of a server that crashes, in a store that survives.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use treenail::prelude::*;
-use treenail::tasks::{MemoryStore, ServerTasks, Tasks};
+use treenail::tasks::{MemoryStore, ServerTasks, TaskStore, Tasks};
 
 use crate::peer::Peer;
 use crate::works::{Works, crash, limits, shared};
@@ -184,6 +185,24 @@ async fn released_tasks_continue_without_a_wait() {
     let done = Peer::modern(&other).end(&task).await;
     assert_eq!(done["status"], "completed");
     assert!(before.elapsed() < limits().lease, "the lease was released");
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_wait_for_a_process_do_not_delay_the_deletion_of_others() {
+    let (works, store) = (Works::default(), shared());
+    let server = works.with(tasks(&store));
+    let mut peer = Peer::modern(&server);
+    let short = peer.task("short", json!({"seconds": 1})).await;
+    peer.end(&short).await;
+    for _ in 0..70 {
+        peer.task("gated_again", json!({})).await;
+    }
+    crash(server).await;
+    let limits = limits().running(1);
+    let server = works.with(Tasks::new().store(store.clone()).limits(limits));
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(ServerTasks::of(&server).unwrap().running(), 1);
+    assert_eq!(store.usage("").await.unwrap().tasks, 70);
 }
 
 #[test]

@@ -72,6 +72,99 @@ async fn a_short_failure_delays_the_outcome_only() {
     assert_eq!(works.notes(), ["begin", "end"]);
 }
 
+/// Starts the second round of `book_late`, whose task is created while the function sleeps.
+async fn second_round(peer: &mut Peer) -> u64 {
+    let first = peer.call("book_late", json!({})).await;
+    let answer = |name| json!({"action": "accept", "content": {"name": name}});
+    let params = json!({
+        "name": "book_late", "arguments": {}, "requestState": first["requestState"],
+        "inputResponses": {"first": answer("A"), "second": answer("B")},
+    });
+    peer.send("tools/call", params).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn values_of_earlier_rounds_are_known_while_a_task_is_created() {
+    let works = Works::default();
+    let (server, store) = server(&works);
+    let gate = store.hold();
+    let mut peer = Peer::modern(&server);
+    let id = second_round(&mut peer).await;
+    sleep(Duration::from_millis(1_500)).await;
+    gate.add_permits(1);
+    // The function may have ended before its task was created.
+    let response = peer.response(id).await;
+    let mut done = response["result"].clone();
+    if let Some(task) = done["taskId"].as_str() {
+        done = peer.end(task).await["result"].clone();
+    }
+    assert_eq!(done["content"][0]["text"], "A B", "{done}");
+    assert_eq!(works.notes(), ["reserve", "again 7"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn values_of_earlier_rounds_are_known_if_no_task_can_be_created() {
+    let works = Works::default();
+    let (server, store) = server(&works);
+    let gate = store.hold();
+    let mut peer = Peer::modern(&server);
+    let id = second_round(&mut peer).await;
+    // The insertion waits for its permit.
+    sleep(Duration::from_millis(750)).await;
+    store.fail(true);
+    gate.add_permits(1);
+    let response = peer.response(id).await;
+    let text = &response["result"]["content"][0]["text"];
+    assert_eq!(text, "A B", "{response}");
+    assert_eq!(works.notes(), ["reserve", "again 7"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn values_of_a_plain_round_are_known_in_a_task() {
+    let works = Works::default();
+    let (server, store) = server(&works);
+    store.fail(true);
+    let mut peer = Peer::modern(&server);
+    let first = peer.call("reserve", json!({})).await;
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    store.fail(false);
+    let answer = json!({"action": "accept", "content": {"name": "A"}});
+    let params = json!({
+        "name": "reserve", "arguments": {}, "requestState": first["requestState"],
+        "inputResponses": {"name": answer},
+    });
+    let created = peer.result("tools/call", params).await;
+    assert_eq!(created["resultType"], "task", "{created}");
+    let done = peer.end(created["taskId"].as_str().unwrap()).await;
+    assert_eq!(done["result"]["content"][0]["text"], "A 7", "{done}");
+    assert_eq!(works.notes(), ["reserve"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_insertion_without_a_confirmation_leaves_no_task() {
+    let works = Works::default();
+    let (server, store) = server(&works);
+    let _other = works.with(Tasks::new().store(store.clone()).limits(limits()));
+    store.lose_confirmations(true);
+    let mut peer = Peer::modern(&server);
+    let id = peer
+        .send(
+            "tools/call",
+            json!({"name": "charge_again", "arguments": {}}),
+        )
+        .await;
+    store.until_requested().await;
+    store.fail(true);
+    sleep(limits().sweep_interval).await;
+    store.fail(false);
+    sleep(limits().lease * 2).await;
+    works.gate.add_permits(2);
+    let response = peer.response(id).await;
+    assert_eq!(response["result"]["resultType"], "complete", "{response}");
+    assert_eq!(store.usage("").await.unwrap().tasks, 0);
+    assert_eq!(works.notes(), ["pay"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_poll_reads_no_body() {
     let (server, store) = server(&Works::default());

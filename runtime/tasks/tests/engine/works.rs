@@ -1,5 +1,6 @@
 //! Server of the tests.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -197,6 +198,91 @@ impl Works {
         }
         sleep(Duration::from_secs(5)).await;
         "done".to_owned()
+    }
+
+    /// Reports the same all the time.
+    #[tool(task(always))]
+    async fn chatter(&self, cx: &Context) -> String {
+        self.note("begin");
+        for done in 1..=40 {
+            sleep(Duration::from_millis(500)).await;
+            cx.progress(done).message("at work").await;
+        }
+        "done".to_owned()
+    }
+
+    /// Needs the values of its first round again after it has become a task.
+    #[tool(task(resume, after = "500ms"))]
+    async fn book_late(&self, cx: &Context) -> Result<String, AskError> {
+        let is_late = !self.notes().is_empty();
+        let number = || {
+            cx.once("reserve", async {
+                self.note("reserve");
+                Ok::<u64, AskError>(7)
+            })
+        };
+        number().await?;
+        let first = async { cx.elicit::<Name>("First?").key("first").await };
+        let second = async {
+            if is_late {
+                sleep(Duration::from_secs(1)).await;
+                let number = number().await?;
+                self.note(format!("again {number}"));
+            }
+            cx.elicit::<Name>("Second?").key("second").await
+        };
+        let (first, second) = tokio::try_join!(first, second)?;
+        Ok(format!("{} {}", first.name, second.name))
+    }
+
+    /// Works once, and asks.
+    #[tool(task(always, resume))]
+    async fn reserve(&self, cx: &Context) -> Result<String, AskError> {
+        let number: u64 = cx
+            .once("reserve", async {
+                self.note("reserve");
+                Ok::<_, AskError>(7)
+            })
+            .await?;
+        let Name { name } = cx.elicit("Name?").key("name").await?;
+        Ok(format!("{name} {number}"))
+    }
+
+    /// Stops polling its work while a change of the record is stored.
+    #[tool(task(always))]
+    async fn unpolled(&self, cx: &Context) -> Result<String, AskError> {
+        self.note("begin");
+        let mut work = pin!(cx.once("pay", async {
+            self.note("pay");
+            Ok::<u64, AskError>(9)
+        }));
+        tokio::select! {
+            paid = &mut work => return Ok(format!("paid {} at once", paid?)),
+            () = sleep(Duration::from_millis(500)) => {}
+        }
+        sleep(Duration::from_secs(30)).await;
+        Ok(format!("paid {}", work.await?))
+    }
+
+    /// Withdraws its question while it is stored.
+    #[tool(task(always))]
+    async fn impatient(&self, cx: &Context) -> Result<String, AskError> {
+        self.note("begin");
+        tokio::select! {
+            name = async { cx.elicit::<Name>("Name?").await } => return Ok(name?.name),
+            () = sleep(Duration::from_millis(500)) => {}
+        }
+        self.pass().await;
+        Ok("nobody".to_owned())
+    }
+
+    /// Ends before its token has left the process.
+    #[tool(task(external))]
+    async fn outside_later(&self, cx: &Context) -> Result<String, RpcError> {
+        let token = task_token(cx)?;
+        self.note(token.as_str());
+        self.pass().await;
+        Ok("queued".to_owned())
     }
 
     /// Leaves the task to its token.
