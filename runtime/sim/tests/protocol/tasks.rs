@@ -9,13 +9,13 @@ use treenail::elicit::{AskError, RequestStateKey};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::sim::{Balance, Client, Faults, Simulation, check};
-use treenail::tasks::{MemoryStore, TaskLimits, TaskStore, TaskTicket, Tasks};
+use treenail::tasks::{MemoryStore, ServerTasks, TaskLimits, TaskStore, TaskTicket, Tasks};
 
 use crate::SEEDS;
 use crate::desk::{BUSY_BYTES, Ledger, measure};
 
 /// Memory that a replica may hold without clients, in bytes. One that has had no clients yet holds 34,701.
-const IDLE_BYTES: usize = 36_000;
+const IDLE_BYTES: usize = 38_000;
 
 /// Number of the effects of a job.
 const STEPS: u64 = 4;
@@ -23,29 +23,58 @@ const STEPS: u64 = 4;
 #[derive(Clone, Default)]
 struct Works {
     ledger: Ledger,
-    /// Tickets of the tasks that clients have learnt of, by their jobs.
-    tickets: Arc<Mutex<BTreeMap<String, TaskTicket>>>,
+    /// Jobs that clients have started, with the tickets of the tasks that they have learnt of.
+    jobs: Arc<Mutex<BTreeMap<String, Option<TaskTicket>>>>,
+}
+
+impl Works {
+    /// Returns the tickets by their jobs.
+    fn tickets(&self) -> BTreeMap<String, TaskTicket> {
+        let jobs = self.jobs.lock().unwrap().clone().into_iter();
+        jobs.filter_map(|(key, ticket)| Some((key, ticket?)))
+            .collect()
+    }
+
+    /// Has an effect in the middle of its time, or at its end.
+    async fn effect(&self, key: String, at_end: bool) -> Result<u64, AskError> {
+        let count = || self.ledger.count(format!("effect {key}"));
+        let first = (!at_end).then(count);
+        sleep(Duration::from_millis(20)).await;
+        Ok(first.unwrap_or_else(count))
+    }
 }
 
 #[mcp_tool]
 impl Works {
     /// Has effects that must not happen twice.
     #[tool(task(resume, after = "200ms"))]
-    async fn job(&self, cx: &Context, key: String, pause: u64) -> Result<String, AskError> {
+    async fn job(
+        &self,
+        cx: &Context,
+        key: String,
+        pause: u64,
+        asks: bool,
+    ) -> Result<String, AskError> {
         let _running = self.ledger.enter();
+        let reserve = || self.effect(format!("{key} reserve"), false);
+        if asks {
+            cx.once("reserve", reserve()).await?;
+            cx.confirm(format!("Go on with {key}?")).await?;
+        }
         self.ledger.count(format!("run {key}"));
         for step in 0..STEPS {
             // One of the pauses may be longer than the lease.
-            let factor = if step == 1 { 4 } else { 1 };
-            sleep(Duration::from_millis(factor * pause)).await;
-            cx.progress(step + 1).message(format!("step {step}")).await;
-            let ledger = &self.ledger;
-            let effect = async {
-                let count = || ledger.count(format!("effect {key} {step}"));
-                let first = (step % 2 == 0).then(count);
-                sleep(Duration::from_millis(20)).await;
-                Ok::<_, AskError>(first.unwrap_or_else(count))
-            };
+            let pauses = if step == 1 { 20 } else { 5 };
+            for done in 0..pauses {
+                sleep(Duration::from_millis(pause / 5)).await;
+                cx.progress(20 * step + done)
+                    .message(format!("step {step}"))
+                    .await;
+            }
+            if asks {
+                cx.once("reserve", reserve()).await?;
+            }
+            let effect = self.effect(format!("{key} {step}"), step % 2 == 1);
             cx.once(&format!("step {step}"), effect).await?;
         }
         self.ledger.count(format!("end {key}"));
@@ -100,14 +129,17 @@ async fn work(client: Client, works: Works) {
             }
             continue;
         }
-        let arguments = json!({"key": key, "pause": client.random(2_000)});
+        let arguments = json!({
+            "key": key, "pause": client.random(2_000), "asks": client.random(3) == 0,
+        });
+        works.jobs.lock().unwrap().insert(key.clone(), None);
         let Ok(task) = session.call_tool("job", arguments).task().await else {
             continue;
         };
         let Some(ticket) = task.ticket() else {
             continue;
         };
-        works.tickets.lock().unwrap().insert(key.clone(), ticket);
+        works.jobs.lock().unwrap().insert(key.clone(), Some(ticket));
         if client.random(6) == 0 {
             client.pause(Duration::from_secs(3)).await;
             // After a failure, the server may have received it all the same.
@@ -123,8 +155,7 @@ async fn check_outcomes(client: Client, works: Works) {
         .build()
         .await
         .expect("a server without faults accepts a session");
-    let tickets = works.tickets.lock().unwrap().clone();
-    for (key, ticket) in &tickets {
+    for (key, ticket) in &works.tickets() {
         let mut task = session
             .resume_task(ticket)
             .expect("a ticket can be resumed");
@@ -166,6 +197,10 @@ async fn check_outcomes(client: Client, works: Works) {
         .running
         .load(std::sync::atomic::Ordering::SeqCst);
     assert_eq!(running, 0, "functions run although their tasks have ended");
+    // A call that remained a plain one has no second run.
+    for key in works.jobs.lock().unwrap().keys() {
+        check_effects(&works, key, false);
+    }
 }
 
 /// Checks the effects of one job.
@@ -181,6 +216,8 @@ fn check_effects(works: &Works, key: &str, completed: bool) {
             "effect {step} of {key} is missing"
         );
     }
+    let reserved = works.ledger.get(&format!("effect {key} reserve"));
+    assert!(reserved <= 1, "{key} was reserved {reserved} times");
     let ends = works.ledger.get(&format!("end {key}"));
     assert!(
         ends >= 1 || !completed,
@@ -196,11 +233,19 @@ fn simulation(seed: u64, works: &Works) -> Simulation {
     Simulation::new(seed)
         .server(move |replica| {
             let store = replica.store(Arc::clone(&store));
-            Server::builder("works", "1.0.0")
+            let server = Server::builder("works", "1.0.0")
                 .mount(served.clone())
                 .extension(Tasks::new().store(store).limits(limits()))
                 .request_state_key(RequestStateKey::new([7; 32]))
-                .build()
+                .build()?;
+            let (closing, tasks) = (server.downgrade(), ServerTasks::of(&server));
+            tokio::spawn(async move {
+                closing.closed().await;
+                if let Some(tasks) = tasks {
+                    tasks.release().await;
+                }
+            });
+            Ok(server)
         })
         .replicas(3)
         .balance(Balance::Random)
@@ -229,7 +274,7 @@ fn tasks_without_interruptions_run_once() {
                 let works = works.clone();
                 async move {
                     check_outcomes(client, works.clone()).await;
-                    for key in works.tickets.lock().unwrap().keys() {
+                    for key in works.tickets().keys() {
                         assert_eq!(works.ledger.get(&format!("run {key}")), 1, "runs of {key}");
                         let ends = works.ledger.get(&format!("end {key}"));
                         let is_cancelled = works.ledger.get(&format!("cancel {key}")) > 0;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -27,6 +28,9 @@ use self::disowned::Disowned;
 pub(crate) use self::access::{Loaded, owner, unknown_task};
 pub(crate) use self::edit::not_written;
 pub(crate) use self::stores::store_failed;
+
+/// Shortest lease, so that no setting makes a busy loop.
+const LEAST_LEASE: Duration = Duration::from_secs(1);
 
 /// Shared state of the tasks of a server.
 #[derive(Debug)]
@@ -53,9 +57,10 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(
         store: Arc<dyn TaskStore>,
-        limits: TaskLimits,
+        mut limits: TaskLimits,
         key: Option<RequestStateKey>,
     ) -> Self {
+        limits.lease = limits.lease.max(LEAST_LEASE);
         Self {
             store,
             waiting: Arc::new(Semaphore::new(limits.waiting.min(Semaphore::MAX_PERMITS))),
