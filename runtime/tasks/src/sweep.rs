@@ -133,7 +133,7 @@ impl Engine {
         if policy.external && record.run.is_none() {
             return Verdict::Fail("the task was not completed in time".to_owned());
         }
-        if !policy.resumable {
+        if !policy.resumable || record.unconfirmed {
             return Verdict::Fail(interrupted(record));
         }
         if record.attempts >= self.limits.attempts {

@@ -283,7 +283,8 @@ fn detach(
     run: impl FnOnce(DetachableCall) -> DetachedRun,
 ) {
     let (link, questions) = Link::new(Record::default());
-    let journal = call.detach(Arc::clone(&link) as _);
+    let journal = call.journal();
+    call.detach(|_| Arc::clone(&link) as _);
     let task = Task {
         stored: call.stored(),
         journal,

@@ -229,12 +229,12 @@ fn check_effects(works: &Works, key: &str, completed: bool) {
 
 fn simulation(seed: u64, works: &Works) -> Simulation {
     let store: Arc<dyn TaskStore> = Arc::new(MemoryStore::new());
-    let (served, worked, checked) = (works.clone(), works.clone(), works.clone());
+    let (mounted, worked, checked) = (works.clone(), works.clone(), works.clone());
     Simulation::new(seed)
         .server(move |replica| {
             let store = replica.store(Arc::clone(&store));
             let server = Server::builder("works", "1.0.0")
-                .mount(served.clone())
+                .mount(mounted.clone())
                 .extension(Tasks::new().store(store).limits(limits()))
                 .request_state_key(RequestStateKey::new([7; 32]))
                 .build()?;

@@ -53,6 +53,10 @@ pub(crate) struct Record {
     /// Lease of that run. Other processes may have other limits.
     #[serde(default = "default_lease_ms")]
     lease_ms: u64,
+    /// Set in the first version of a task that may run again, but whose work may not. Without a second version, the process that
+    /// stored the first one may not know of it, and have continued the call as a plain one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) unconfirmed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -95,6 +99,7 @@ impl Record {
             attempts: 0,
             run: None,
             lease_ms: default_lease_ms(),
+            unconfirmed: policy.resumable && !policy.repeatable,
             message: None,
             questions: BTreeMap::new(),
             journal: Journal::default(),
@@ -115,6 +120,7 @@ impl Record {
             attempts: 0,
             run: None,
             lease_ms: default_lease_ms(),
+            unconfirmed: false,
             message: None,
             questions: BTreeMap::new(),
             journal: Journal::default(),
@@ -196,6 +202,14 @@ impl Record {
         let end = created_ms.saturating_add(self.policy.max_ms);
         Duration::from_millis(end.saturating_sub(now_ms()).min(self.policy.max_ms))
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The default of [`TaskLimits::lease`](crate::TaskLimits::lease).

@@ -169,9 +169,17 @@ impl Run {
     }
 
     /// Notes that the first version of the record has been stored, with the lease from `since` on.
-    pub(crate) fn born(&self, since: Instant) {
-        self.held().lease = Lease::new(since, self.engine.limits.lease);
+    pub(crate) async fn born(&self, since: Instant) {
+        let confirms = {
+            let mut held = self.held();
+            held.lease = Lease::new(since, self.engine.limits.lease);
+            std::mem::take(&mut Arc::make_mut(&mut held.record).unconfirmed)
+        };
         self.birth.send_replace(Birth::Born);
+        if confirms {
+            // Any change confirms it, so a failure delays this only.
+            let _ = self.change(&mut |_| Ok(true)).await;
+        }
     }
 
     /// Notes that the record could not be stored.

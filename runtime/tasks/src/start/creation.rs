@@ -94,7 +94,7 @@ pub(super) async fn insert(run: Arc<Run>) -> Result<Arc<Run>, RpcError> {
         Ok(()) => {
             let tool = || Some(record.call.as_ref()?.read()?.tool);
             tracing::debug!(id = ?run.key.id, tool = tool(), "a call became a task");
-            run.born(since);
+            run.born(since).await;
             Ok(run)
         }
         Err(error) => {

@@ -166,6 +166,28 @@ async fn an_insertion_without_a_confirmation_leaves_no_task() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_that_its_process_does_not_know_is_not_run_by_another_one() {
+    let (works, shared) = (Works::default(), shared());
+    let store = FailingStore::new(Arc::clone(&shared));
+    let tasks = |store| Tasks::new().store(store).limits(limits());
+    let here = works.with(tasks(store.clone()));
+    let _other = works.with(tasks(FailingStore::new(Arc::clone(&shared))));
+    store.lose_confirmations(true);
+    let mut peer = Peer::modern(&here);
+    let params = json!({"name": "charge", "arguments": {}});
+    let id = peer.send("tools/call", params).await;
+    while shared.usage("").await.unwrap().tasks == 0 {
+        tokio::task::yield_now().await;
+    }
+    store.fail(true);
+    sleep(limits().lease * 3).await;
+    works.gate.add_permits(2);
+    let response = peer.response(id).await;
+    assert_eq!(response["result"]["resultType"], "complete", "{response}");
+    assert_eq!(works.notes(), ["pay"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_poll_reads_no_body() {
     let (server, store) = server(&Works::default());
     let (mut peer, mut older) = (
