@@ -1,5 +1,6 @@
 //! Requests of an HTTP service with an authorizer: their place among the checks, and the scopes that they need.
 
+use http::header::HOST;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use treenail_runtime::Error;
@@ -7,6 +8,7 @@ use treenail_runtime::internal::{Body, INSUFFICIENT_SCOPE, Message, parse_elemen
 use treenail_schema::internal::{quoted, shortened};
 
 use crate::authorize::{Authorized, IntoHttpAuthorizer};
+use crate::request_headers::Field;
 use crate::response::{HttpBody, Rejection};
 use crate::server::HttpServer;
 use crate::service::HttpService;
@@ -45,7 +47,8 @@ impl HttpService {
         if !authorizer.serves(parts.uri.path()) {
             return Ok(None);
         }
-        self.parts().guard.check_host(&parts.headers, &parts.uri)?;
+        let host = Field::find(&parts.headers, &HOST);
+        self.parts().guard.check_host(host, &parts.uri)?;
         Ok(Some(authorizer.document(parts).map(HttpBody::from)))
     }
 

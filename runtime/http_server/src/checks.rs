@@ -1,14 +1,42 @@
 //! Checks of request headers: their size, and the media types of request and response.
 
-use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::header::{ACCEPT, CONTENT_ENCODING};
+use http::{HeaderValue, StatusCode};
 
+use crate::request_headers::RequestHeaders;
 use crate::response::Rejection;
 
+/// Reason why the body of a request is not read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unsupported {
+    ContentEncoding,
+    ContentType,
+    Accept,
+}
+
+impl From<Unsupported> for Rejection {
+    fn from(reason: Unsupported) -> Self {
+        let (status, message) = match reason {
+            Unsupported::ContentEncoding => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "`Content-Encoding` is not supported",
+            ),
+            Unsupported::ContentType => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "`Content-Type` is not application/json",
+            ),
+            Unsupported::Accept => (
+                StatusCode::NOT_ACCEPTABLE,
+                "`Accept` does not include application/json or text/event-stream",
+            ),
+        };
+        Self::new(status, message)
+    }
+}
+
 /// Rejects headers with a total size of more than `max_bytes`.
-pub(super) fn check_size(headers: &HeaderMap, max_bytes: usize) -> Result<(), Rejection> {
-    let length = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
-    if headers.iter().map(length).sum::<usize>() > max_bytes {
+pub(super) fn check_size(headers: &RequestHeaders<'_>, max_bytes: usize) -> Result<(), Rejection> {
+    if headers.bytes > max_bytes {
         let message = "the headers exceed the maximum size";
         return Err(Rejection::new(
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -19,44 +47,39 @@ pub(super) fn check_size(headers: &HeaderMap, max_bytes: usize) -> Result<(), Re
 }
 
 /// Rejects bodies that are not declared as JSON, or are compressed. A layer that decompresses bodies removes that header.
-pub(super) fn check_content(headers: &HeaderMap) -> Result<(), Rejection> {
+pub(super) fn check_content(headers: &RequestHeaders<'_>) -> Result<(), Unsupported> {
     let is_plain = |encoding: &HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
-    if headers.contains_key(CONTENT_ENCODING)
-        && !headers.get_all(CONTENT_ENCODING).iter().all(is_plain)
+    if headers.content_encoding.is_present()
+        && !headers.all.get_all(CONTENT_ENCODING).iter().all(is_plain)
     {
-        let message = "`Content-Encoding` is not supported";
-        return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(Unsupported::ContentEncoding);
     }
-    if is_json(headers) {
-        return Ok(());
+    match headers.content_type.value {
+        Some(content) if is_json(content) => Ok(()),
+        _ => Err(Unsupported::ContentType),
     }
-    let message = "`Content-Type` is not application/json";
-    Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
 /// Rejects clients that do not accept all of these media types. Without `Accept`, they accept all.
-pub(super) fn check_accept(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Rejection> {
+pub(super) fn check_accept(
+    headers: &RequestHeaders<'_>,
+    wanted: &[&str],
+) -> Result<(), Unsupported> {
     // The value that the official clients send.
     let is_usual = |value: &HeaderValue| value == "application/json, text/event-stream";
-    if headers.get(ACCEPT).is_none_or(is_usual)
+    if headers.accept.value.is_none_or(is_usual)
         || wanted.iter().all(|wanted| accepts(headers, wanted))
     {
         return Ok(());
     }
-    let message = "`Accept` does not include application/json or text/event-stream";
-    Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, message))
+    Err(Unsupported::Accept)
 }
 
-/// Returns true if the body is declared as JSON.
-fn is_json(headers: &HeaderMap) -> bool {
-    let content = headers.get(CONTENT_TYPE);
-    if content.is_some_and(|content| content == "application/json") {
-        return true;
-    }
-    let content = content.map(|content| content.to_str());
-    content.is_some_and(|content| {
-        content.is_ok_and(|content| media_type(content) == Some("application/json"))
-    })
+fn is_json(content: &HeaderValue) -> bool {
+    content == "application/json"
+        || content
+            .to_str()
+            .is_ok_and(|content| media_type(content) == Some("application/json"))
 }
 
 /// Returns the media type of a header value in lower case, without parameters, if it is a known one.
@@ -75,8 +98,8 @@ fn media_type(value: &str) -> Option<&'static str> {
 }
 
 /// Returns true if the client accepts responses of this media type.
-fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
-    let values = headers.get_all(ACCEPT).iter();
+fn accepts(headers: &RequestHeaders<'_>, wanted: &str) -> bool {
+    let values = headers.all.get_all(ACCEPT).iter();
     let (kind, _) = wanted.split_once('/').unwrap_or((wanted, ""));
     let mut values = values.filter_map(|value| value.to_str().ok());
     values.any(|value| {

@@ -9,6 +9,8 @@ use treenail_runtime::internal::{Envelope, as_string};
 use treenail_runtime::{RpcError, Server};
 use treenail_schema::error_code::HEADER_MISMATCH;
 
+use crate::request_headers::Field;
+
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -22,16 +24,27 @@ pub(super) struct StandardHeaders<'a> {
 }
 
 impl<'a> StandardHeaders<'a> {
-    /// Reads the headers that a request of `method` requires. `Mcp-Name` is required if it repeats a `member` of the parameters.
+    /// Reads the headers that a request of `method` requires, in one pass. `Mcp-Name` is required if it repeats a `member` of the
+    /// parameters.
     pub(super) fn read(headers: &'a HeaderMap, member: Option<&str>) -> Result<Self, RpcError> {
-        let required = |name| {
-            let value = single_header(headers, &name)?;
+        let (mut version, mut method) = (Field::default(), Field::default());
+        let mut name = Field::default();
+        for (key, value) in headers {
+            match key.as_str() {
+                "mcp-protocol-version" => version.add(value),
+                "mcp-method" => method.add(value),
+                "mcp-name" => name.add(value),
+                _ => {}
+            }
+        }
+        let required = |field: Field<'a>, name: &HeaderName| {
+            let value = field.text(name)?;
             value.ok_or_else(|| header_mismatch(format!("the header `{name}` is missing")))
         };
-        let name = member.map(|_| required(NAME)).transpose()?;
+        let name = member.map(|_| required(name, &NAME)).transpose()?;
         Ok(Self {
-            version: required(PROTOCOL_VERSION)?,
-            method: required(METHOD)?,
+            version: required(version, &PROTOCOL_VERSION)?,
+            method: required(method, &METHOD)?,
             name: name.map(|name| decode_header(&NAME, name)).transpose()?,
         })
     }
@@ -95,18 +108,7 @@ pub(super) fn single_header<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> Result<Option<&'a str>, RpcError> {
-    let Some(value) = headers.get(name) else {
-        return Ok(None);
-    };
-    // Usually no header occurs twice, and the two numbers are equal.
-    if headers.len() != headers.keys_len() && headers.get_all(name).iter().count() > 1 {
-        return Err(header_mismatch(format!("the header `{name}` occurs twice")));
-    }
-    // `to_str` accepts visible ASCII and tabs only.
-    let value = value
-        .to_str()
-        .map_err(|_| header_mismatch(format!("the header `{name}` contains invalid characters")))?;
-    Ok(Some(value.trim_matches([' ', '\t'])))
+    Field::find(headers, name).text(name)
 }
 
 /// Decodes a header value, which may be encoded as `=?base64?…?=`.

@@ -2,7 +2,7 @@
 //!
 //! Use the crate `treenail`, which re-exports all of this in `treenail::http`. Modules:
 //!
-//! `service` checks a request, with `origin` for its host and origin, and `body` reads it. A modern message is handled by
+//! `service` checks a request with its `request_headers`, with `origin` for its host and origin, and `body` reads it. A modern message is handled by
 //! `modern`: it checks `headers` and `header_params` against the body and runs the message on a new connection, whose
 //! messages `exchange` writes to the response. A legacy message is handled by `legacy`, in its session. `sse` provides the
 //! older HTTP+SSE transport at two more paths. `server` is a listener for programs without an HTTP stack, and `serve` extends
@@ -26,6 +26,7 @@ mod legacy;
 mod modern;
 mod origin;
 mod read_timeout;
+mod request_headers;
 mod response;
 mod self_wake;
 mod serve;

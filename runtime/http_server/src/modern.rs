@@ -8,15 +8,15 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use treenail_runtime::internal::{Body, CachedPeer, Envelope, Message, object, stated_version};
 use treenail_runtime::{Connection, Handled, RpcError, Server};
+use treenail_schema::Method;
 use treenail_schema::error_code::INVALID_PARAMS;
-use treenail_schema::{Method, Revision};
 
 use crate::attach_extensions;
 use crate::authorize::expiry;
 use crate::call_permits::{over_capacity, reclaim_call_permits};
 use crate::exchange::{Exchange, modern_response};
 use crate::header_params::check_header_params;
-use crate::headers::{PROTOCOL_VERSION, StandardHeaders, check_notification, name_member};
+use crate::headers::{StandardHeaders, check_notification, name_member};
 use crate::legacy::Sessions;
 use crate::response::{RESPONSE_CAPACITY, Rejection, Reply, json_response};
 use crate::stream_permits::StreamPermits;
@@ -28,12 +28,6 @@ pub(super) fn states_version(message: &Message<'_>) -> bool {
     };
     let meta = envelope.params.meta.filter(|meta| meta.starts_with('{'));
     meta.is_some_and(|meta| stated_version(meta).is_some())
-}
-
-/// Returns the revision that the headers name, if it is a supported one.
-pub(super) fn header_revision(headers: &HeaderMap) -> Option<Revision> {
-    let version = headers.get(PROTOCOL_VERSION)?;
-    version.to_str().ok()?.trim().parse().ok()
 }
 
 /// Cache of the peer of the last request. Most requests have the same peer, which then is not parsed again.

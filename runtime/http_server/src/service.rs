@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::{CONNECTION, TRANSFER_ENCODING};
+use http::header::CONNECTION;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
@@ -25,6 +25,7 @@ use crate::modern;
 use crate::modern::{Modern, PeerCache};
 use crate::origin::Guard;
 use crate::read_timeout::ReadTimeout;
+use crate::request_headers::RequestHeaders;
 use crate::response::{HttpBody, Rejection, Reply};
 use crate::stream_permits::StreamPermits;
 
@@ -102,9 +103,22 @@ pub(super) struct ServiceParts {
 enum Head<'a> {
     Answered(Response<HttpBody>),
     Sse((&'a SsePaths, SseEndpoint)),
-    /// With the revision that the headers name.
-    WithoutBody(Option<Revision>),
+    WithoutBody,
     WithBody,
+}
+
+/// Facts about the head of a request, which are needed after its checks.
+#[derive(Default)]
+struct HeadFacts {
+    /// Caller of an authorized request.
+    caller: Option<Authorized>,
+    /// Revision that the headers name, if it is a supported one.
+    revision: Option<Revision>,
+    /// True if the connection must close.
+    ///
+    /// A proxy that determines another body length could take following bytes for a part of this request, or the reverse
+    /// (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
+    must_close: bool,
 }
 
 impl HttpService {
@@ -219,23 +233,20 @@ impl HttpService {
         self,
         request: Request<B>,
     ) -> impl Future<Output = Response<HttpBody>> {
-        // A proxy that determines another body length could take following bytes for a part of this request, or the reverse
-        // (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
-        let must_close = request.headers().contains_key(TRANSFER_ENCODING);
         let cors = self.0.cors.as_ref();
         let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
         let (mut parts, body) = request.into_parts();
         async move {
-            let mut caller = None;
-            let reply = match self.check_head(&mut parts, &mut caller).await {
+            let mut facts = HeadFacts::default();
+            let reply = match self.check_head(&mut parts, &mut facts).await {
                 Ok(Head::Answered(response)) => Ok(Reply::Ready(response)),
                 // Boxed, because it would be the largest part of the future of every request.
                 Ok(Head::Sse(paths)) => Box::pin(self.handle_sse(parts, body, paths)).await,
-                Ok(Head::WithoutBody(revision)) => self.handle_without_body(parts, revision),
+                Ok(Head::WithoutBody) => self.handle_without_body(parts, facts.revision),
                 Ok(Head::WithBody) => {
                     let limits = self.0.server.limits();
                     let body = read_body(body, limits, &self.0.read_timeout).await;
-                    body.and_then(|body| self.handle_body(parts, &body))
+                    body.and_then(|body| self.handle_body(parts, facts.revision, &body))
                 }
                 Err(rejection) => Err(rejection),
             };
@@ -244,7 +255,7 @@ impl HttpService {
                 Ok(Reply::Pending(response)) => response.await,
                 Err(rejection) => Err(rejection),
             };
-            let result = match &caller {
+            let result = match &facts.caller {
                 Some(caller) => self.refuse_scopes(caller, result),
                 None => result,
             };
@@ -252,7 +263,7 @@ impl HttpService {
             if let Some(origin) = origin {
                 add_cors_headers(&mut response, origin);
             }
-            if must_close {
+            if facts.must_close {
                 let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(CONNECTION, close);
             }
@@ -260,24 +271,28 @@ impl HttpService {
         }
     }
 
-    /// Checks the head of a request, and sets the caller of an authorized one.
+    /// Checks the head of a request, and notes facts about it.
     async fn check_head(
         &self,
         parts: &mut Parts,
-        caller: &mut Option<Authorized>,
+        facts: &mut HeadFacts,
     ) -> Result<Head<'_>, Rejection> {
-        let limits = self.0.server.limits();
-        check_size(&parts.headers, limits.http.header_bytes)?;
+        let headers = RequestHeaders::read(&parts.headers);
+        facts.must_close = headers.transfer_encoding.is_present();
+        facts.revision = headers.revision();
+        check_size(&headers, self.0.server.limits().http.header_bytes)?;
         if let Some(response) = self.document(parts)? {
             return Ok(Head::Answered(response));
         }
-        self.0.guard.check(parts)?;
+        self.0.guard.check(&headers, &parts.uri)?;
         if let Some(response) = self.0.cors.as_ref().and_then(|cors| cors.preflight(parts)) {
             return Ok(Head::Answered(response));
         }
+        let is_supported = check_content(&headers)
+            .and_then(|()| check_accept(&headers, &["application/json", "text/event-stream"]));
         if let Some(authorizer) = &self.0.authorizer {
             match authorize_request(&**authorizer, parts).await {
-                Ok(authorized) => *caller = Some(authorized),
+                Ok(authorized) => facts.caller = Some(authorized),
                 Err(response) => return Ok(Head::Answered(response.map(HttpBody::from))),
             }
         }
@@ -286,14 +301,13 @@ impl HttpService {
         }
         match parts.method {
             Method::POST => {
-                check_content(&parts.headers)?;
-                check_accept(&parts.headers, &["application/json", "text/event-stream"])?;
+                is_supported?;
                 Ok(Head::WithBody)
             }
-            Method::GET | Method::DELETE => match modern::header_revision(&parts.headers) {
+            Method::GET | Method::DELETE => match facts.revision {
                 Some(revision) if revision.is_modern() => Err(self.method_not_allowed()),
                 _ if !self.0.has_sessions => Err(self.method_not_allowed()),
-                revision => Ok(Head::WithoutBody(revision)),
+                _ => Ok(Head::WithoutBody),
             },
             _ => Err(self.method_not_allowed()),
         }
@@ -306,7 +320,10 @@ impl HttpService {
         revision: Option<Revision>,
     ) -> Result<Reply, Rejection> {
         if parts.method == Method::GET {
-            check_accept(&parts.headers, &["text/event-stream"])?;
+            check_accept(
+                &RequestHeaders::read(&parts.headers),
+                &["text/event-stream"],
+            )?;
             self.check_scopes(&parts, None)?;
             return self.legacy(parts, revision).get().map(Reply::Ready);
         }
@@ -315,9 +332,13 @@ impl HttpService {
     }
 
     /// Handles the body of a POST.
-    fn handle_body(&self, parts: Parts, bytes: &[u8]) -> Result<Reply, Rejection> {
+    fn handle_body(
+        &self,
+        parts: Parts,
+        revision: Option<Revision>,
+        bytes: &[u8],
+    ) -> Result<Reply, Rejection> {
         let limits = self.0.server.limits();
-        let revision = modern::header_revision(&parts.headers);
         let has_modern_version = revision.is_some_and(Revision::is_modern);
         let cached = has_modern_version.then(|| self.0.peer_cache.get());
         let cached = cached.unwrap_or_default();

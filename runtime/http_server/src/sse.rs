@@ -12,6 +12,7 @@ use crate::body::read_body;
 use crate::checks::{check_accept, check_content};
 use crate::legacy::{SseEndpoint, SsePaths};
 use crate::modern;
+use crate::request_headers::RequestHeaders;
 use crate::response::{Rejection, Reply};
 use crate::service::HttpService;
 
@@ -53,7 +54,10 @@ impl HttpService {
     ) -> Result<Reply, Rejection> {
         match (endpoint, &parts.method) {
             (SseEndpoint::Stream, &Method::GET) => {
-                check_accept(&parts.headers, &["text/event-stream"])?;
+                check_accept(
+                    &RequestHeaders::read(&parts.headers),
+                    &["text/event-stream"],
+                )?;
                 self.check_scopes(&parts, None)?;
                 return self.legacy(parts, None).open_sse(paths).map(Reply::Ready);
             }
@@ -61,7 +65,9 @@ impl HttpService {
             (SseEndpoint::Stream, _) => return Err(Rejection::method_not_allowed("GET")),
             (SseEndpoint::Messages, _) => return Err(Rejection::method_not_allowed("POST")),
         }
-        check_content(&parts.headers)?;
+        let headers = RequestHeaders::read(&parts.headers);
+        check_content(&headers)?;
+        let revision = headers.revision();
         let limits = self.server().limits();
         let bytes = read_body(body, limits, &self.parts().read_timeout).await?;
         let body = parse(&bytes, limits);
@@ -79,7 +85,7 @@ impl HttpService {
                 rejected.map(Reply::Ready)
             }
             internal::Body::One(Ok(message))
-                if modern::header_revision(&parts.headers).is_some_and(Revision::is_modern)
+                if revision.is_some_and(Revision::is_modern)
                     || modern::states_version(&message) =>
             {
                 let message = "HTTP+SSE requires a handshake; modern requests are served at the endpoint of Streamable HTTP";

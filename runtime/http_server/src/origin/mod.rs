@@ -6,12 +6,12 @@ mod tests;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
-use http::request::Parts;
+use http::header::ORIGIN;
 use http::uri::{Authority, Uri};
 use http::{HeaderValue, StatusCode};
 use treenail_runtime::internal::LogThrottle;
 
+use crate::request_headers::{Field, RequestHeaders};
 use crate::response::Rejection;
 
 /// Allowed values of `Host` and `Origin`.
@@ -62,18 +62,23 @@ impl Guard {
     }
 
     /// Rejects requests for other hosts or from other origins.
-    pub(super) fn check(&self, parts: &Parts) -> Result<(), Rejection> {
-        self.check_host(&parts.headers, &parts.uri)?;
-        self.check_origin(&parts.headers)
+    pub(super) fn check(&self, headers: &RequestHeaders<'_>, uri: &Uri) -> Result<(), Rejection> {
+        self.check_host(headers.host, uri)?;
+        self.check_origin(headers)
     }
 
     /// Rejects requests for other hosts.
-    pub(super) fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Rejection> {
+    pub(super) fn check_host(&self, host: Field<'_>, uri: &Uri) -> Result<(), Rejection> {
         let Allowed::Listed(names) = &self.hosts else {
             return Ok(());
         };
-        let header = single(headers, &HOST)
-            .map_err(|()| Rejection::new(StatusCode::BAD_REQUEST, "`Host` occurs twice"))?;
+        if host.is_repeated {
+            return Err(Rejection::new(
+                StatusCode::BAD_REQUEST,
+                "`Host` occurs twice",
+            ));
+        }
+        let header = host.value;
         // Fast path for most requests to a local server.
         if uri.authority().is_none() && header.is_some_and(is_plainly_local) {
             return Ok(());
@@ -97,12 +102,12 @@ impl Guard {
         Err(foreign_host())
     }
 
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Rejection> {
+    fn check_origin(&self, headers: &RequestHeaders<'_>) -> Result<(), Rejection> {
         let Allowed::Listed(names) = &self.origins else {
             return Ok(());
         };
         let is_allowed = |origin: &HeaderValue| allows_origin(names, origin);
-        if !headers.contains_key(ORIGIN) || headers.get_all(ORIGIN).iter().all(is_allowed) {
+        if !headers.origin.is_present() || headers.all.get_all(ORIGIN).iter().all(is_allowed) {
             return Ok(());
         }
         if self.warned.is_due() {
@@ -118,15 +123,6 @@ impl Guard {
 fn foreign_host() -> Rejection {
     let message = "requests for this host are not allowed";
     Rejection::new(StatusCode::FORBIDDEN, message)
-}
-
-/// Returns the value if there is exactly one, `None` if there is none, and an error if there are more.
-fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
-    // Usually no header occurs twice, and the two numbers are equal.
-    if headers.len() != headers.keys_len() && headers.get_all(name).iter().count() > 1 {
-        return Err(());
-    }
-    Ok(headers.get(name))
 }
 
 /// Returns true for the usual spellings of this computer. `false` is inconclusive.
