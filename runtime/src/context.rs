@@ -50,6 +50,8 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
+    /// Inlined, so that the state is constructed in its allocation.
+    #[inline]
     pub(crate) fn new(state: CallState, extensions: Extensions) -> Self {
         Self {
             state: Arc::new(state),

@@ -82,15 +82,18 @@ impl LazyId {
 /// Parses a number. Most ids are a few digits, which need no checks.
 #[inline]
 fn number(text: &str) -> Option<i64> {
+    if text.is_empty() || text.len() > 18 {
+        return text.parse().ok();
+    }
     let mut number = 0;
     for byte in text.bytes() {
         let digit = byte.wrapping_sub(b'0');
-        if digit > 9 || text.len() > 18 {
+        if digit > 9 {
             return text.parse().ok();
         }
         number = number * 10 + i64::from(digit);
     }
-    (!text.is_empty()).then_some(number)
+    Some(number)
 }
 
 /// An id to find a call by: the same for all ways to write it.

@@ -66,6 +66,21 @@ impl Places {
         }
     }
 
+    /// Adds a member, whose value is a slice of `object`. Before it are its key in quotes and a colon, of `key_bytes` in all.
+    #[inline]
+    pub fn add_compact(&mut self, object: &str, key_bytes: usize, value: &str) {
+        let member = self.members.get_mut(usize::from(self.count));
+        let start = place(object, value).zip(u16::try_from(key_bytes).ok());
+        match (member, start) {
+            (Some(member), Some((value, key_bytes))) => {
+                let key = [value[0] - key_bytes + 1, value[0] - 2];
+                *member = Member { key, value };
+                self.count += 1;
+            }
+            _ => self.count = UNKNOWN,
+        }
+    }
+
     /// Reads the object with the result of `serde_json`. Returns `None` if that has to read it, also for its error.
     pub fn read<T: DeserializeOwned>(&self, object: &str) -> Option<T> {
         let members = self.members.get(..usize::from(self.count))?.iter();
@@ -310,6 +325,30 @@ mod tests {
             places.add(object, &key, value);
         }
         places
+    }
+
+    #[test]
+    fn a_compact_member_is_found_only_without_white_space() {
+        let (object, key) = ("{\"a\":[1],\"b\":2}", "\"b\":");
+        let (mut places, mut members) = (Places::new(object), Members::new(object).unwrap());
+        assert!(!members.skip_key(key));
+        assert!(members.skip_key("\"a\":"));
+        places.add_compact(object, 4, members.value().unwrap());
+        assert!(members.skip_key(key));
+        places.add_compact(object, key.len(), members.integer().unwrap());
+        assert!(!members.skip_key(key));
+        assert!(members.next().unwrap().is_none());
+        let read: Option<Value> = places.read(object);
+        assert_eq!(read, serde_json::from_str(object).ok());
+        for object in ["{ \"b\":2}", "{\"b\" :2}", "{\"b\": 2}", "{\"b\"", "{"] {
+            assert!(!Members::new(object).unwrap().skip_key(key), "{object}");
+        }
+        for value in ["2 ", "2.5", "2e1", "\"2\"", "[2]", ""] {
+            let object = format!("{{\"b\":{value}}}");
+            let mut members = Members::new(&object).unwrap();
+            assert!(members.skip_key(key), "{object}");
+            assert_eq!(members.integer(), None, "{object}");
+        }
     }
 
     /// Checks that whatever is read by places is as `serde_json` reads it, and returns the number of such reads.

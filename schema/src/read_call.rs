@@ -3,12 +3,17 @@
 //! It reads the members that nearly all results have in one pass, without buffers. Any other text is read by serde, also a malformed
 //! one: both accept the same texts, and errors are those of serde.
 
-use serde_json::Result;
+use std::borrow::Cow;
+
+use serde_json::{Map, Result, Value};
 
 use crate::wire::{DEEPEST, Scanner, SyntaxError, as_string};
 use crate::{
     CallToolResult, ContentBlock, Implementation, ResultMetaObject, ResultType, TextContent,
 };
+
+/// Maximum number of digits that surely fit in 64 bits.
+const MAX_DIGITS: usize = 18;
 
 /// Reads a result from its JSON text.
 pub(crate) fn call_tool_result(text: &str) -> Result<CallToolResult> {
@@ -37,8 +42,7 @@ fn common(text: &str) -> Option<CallToolResult> {
                 1 << 1
             }
             "structuredContent" => {
-                let value = scanner.value().ok()?;
-                result.structured_content = Some(serde_json::from_str(value).ok()?);
+                result.structured_content = Some(json(&mut scanner)?);
                 1 << 2
             }
             "isError" => {
@@ -77,7 +81,7 @@ impl Keys {
     fn next<'a>(
         &mut self,
         scanner: &mut Scanner<'a>,
-    ) -> std::result::Result<Option<std::borrow::Cow<'a, str>>, SyntaxError> {
+    ) -> std::result::Result<Option<Cow<'a, str>>, SyntaxError> {
         let is_first = !std::mem::replace(&mut self.is_started, true);
         scanner.next_member(is_first)
     }
@@ -98,6 +102,29 @@ fn blocks(scanner: &mut Scanner<'_>, blocks: &mut Vec<ContentBlock>) -> Option<(
 }
 
 fn block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
+    let text = scanner.attempt(|scanner| {
+        let [text] = compact_strings(scanner, ["{\"type\":\"text\",\"text\":"])?;
+        Some(TextContent::new(text).into())
+    });
+    text.or_else(|| any_block(scanner))
+}
+
+/// Reads an object as most servers write it: without white space, with a string after each of `keys`, and nothing else.
+fn compact_strings<'a, const N: usize>(
+    scanner: &mut Scanner<'a>,
+    keys: [&str; N],
+) -> Option<[Cow<'a, str>; N]> {
+    let mut strings = [const { Cow::Borrowed("") }; N];
+    for (string, key) in strings.iter_mut().zip(keys) {
+        if !scanner.skip_exact(key) {
+            return None;
+        }
+        *string = as_string(scanner.value().ok()?)?;
+    }
+    scanner.skip_exact("}").then_some(strings)
+}
+
+fn any_block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
     let start = scanner.open_object().ok()?;
     let (mut is_text, mut text, mut is_plain) = (false, None, true);
     let mut members = Keys::default();
@@ -123,7 +150,7 @@ fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option
     let mut members = Keys::default();
     while let Some(key) = members.next(scanner).ok()? {
         if key != "io.modelcontextprotocol/serverInfo" {
-            let value = serde_json::from_str(scanner.value().ok()?).ok()?;
+            let value = json(scanner)?;
             meta.extra.insert(key.into_owned(), value);
         } else if meta.server_info.is_none() {
             meta.server_info = Some(implementation(scanner)?);
@@ -134,7 +161,41 @@ fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option
     Some(())
 }
 
+/// Reads a value. Most are objects of a few scalars, which need no deserializer.
+fn json(scanner: &mut Scanner<'_>) -> Option<Value> {
+    if scanner.peek() != Some(b'{') {
+        return scalar(scanner.value().ok()?);
+    }
+    scanner.open_object().ok()?;
+    let (mut members, mut object) = (Keys::default(), Map::new());
+    while let Some(key) = members.next(scanner).ok()? {
+        let value = scalar(scanner.value().ok()?)?;
+        object.insert(key.into_owned(), value);
+    }
+    Some(object.into())
+}
+
+/// Reads a checked value, which is a scalar as a rule.
+fn scalar(text: &str) -> Option<Value> {
+    match text.as_bytes() {
+        b"true" => Some(true.into()),
+        b"false" => Some(false.into()),
+        digits if digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_digit) => {
+            text.parse::<u64>().ok().map(Value::from)
+        }
+        _ => serde_json::from_str(text).ok(),
+    }
+}
+
 fn implementation(scanner: &mut Scanner<'_>) -> Option<Implementation> {
+    let compact = scanner.attempt(|scanner| {
+        let [name, version] = compact_strings(scanner, ["{\"name\":", ",\"version\":"])?;
+        Some(Implementation::new(name, version))
+    });
+    compact.or_else(|| any_implementation(scanner))
+}
+
+fn any_implementation(scanner: &mut Scanner<'_>) -> Option<Implementation> {
     let start = scanner.open_object().ok()?;
     let (mut name, mut version, mut is_plain) = (None, None, true);
     let mut members = Keys::default();
@@ -158,7 +219,7 @@ mod tests {
     use super::*;
 
     /// Values of each member, the last ones malformed.
-    const CONTENT: [&str; 13] = [
+    const CONTENT: [&str; 14] = [
         r#"[{"type":"text","text":"3"}]"#,
         r#" [ {"text" : "a\n\u00e9" , "type":"text"} , {"type":"text","text":""} ] "#,
         "[]",
@@ -166,6 +227,7 @@ mod tests {
         r#"[{"type":"text","text":"3","annotations":{"priority":1},"_meta":{"a":1}}]"#,
         r#"[{"t\u0079pe":"te\u0078t","text":"3","unknown":[{}]}]"#,
         r#"[{"type":"text","text":"\ud800"}]"#,
+        r#"[{"type":"text","text":"3" }, {"type":"text","text": "4"},{"type":"text","text":"5","annotations":null}]"#,
         r#"[{"type":"text","text":"3","text":"4"}]"#,
         r#"[{"type":"text","type":"text","text":"4"}]"#,
         r#"[{"type":"text"}]"#,
@@ -173,11 +235,15 @@ mod tests {
         r#"[{"type":"new"}]"#,
         "null",
     ];
-    const OTHERS: [&str; 19] = [
+    const OTHERS: [&str; 23] = [
         "",
         r#","isError":true"#,
         r#","isError":null,"structuredContent":null"#,
         r#","structuredContent":{"b":[1,-2,3.5,1e3],"a":null,"a":{}}"#,
+        r#","structuredContent":{"a":-0,"b":123456789012345678,"c":1234567890123456789,"d":18446744073709551616}"#,
+        r#","structuredContent":{"a":true,"b":false,"c":"\u00e9","b":0} "#,
+        r#","structuredContent":{"a":1,}"#,
+        r#","structuredContent":12"#,
         r#","resultType":"complete""#,
         r#","resultType":"input_required","unknown":{"a":[]}"#,
         r#","resultType":"compl\u0065te","_meta":null"#,

@@ -121,13 +121,18 @@ struct Live {
 }
 
 impl CallState {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `with_arguments`")]
+    #[inline(always)]
     pub(crate) fn new(call: &Call<'_>) -> Self {
         Self::with_arguments(call, false)
     }
 
     /// Creates the state, which has the text of the arguments on request.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is large, and is constructed where it is needed then"
+    )]
+    #[inline(always)]
     pub(crate) fn with_arguments(call: &Call<'_>, arguments: bool) -> Self {
         let asks = call.may_ask().then_some(call.target.method).flatten();
         let resumed = asks.and(call.resumed);
@@ -136,8 +141,10 @@ impl CallState {
         if !has_peer_meta {
             texts[0] = call.meta.unwrap_or_default();
         }
-        if asks.is_some() || arguments {
+        if asks.is_some() {
             texts[1] = call.target.name;
+        }
+        if asks.is_some() || arguments {
             texts[2] = call.target.arguments.unwrap_or_default();
         }
         Self {

@@ -45,6 +45,8 @@ pub struct FlatSchema {
 #[derive(Debug)]
 struct Property {
     name: String,
+    /// The name in quotes and a colon, as compact JSON has them. `None` for a name with escapes.
+    key: Option<String>,
     /// `None` if its schema is not a simple one.
     kind: Option<Kind>,
 }
@@ -80,6 +82,7 @@ impl FlatSchema {
             .map_or(Some(&none), Value::as_object)?;
         let property = |(name, schema): (&String, &Value)| Property {
             name: name.clone(),
+            key: compact_key(name),
             kind: schema.as_object().and_then(Kind::of),
         };
         let properties: Vec<_> = properties.iter().map(property).collect();
@@ -102,29 +105,75 @@ impl FlatSchema {
     pub fn accepts(&self, object: &str) -> Option<Places> {
         let mut members = Members::new(object).ok()?;
         let (mut seen, mut next, mut places) = (0_u64, 0, Places::new(object));
-        while let Ok(Some((key, value))) = members.next() {
-            places.add(object, &key, value);
-            // Most callers give the arguments in the order of the schema.
-            let is_next = self.properties.get(next).is_some_and(|it| it.name == *key);
-            let known = || self.properties.iter().position(|it| it.name == *key);
-            let Some(at) = is_next.then_some(next).or_else(known) else {
-                if self.open {
-                    continue;
+        loop {
+            // Most callers give the arguments in the order of the schema, and as compact JSON.
+            let property = self.properties.get(next);
+            let key = property.and_then(|property| property.key.as_deref());
+            if let Some(key) = key.filter(|key| members.skip_key(key)) {
+                let value = property?.read(&mut members)?;
+                places.add_compact(object, key.len(), value);
+            } else {
+                match self.other(&mut members, object, &mut places)? {
+                    Other::Property(index) => next = index,
+                    Other::Unknown => continue,
+                    Other::End => break,
                 }
-                return None;
-            };
-            next = at + 1;
-            let kind = self.properties[at].kind.as_ref();
-            if seen & (1 << at) != 0 || !kind.is_some_and(|kind| kind.accepts(value)) {
+            }
+            if seen & (1 << next) != 0 {
                 return None;
             }
-            seen |= 1 << at;
+            seen |= 1 << next;
+            next += 1;
         }
         (seen & self.required == self.required).then_some(places)
     }
+
+    /// Reads a member in any place and any form. Returns `None` if it is not accepted.
+    #[inline(never)]
+    fn other(&self, members: &mut Members<'_>, object: &str, places: &mut Places) -> Option<Other> {
+        let Some((key, value)) = members.next().ok()? else {
+            return Some(Other::End);
+        };
+        places.add(object, &key, value);
+        let Some(at) = self.properties.iter().position(|it| it.name == *key) else {
+            return self.open.then_some(Other::Unknown);
+        };
+        let kind = self.properties[at].kind.as_ref()?;
+        kind.accepts(value).then_some(Other::Property(at))
+    }
+}
+
+/// A member that is not the next one in the order of the schema, or not compact JSON.
+enum Other {
+    /// Index of its property, whose type the value has.
+    Property(usize),
+    Unknown,
+    End,
+}
+
+impl Property {
+    /// Reads the value after the key. Returns `None` if it is not certainly valid.
+    #[inline]
+    fn read<'a>(&self, members: &mut Members<'a>) -> Option<&'a str> {
+        let kind = self.kind.as_ref()?;
+        if *kind == Kind::ANY_INTEGER {
+            let value = members.integer()?;
+            return (value.len() <= MAX_DIGITS).then_some(value);
+        }
+        let value = members.value().ok()?;
+        kind.accepts(value).then_some(value)
+    }
+}
+
+/// Returns a name in quotes and a colon, unless it has characters that JSON can escape.
+fn compact_key(name: &str) -> Option<String> {
+    let key = format!("{}:", Value::from(name));
+    (!key.contains('\\')).then_some(key)
 }
 
 impl Kind {
+    const ANY_INTEGER: Self = Self::Integer(i64::MIN, i64::MAX);
+
     fn of(schema: &Map<String, Value>) -> Option<Self> {
         let (mut low, mut high, mut choices) = (None, None, None);
         let kind = schema.get("type")?.as_str()?;

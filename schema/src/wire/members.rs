@@ -23,6 +23,27 @@ impl<'a> Members<'a> {
         })
     }
 
+    /// Consumes the key of the next member if it is written as `key`: the key in double quotes and a colon, without white space
+    /// around them. Its value must be read next. With `false`, nothing has been consumed.
+    #[inline]
+    pub fn skip_key(&mut self, key: &str) -> bool {
+        let is_next = self.scanner.skip_compact_key(self.first, key);
+        self.first &= !is_next;
+        is_next
+    }
+
+    /// Returns the value after a [skipped](Members::skip_key) key.
+    #[inline]
+    pub fn value(&mut self) -> Result<&'a str, SyntaxError> {
+        self.scanner.value()
+    }
+
+    /// As [`Members::value`], but faster for an integer. Returns `None` for another value, and for one before white space.
+    #[inline]
+    pub fn integer(&mut self) -> Option<&'a str> {
+        self.scanner.compact_integer()
+    }
+
     /// Returns the next member, or `None` at the end of the object and of the text.
     #[expect(clippy::should_implement_trait, reason = "each step may fail")]
     #[inline]

@@ -34,32 +34,38 @@ impl<'a> Params<'a> {
     /// Scans the object at the position of `scanner`.
     pub fn scan(scanner: &mut Scanner<'a>) -> Result<Self, SyntaxError> {
         let mut params = Self::default();
+        params.fill(scanner)?;
+        Ok(params)
+    }
+
+    /// Scans into empty parameters, which need not be moved then.
+    pub(crate) fn fill(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
         let mut first = true;
         let start = scanner.open_object()?;
         while let Some(key) = scanner.next_member(first)? {
             first = false;
             if key == "_meta" {
-                if params.meta.replace(scanner.known_value()?).is_some() {
-                    params.repeated = Some("_meta");
+                if self.meta.replace(scanner.known_value()?).is_some() {
+                    self.repeated = Some("_meta");
                 }
                 continue;
             }
             let value = scanner.value()?;
             let (name, member) = match &*key {
-                "name" => ("name", &mut params.name),
-                "arguments" => ("arguments", &mut params.arguments),
-                "cursor" => ("cursor", &mut params.cursor),
-                "requestId" => ("requestId", &mut params.request_id),
-                "inputResponses" => ("inputResponses", &mut params.input_responses),
-                "requestState" => ("requestState", &mut params.request_state),
+                "name" => ("name", &mut self.name),
+                "arguments" => ("arguments", &mut self.arguments),
+                "cursor" => ("cursor", &mut self.cursor),
+                "requestId" => ("requestId", &mut self.request_id),
+                "inputResponses" => ("inputResponses", &mut self.input_responses),
+                "requestState" => ("requestState", &mut self.request_state),
                 _ => continue,
             };
             if member.replace(value).is_some() {
-                params.repeated = Some(name);
+                self.repeated = Some(name);
             }
         }
-        params.text = Some(scanner.since(start));
-        Ok(params)
+        self.text = Some(scanner.since(start));
+        Ok(())
     }
 
     /// Scans the text of an object that was checked when its message was parsed.
@@ -86,6 +92,7 @@ impl<'a> Params<'a> {
     }
 
     /// Rejects ambiguous parameters.
+    #[inline]
     pub fn check(&self) -> Result<(), RpcError> {
         self.repeated
             .map_or(Ok(()), |name| Err(repeated_member(name)))
@@ -121,11 +128,15 @@ pub fn string<'a>(name: &str, text: Option<&'a str>) -> Result<Cow<'a, str>, Rpc
 }
 
 /// Returns the JSON text of the optional object member `name`.
+#[inline]
 pub fn object<'a>(name: &str, text: Option<&'a str>) -> Result<Option<&'a str>, RpcError> {
     match text {
-        Some(text) if !text.starts_with('{') => Err(RpcError::invalid_params(format!(
-            "`params.{name}` is not an object"
-        ))),
+        Some(text) if !text.starts_with('{') => Err(not_an_object(name)),
         other => Ok(other),
     }
+}
+
+#[cold]
+fn not_an_object(name: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params.{name}` is not an object"))
 }

@@ -1,14 +1,13 @@
 //! State that the requests of a session share with the driver task.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::BuildHasherDefault;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 
-use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
 
-use crate::client::line::id_hasher::IdHasher;
 use crate::client::line::message;
+use crate::client::line::pending::{Answer, PendingReply, PendingRequests, pass_late};
 use crate::client::session::LateAnswers;
 use crate::client::stray::StrayLines;
 use crate::client::{
@@ -17,14 +16,6 @@ use crate::client::{
 
 /// Maximum number of cancelled requests whose results matter nevertheless. The oldest one is forgotten.
 const CANCELLED: usize = 256;
-
-type Answer = Result<String, ClientError>;
-
-/// Request that waits for its answer.
-struct Waiting {
-    reply: oneshot::Sender<Answer>,
-    late: Option<Weak<dyn LateAnswers>>,
-}
 
 pub(super) struct Inner {
     state: Mutex<State>,
@@ -40,13 +31,12 @@ pub(super) struct Inner {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// Lines that the driver has not taken yet.
-    output: Vec<u8>,
+    pub(super) output: Vec<u8>,
     /// Bytes that the driver has taken and not written yet.
     being_written: usize,
-    /// The requests that wait for a reply.
-    pending: HashMap<i64, Waiting, BuildHasherDefault<IdHasher>>,
+    pub(super) pending: PendingRequests,
     /// Cancelled requests whose results matter nevertheless, oldest first.
     cancelled: VecDeque<(i64, Weak<dyn LateAnswers>)>,
     driver_waker: Option<Waker>,
@@ -55,7 +45,7 @@ struct State {
 }
 
 impl State {
-    fn wake_driver(&mut self) {
+    pub(super) fn wake_driver(&mut self) {
         if let Some(waker) = self.driver_waker.take() {
             waker.wake();
         }
@@ -66,7 +56,7 @@ impl State {
     }
 
     /// Notes a cancelled request.
-    fn note_cancelled(&mut self, id: i64, late: Weak<dyn LateAnswers>) {
+    pub(super) fn note_cancelled(&mut self, id: i64, late: Weak<dyn LateAnswers>) {
         if self.cancelled.len() == CANCELLED {
             self.cancelled.pop_front();
         }
@@ -101,7 +91,7 @@ impl Inner {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -144,15 +134,10 @@ impl Inner {
     pub(super) fn send_request(
         &self,
         request: &SessionRequest,
-    ) -> Result<oneshot::Receiver<Answer>, ClientError> {
+    ) -> Result<PendingReply<'_>, ClientError> {
         let mut state = self.state();
         state.check_open()?;
-        let (sender, receiver) = oneshot::channel();
-        let waiting = Waiting {
-            reply: sender,
-            late: request.late.clone(),
-        };
-        state.pending.insert(request.id, waiting);
+        state.pending.insert(request.id, request.late.clone());
         message::push_request(
             &mut state.output,
             request.id,
@@ -160,7 +145,8 @@ impl Inner {
             &request.params,
         );
         state.wake_driver();
-        Ok(receiver)
+        drop(state);
+        Ok(PendingReply::new(self, request))
     }
 
     pub(super) fn send_notification(
@@ -195,14 +181,19 @@ impl Inner {
 
     /// Passes an answer to its request, if that still waits.
     pub(super) fn complete(&self, id: i64, answer: Answer) {
-        let waiting = self.state().pending.remove(&id);
-        let (unread, late) = match waiting {
-            // The receiver may already be gone.
-            Some(Waiting { reply, late }) => (reply.send(answer).err(), late),
-            None => (Some(answer), self.state().take_cancelled(id)),
+        let mut state = self.state();
+        let (unread, late) = match state.pending.answer(id, answer) {
+            Ok(waker) => {
+                drop(state);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+                return;
+            }
+            Err(unread) => (unread, state.take_cancelled(id)),
         };
-        let Some(answer) = unread else { return };
-        if !pass_late(late, answer) {
+        drop(state);
+        if !pass_late(late, unread) {
             tracing::debug!(
                 id,
                 "dropped an answer of the server that no request waits for"
@@ -251,17 +242,17 @@ impl Inner {
 
     /// Closes the session and fails all pending requests.
     pub(super) fn close(&self, reason: &ClientError) {
-        let pending = {
+        let wakers = {
             let mut state = self.state();
             if state.closed.is_some() {
                 return;
             }
             state.closed = Some(reason.clone());
             state.output = Vec::new();
-            std::mem::take(&mut state.pending)
+            state.pending.fail(reason)
         };
-        for (_, waiting) in pending {
-            drop(waiting.reply.send(Err(reason.clone())));
+        for waker in wakers {
+            waker.wake();
         }
         self.permits.close();
         self.output_space.notify_waiters();
@@ -290,69 +281,3 @@ impl Inner {
 /// True if the session is to close after all output has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closing(pub(super) bool);
-
-/// Passes a result to its late receiver. Returns `false` if there is none.
-fn pass_late(late: Option<Weak<dyn LateAnswers>>, answer: Answer) -> bool {
-    let late = late.and_then(|late| late.upgrade());
-    let (Some(late), Ok(text)) = (late, answer) else {
-        return false;
-    };
-    late.on_late_result(text);
-    true
-}
-
-/// A request without an answer yet. Dropping it cancels the request on the server.
-pub(super) struct PendingReply<'a> {
-    inner: &'a Inner,
-    answer: oneshot::Receiver<Answer>,
-    /// `None` once the answer has been read.
-    id: Option<i64>,
-    cancellable: bool,
-    late: Option<Weak<dyn LateAnswers>>,
-}
-
-impl<'a> PendingReply<'a> {
-    pub(super) fn new(
-        inner: &'a Inner,
-        request: &SessionRequest,
-        answer: oneshot::Receiver<Answer>,
-    ) -> Self {
-        Self {
-            inner,
-            answer,
-            id: Some(request.id),
-            cancellable: request.cancellable,
-            late: request.late.clone(),
-        }
-    }
-
-    /// Waits for the answer.
-    pub(super) async fn answer(mut self) -> Answer {
-        let answer = (&mut self.answer).await;
-        self.id = None;
-        answer.unwrap_or_else(|_| Err(self.inner.close_error()))
-    }
-}
-
-impl Drop for PendingReply<'_> {
-    fn drop(&mut self) {
-        let Some(id) = self.id else { return };
-        let mut state = self.inner.state();
-        if state.pending.remove(&id).is_some() {
-            if self.cancellable {
-                message::push_cancellation(&mut state.output, id);
-                state.wake_driver();
-            }
-            if let Some(late) = self.late.take() {
-                state.note_cancelled(id, late);
-            }
-            return;
-        }
-        drop(state);
-        // The answer has arrived, and has not been read.
-        self.answer.close();
-        if let Ok(answer) = self.answer.try_recv() {
-            pass_late(self.late.take(), answer);
-        }
-    }
-}

@@ -7,6 +7,7 @@ mod driver;
 mod id_hasher;
 mod inner;
 mod message;
+mod pending;
 
 use std::fmt;
 use std::future::{Future, pending, ready};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
 
 use self::driver::Driver;
-use self::inner::{Inner, PendingReply};
+use self::inner::Inner;
 use crate::client::stray::StrayLines;
 use crate::client::{
     ClientLimits, IncomingHandler, Session, SessionFuture, SessionNotification, SessionRequest,
@@ -148,10 +149,7 @@ impl Session for LineSession {
         Box::pin(async move {
             let _permit = self.inner.acquire_permit().await?;
             self.inner.wait_for_output_space().await;
-            let answer = self.inner.send_request(&request)?;
-            PendingReply::new(&self.inner, &request, answer)
-                .answer()
-                .await
+            self.inner.send_request(&request)?.await
         })
     }
 

@@ -270,21 +270,25 @@ impl Connection {
 
     /// Handles one message.
     #[doc(hidden)]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers own the message; a match by value would copy its envelope"
+    )]
     pub fn on_message(
         &mut self,
         message: Result<Message<'_>, Invalid<'_>>,
         out: &mut Vec<u8>,
     ) -> Handled {
-        match message {
+        match &message {
             Ok(Message::Request(id, envelope))
-                if !self.has_room() && self.server.begins_call(&envelope) =>
+                if !self.has_room() && self.server.begins_call(envelope) =>
             {
                 self.wanted = 1;
                 Handled::Deferred(serde_json::from_str(id).ok())
             }
             Ok(Message::Request(id, envelope)) => {
                 let session = self.session;
-                match self.on_request(id, &envelope, out) {
+                match self.on_request(id, envelope, out) {
                     Some(request) => {
                         let request = request.with_place(self.take_place());
                         Handled::Pending(PendingResponse::one(request))
@@ -293,9 +297,9 @@ impl Connection {
                     None => Handled::Complete,
                 }
             }
-            Ok(Message::Notification(envelope)) => self.on_notification(&envelope),
+            Ok(Message::Notification(envelope)) => self.on_notification(envelope),
             Ok(Message::Response(id, answer)) => {
-                self.outbox.requests().on_response(id, answer);
+                self.outbox.requests().on_response(id, *answer);
                 Handled::Complete
             }
             Err(invalid) => {

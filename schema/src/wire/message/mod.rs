@@ -41,6 +41,7 @@ pub struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
+    #[inline]
     fn new(method: Cow<'a, str>, params: Params<'a>) -> Self {
         Self {
             known: Method::from_name(&method),
@@ -142,7 +143,8 @@ struct Parts<'a> {
     jsonrpc: Option<&'a str>,
     id: Option<&'a str>,
     method: Option<&'a str>,
-    params: Option<Params<'a>>,
+    params: Params<'a>,
+    has_params: bool,
     /// `params` is something other than an object.
     misshapen_params: bool,
     answer: Option<Result<&'a str, &'a str>>,
@@ -205,10 +207,10 @@ impl<'a> Parts<'a> {
             self.misshapen_params = true;
             return scanner.value().map(drop);
         }
-        if self.params.replace(Params::scan(scanner)?).is_some() {
+        if std::mem::replace(&mut self.has_params, true) {
             self.repeated = Some("params");
         }
-        Ok(())
+        self.params.fill(scanner)
     }
 
     fn read_answer(&mut self, answer: Result<&'a str, &'a str>) {
@@ -242,7 +244,7 @@ impl<'a> Parts<'a> {
         if self.misshapen_params {
             return invalid("`params` is not an object".to_owned());
         }
-        let params = self.params.unwrap_or_default();
+        let params = self.params;
         match (id, self.method.map(as_string), self.answer) {
             (Some(id), Some(Some(method)), None) => {
                 Ok(Message::Request(id, Envelope::new(method, params)))

@@ -1,0 +1,156 @@
+//! Requests that wait for an answer, and the future of one.
+//!
+//! An answer is stored with its request, under the lock that both sides take anyway, so a request needs no channel.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
+use std::hash::BuildHasherDefault;
+use std::mem::replace;
+use std::pin::Pin;
+use std::sync::Weak;
+use std::task::{Context, Poll, Waker};
+
+use crate::client::line::id_hasher::IdHasher;
+use crate::client::line::inner::Inner;
+use crate::client::line::message;
+use crate::client::session::LateAnswers;
+use crate::client::{ClientError, SessionRequest};
+
+pub(super) type Answer = Result<String, ClientError>;
+
+/// Requests whose answer has not been read, by id.
+#[derive(Default)]
+pub(super) struct PendingRequests(HashMap<i64, Pending, BuildHasherDefault<IdHasher>>);
+
+struct Pending {
+    reply: Reply,
+    late: Option<Weak<dyn LateAnswers>>,
+}
+
+enum Reply {
+    /// The waker is that of the last poll.
+    Waiting(Option<Waker>),
+    Answered(Answer),
+}
+
+impl PendingRequests {
+    pub(super) fn insert(&mut self, id: i64, late: Option<Weak<dyn LateAnswers>>) {
+        let reply = Reply::Waiting(None);
+        self.0.insert(id, Pending { reply, late });
+    }
+
+    /// Stores an answer, and returns the waker of its request. The error is the answer, if no request waits for it.
+    pub(super) fn answer(&mut self, id: i64, answer: Answer) -> Result<Option<Waker>, Answer> {
+        let reply = self.0.get_mut(&id).map(|pending| &mut pending.reply);
+        let Some(reply) = reply.filter(|reply| matches!(reply, Reply::Waiting(_))) else {
+            return Err(answer);
+        };
+        match replace(reply, Reply::Answered(answer)) {
+            Reply::Waiting(waker) => Ok(waker),
+            Reply::Answered(former) => Err(former),
+        }
+    }
+
+    /// Fails all requests that wait, and returns their wakers.
+    pub(super) fn fail(&mut self, reason: &ClientError) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        for pending in self.0.values_mut() {
+            if let Reply::Waiting(waker) = &mut pending.reply {
+                wakers.extend(waker.take());
+                pending.reply = Reply::Answered(Err(reason.clone()));
+            }
+        }
+        wakers
+    }
+}
+
+/// A request whose answer has not been read. Dropping it cancels the request on the server.
+pub(super) struct PendingReply<'a> {
+    inner: &'a Inner,
+    id: i64,
+    cancellable: bool,
+    is_read: bool,
+}
+
+impl<'a> PendingReply<'a> {
+    /// Creates the future of a request that is pending.
+    pub(super) fn new(inner: &'a Inner, request: &SessionRequest) -> Self {
+        Self {
+            inner,
+            id: request.id,
+            cancellable: request.cancellable,
+            is_read: false,
+        }
+    }
+}
+
+impl Future for PendingReply<'_> {
+    type Output = Answer;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let mut state = self.inner.state();
+        let Entry::Occupied(mut entry) = state.pending.0.entry(self.id) else {
+            drop(state);
+            return Poll::Ready(Err(self.inner.close_error()));
+        };
+        match &mut entry.get_mut().reply {
+            Reply::Waiting(Some(waker)) if waker.will_wake(context.waker()) => Poll::Pending,
+            Reply::Waiting(waker) => {
+                let former = waker.replace(context.waker().clone());
+                // Without the lock, because a waker may own the future of another request.
+                drop(state);
+                drop(former);
+                Poll::Pending
+            }
+            Reply::Answered(_) => {
+                let Reply::Answered(answer) = entry.remove().reply else {
+                    return Poll::Pending;
+                };
+                drop(state);
+                self.is_read = true;
+                Poll::Ready(answer)
+            }
+        }
+    }
+}
+
+impl Drop for PendingReply<'_> {
+    fn drop(&mut self) {
+        if self.is_read {
+            return;
+        }
+        let mut state = self.inner.state();
+        let Some(Pending { reply, late }) = state.pending.0.remove(&self.id) else {
+            return;
+        };
+        match reply {
+            Reply::Waiting(waker) => {
+                if self.cancellable {
+                    message::push_cancellation(&mut state.output, self.id);
+                    state.wake_driver();
+                }
+                if let Some(late) = late {
+                    state.note_cancelled(self.id, late);
+                }
+                drop(state);
+                drop(waker);
+            }
+            // The answer has arrived, and has not been read.
+            Reply::Answered(answer) => {
+                drop(state);
+                pass_late(late, answer);
+            }
+        }
+    }
+}
+
+/// Passes a result to its late receiver. Returns `false` if there is none.
+pub(super) fn pass_late(late: Option<Weak<dyn LateAnswers>>, answer: Answer) -> bool {
+    let late = late.and_then(|late| late.upgrade());
+    let (Some(late), Ok(text)) = (late, answer) else {
+        return false;
+    };
+    late.on_late_result(text);
+    true
+}
