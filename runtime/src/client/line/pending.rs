@@ -154,3 +154,102 @@ pub(super) fn pass_late(late: Option<Weak<dyn LateAnswers>>, answer: Answer) -> 
     late.on_late_result(text);
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::task::Wake;
+
+    use super::*;
+    use crate::client::ClientLimits;
+    use crate::client::stray::StrayLines;
+
+    fn inner() -> Inner {
+        Inner::new(ClientLimits::default(), StrayLines::default())
+    }
+
+    fn request(id: i64) -> SessionRequest {
+        SessionRequest::new(id, "ping", "{}".to_owned())
+    }
+
+    fn poll(reply: &mut PendingReply<'_>) -> Poll<Answer> {
+        Pin::new(reply).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    fn complete(inner: &Inner, id: i64, text: &str) {
+        inner.complete(id, Ok(text.to_owned()));
+    }
+
+    #[test]
+    fn the_first_answer_counts_and_leaves_nothing_behind() {
+        let inner = inner();
+        let mut reply = inner.send_request(&request(7)).unwrap();
+        assert!(poll(&mut reply).is_pending());
+        complete(&inner, 8, "other");
+        assert!(poll(&mut reply).is_pending());
+        complete(&inner, 7, "first");
+        complete(&inner, 7, "second");
+        assert!(matches!(poll(&mut reply), Poll::Ready(Ok(text)) if text == "first"));
+        let output = inner.state().output.len();
+        drop(reply);
+        let state = inner.state();
+        assert!(state.pending.0.is_empty());
+        assert_eq!(state.output.len(), output, "nothing is cancelled");
+    }
+
+    #[test]
+    fn dropping_cancels_only_a_request_without_an_answer() {
+        let inner = inner();
+        let (first, second) = (
+            inner.send_request(&request(1)),
+            inner.send_request(&request(2)),
+        );
+        complete(&inner, 2, "{}");
+        drop((first.unwrap(), second.unwrap()));
+        let state = inner.state();
+        assert!(state.pending.0.is_empty());
+        let output = String::from_utf8_lossy(&state.output).into_owned();
+        assert!(output.contains("\"requestId\":1"), "{output}");
+        assert!(!output.contains("\"requestId\":2"), "{output}");
+    }
+
+    #[test]
+    fn closing_fails_requests_that_wait_but_not_answered_ones() {
+        let inner = inner();
+        let mut replies = [1, 2].map(|id| inner.send_request(&request(id)).unwrap());
+        complete(&inner, 1, "{}");
+        inner.close(&ClientError::closed("it is gone"));
+        assert!(matches!(poll(&mut replies[0]), Poll::Ready(Ok(_))));
+        assert!(matches!(
+            poll(&mut replies[1]),
+            Poll::Ready(Err(ClientError::Closed(_)))
+        ));
+        assert!(inner.send_request(&request(3)).is_err());
+    }
+
+    /// Waker that owns the future of another request, as a waker of an executor may.
+    struct Owner {
+        _reply: PendingReply<'static>,
+    }
+
+    impl Wake for Owner {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    #[test]
+    fn a_waker_may_own_another_request() {
+        let inner: &'static Inner = Box::leak(Box::new(inner()));
+        let owner = |id| {
+            let reply = inner.send_request(&request(id)).unwrap();
+            Waker::from(Arc::new(Owner { _reply: reply }))
+        };
+        let mut reply = inner.send_request(&request(1)).unwrap();
+        for id in [2, 3] {
+            let waker = owner(id);
+            let polled = Pin::new(&mut reply).poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+        }
+        drop(reply);
+        assert!(inner.state().pending.0.is_empty());
+    }
+}
