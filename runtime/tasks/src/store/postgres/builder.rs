@@ -167,7 +167,7 @@ mod tests {
         let builder = PostgresStore::builder;
         for url in [
             "sesame",
-            "postgres://name:ses?sesame@host",
+            "host=host password=sesame port=sesame",
             "postgres://name:sesame@host:port/",
             "postgres://name:sesame@host/?sslmode=verify-full",
             "postgres://name:sesame@host/?sesame=1",

@@ -110,10 +110,11 @@ impl PostgresStore {
         }
     }
 
-    /// Reads at most `limit` tasks in pages, of which each continues behind a time and an id. `column` is that of the time.
+    /// Reads at most `limit` tasks in pages, of which each continues behind a time and an id.
     async fn read_pages(
         &self,
-        (query, column, limit): (Query, usize, usize),
+        query: Query,
+        limit: usize,
         mut position: (i64, String),
         parameters: impl Fn((i64, String), Value) -> Vec<Value> + Send + Sync,
     ) -> Result<Vec<StoredTask>, StoreError> {
@@ -129,7 +130,7 @@ impl PostgresStore {
                 tasks.extend(task);
             }
             match page.last() {
-                Some(last) if page.len() == count => position = record::position(last, column)?,
+                Some(last) if page.len() == count => position = record::position(last, query)?,
                 _ => break,
             }
         }
@@ -218,7 +219,7 @@ impl TaskStore for PostgresStore {
             ]
         };
         let start = (i64::MIN, String::new());
-        Box::pin(self.read_pages((Query::Due, 6, limit), start, parameters))
+        Box::pin(self.read_pages(Query::Due, limit, start, parameters))
     }
 
     fn list<'a>(
@@ -241,8 +242,7 @@ impl TaskStore for PostgresStore {
                     count,
                 ]
             };
-            self.read_pages((Query::List, 1, limit), start, parameters)
-                .await
+            self.read_pages(Query::List, limit, start, parameters).await
         })
     }
 

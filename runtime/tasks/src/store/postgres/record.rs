@@ -3,6 +3,7 @@
 use tokio_postgres::Row;
 
 use super::failure::damaged;
+use super::query::Query;
 use crate::store::{StoreError, StoredTask, Usage};
 
 /// Reads a record. Its body is the last column, or was not read. Returns `None` if a value is invalid, or too long to be read.
@@ -25,8 +26,9 @@ pub(super) fn parse_task(row: &Row, has_body: bool) -> Option<StoredTask> {
     })
 }
 
-/// Reads the position behind a record: the time in a column, and the id.
-pub(super) fn position(row: &Row, column: usize) -> Result<(i64, String), StoreError> {
+/// Reads the position of a record in the order of a query: wake time or time of creation, and id.
+pub(super) fn position(row: &Row, query: Query) -> Result<(i64, String), StoreError> {
+    let column = if query == Query::Due { 6 } else { 1 };
     let time = row.try_get(column).map_err(|_| damaged())?;
     let id = row.try_get(0).map_err(|_| damaged())?;
     Ok((time, id))

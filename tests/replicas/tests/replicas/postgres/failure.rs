@@ -128,12 +128,12 @@ async fn a_postgres_without_space_is_full() {
     let first = task("owner", 1, b"1");
     store.insert(first.clone(), HOUR).await.unwrap();
     // The error of a disk without space.
-    let fill = format!(
+    let without_space = format!(
         "CREATE FUNCTION {table}_fill() RETURNS trigger LANGUAGE plpgsql AS \
          $$ BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = '53100'; END $$; \
          CREATE TRIGGER fill AFTER INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {table}_fill()"
     );
-    admin.run(&fill).await;
+    admin.run(&without_space).await;
     let full = StoreError::Full("the disk of PostgreSQL has no space left".to_owned());
     let mut next = first.clone();
     next.version = 2;

@@ -96,6 +96,20 @@ async fn one_of_many_replicas_wins() {
     }
 }
 
+/// Stores and replaces 20 tasks of an owner, and removes half of them.
+async fn work(store: Arc<dyn TaskStore>, owner: &'static str) {
+    for created_ms in 0..20 {
+        let first = task(owner, created_ms, b"1");
+        let mut second = first.clone();
+        (second.version, second.body) = (2, b"22".to_vec());
+        store.insert(first.clone(), HOUR).await.unwrap();
+        assert_eq!(store.replace(second, HOUR).await, Ok(true));
+        if created_ms % 2 == 0 {
+            assert_eq!(store.remove(&first.id, 2).await, Ok(true));
+        }
+    }
+}
+
 #[tokio::test]
 #[ignore = "needs postgres"]
 async fn changes_of_owners_are_counted_without_deadlocks() {
@@ -103,18 +117,7 @@ async fn changes_of_owners_are_counted_without_deadlocks() {
     let replicas: [Arc<dyn TaskStore>; 4] = open(&server.url());
     let working = (0..32).map(|number| {
         let store = Arc::clone(&replicas[number % 4]);
-        tokio::spawn(async move {
-            for created_ms in 0..20 {
-                let first = task(["", "a", "b"][number % 3], created_ms, b"1");
-                let mut second = first.clone();
-                (second.version, second.body) = (2, b"22".to_vec());
-                store.insert(first.clone(), HOUR).await.unwrap();
-                assert_eq!(store.replace(second, HOUR).await, Ok(true));
-                if created_ms % 2 == 0 {
-                    assert_eq!(store.remove(&first.id, 2).await, Ok(true));
-                }
-            }
-        })
+        tokio::spawn(work(store, ["", "a", "b"][number % 3]))
     });
     for working in working.collect::<Vec<_>>() {
         working.await.unwrap();
