@@ -13,6 +13,9 @@ use super::names::Names;
 use super::pool::Pool;
 use super::session::{Connector, Settings};
 
+/// Upper bound on the size of a body and of a state in bytes. A message of PostgreSQL has at most 1 GiB.
+const MAX_BODY_BYTES: usize = 256 << 20;
+
 /// Settings of a [`PostgresStore`].
 ///
 /// ```
@@ -83,10 +86,10 @@ impl PostgresStoreBuilder {
     }
 
     /// Sets the maximum size of the body of a task in bytes, and that of its state. A longer one is refused with
-    /// [`StoreError::Full`](crate::StoreError::Full). Default 64 MiB.
+    /// [`StoreError::Full`](crate::StoreError::Full). Default 64 MiB, at most 256 MiB.
     #[must_use]
     pub fn max_body_bytes(mut self, max_body_bytes: usize) -> Self {
-        self.max_body_bytes = max_body_bytes;
+        self.max_body_bytes = max_body_bytes.min(MAX_BODY_BYTES);
         self
     }
 

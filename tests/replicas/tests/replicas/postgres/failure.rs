@@ -180,3 +180,20 @@ async fn a_postgres_that_does_not_respond_is_reported() {
     let reason = "PostgreSQL does not respond in time".to_owned();
     assert_eq!(late, StoreError::Unavailable(reason));
 }
+
+#[test]
+#[ignore = "needs postgres"]
+fn a_store_is_used_from_another_runtime_after_its_first_has_ended() {
+    let server = PostgresServer::shared();
+    let (store, _) = server.store();
+    let task = task("owner", 1, b"1");
+    let runtime = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap()
+    };
+    runtime()
+        .block_on(store.insert(task.clone(), HOUR))
+        .unwrap();
+    let other = runtime();
+    assert_eq!(other.block_on(store.remove(&task.id, 1)), Ok(true));
+}
