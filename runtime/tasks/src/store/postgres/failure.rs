@@ -8,6 +8,9 @@ use tokio_postgres::error::{Severity, SqlState};
 
 use crate::store::StoreError;
 
+/// Text of each error of a TLS connector, whose kind is not public.
+const TLS: &str = "error performing TLS handshake";
+
 /// Error of an operation.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
@@ -55,9 +58,9 @@ fn store_error(error: &Error) -> StoreError {
         "25006" => unavailable(
             "this PostgreSQL is read-only, such as a standby; use the URL of the primary one, or `target_session_attrs=read-write`",
         ),
-        "28000" | "28P01" => {
-            unavailable("PostgreSQL refuses the user, the password or the address")
-        }
+        "28000" | "28P01" => unavailable(
+            "PostgreSQL refuses the user, the password, the address, or a connection without TLS",
+        ),
         "3D000" => other("the database does not exist; create it"),
         "3F000" => other("the schema of the table does not exist; create it"),
         "42501" => other(
@@ -86,12 +89,16 @@ fn store_error(error: &Error) -> StoreError {
 }
 
 fn without_code(error: &Error) -> StoreError {
+    if error.to_string() == TLS {
+        let reason = "the TLS handshake with PostgreSQL failed; check its certificate, and the roots of the TLS connector";
+        return StoreError::Unavailable(reason.to_owned());
+    }
     let source = error.source();
     let io = source.and_then(|source| source.downcast_ref::<io::Error>());
     StoreError::Unavailable(match io {
         Some(io) => format!("PostgreSQL cannot be reached ({})", io.kind()),
         None if error.is_closed() => "the connection to PostgreSQL was lost".to_owned(),
-        // The name of the step that failed, such as the TLS handshake. The reason is in the source.
+        // The name of the step that failed. The reason is in the source.
         None => format!("the connection to PostgreSQL failed: {error}"),
     })
 }

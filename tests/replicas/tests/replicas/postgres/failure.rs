@@ -64,7 +64,7 @@ async fn errors_contain_no_credentials() {
         let url = server.url_of(&format!("tasks:{password}"));
         let store = PostgresStore::new(url).unwrap();
         let error = store.due(1).await.unwrap_err();
-        let reason = "PostgreSQL refuses the user, the password or the address (28P01)";
+        let reason = "PostgreSQL refuses the user, the password, the address, or a connection without TLS (28P01)";
         assert_eq!(error, StoreError::Unavailable(reason.to_owned()));
         assert!(!format!("{store:?}").contains("sesame"));
     }

@@ -119,7 +119,7 @@ async fn connections_use_the_tls_connector() {
     assert_eq!(handshakes("prefer", false).await, Ok(0));
     let refused = handshakes("require", false).await.unwrap_err();
     assert!(
-        refused.contains("error performing TLS handshake"),
+        refused.contains("the TLS handshake with PostgreSQL failed"),
         "{refused}"
     );
 }
