@@ -47,10 +47,12 @@ pub(super) fn late() -> StoreError {
 
 /// Converts an error. Its message contains no text of PostgreSQL, which may have a part of a task, apart from the code.
 fn store_error(error: &Error) -> StoreError {
-    let Some(code) = error.code() else {
-        return without_code(error);
-    };
-    let code = code.code();
+    error
+        .code()
+        .map_or_else(|| without_code(error), |code| with_code(code.code()))
+}
+
+fn with_code(code: &str) -> StoreError {
     let unavailable = |reason: &str| StoreError::Unavailable(format!("{reason} ({code})"));
     let other = |reason: &str| StoreError::Other(format!("{reason} ({code})"));
     match code {

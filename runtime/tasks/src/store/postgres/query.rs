@@ -52,12 +52,7 @@ impl Query {
                 bounded("owner", "$1"),
                 bounded("state", "$1")
             ),
-            // A function whose value changes cannot limit an index, but that of a subquery can.
-            Self::Due => format!(
-                "{}, wake_us FROM {table} WHERE wake_us <= (SELECT {NOW}) AND (wake_us, id) > ($2::bigint, $3::text) \
-                 ORDER BY wake_us, id LIMIT $4",
-                record("$1")
-            ),
+            Self::Due => due(&table),
             Self::Created => {
                 format!("SELECT created_ms FROM {table} WHERE id = $1 AND owner = $2")
             }
@@ -73,6 +68,15 @@ impl Query {
             ),
         }
     }
+}
+
+/// Query for due records. A function whose value changes cannot limit an index, but that of a subquery can.
+fn due(table: &str) -> String {
+    format!(
+        "{}, wake_us FROM {table} WHERE wake_us <= (SELECT {NOW}) AND (wake_us, id) > ($2::bigint, $3::text) \
+         ORDER BY wake_us, id LIMIT $4",
+        record("$1")
+    )
 }
 
 /// Start of a query for records.
