@@ -41,6 +41,8 @@ pub use self::store::RedisStore;
 pub use self::store::{
     MemoryStore, ParseTaskIdError, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage,
 };
+#[cfg(feature = "postgres")]
+pub use self::store::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sqlite")]
 pub use self::store::{SqliteStore, SqliteStoreBuilder};
 pub use self::tasks::{ServerTasks, Tasks};

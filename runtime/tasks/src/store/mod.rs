@@ -3,6 +3,8 @@
 mod error;
 mod id;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod shared;
@@ -18,6 +20,8 @@ use std::time::Duration;
 pub use self::error::StoreError;
 pub use self::id::{ParseTaskIdError, TaskId};
 pub use self::memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use self::postgres::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "redis")]
 pub use self::redis::RedisStore;
 #[cfg(feature = "sqlite")]

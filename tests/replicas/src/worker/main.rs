@@ -1,7 +1,7 @@
 //! Server over standard input and output whose tools are tasks, and which kills or stops itself at a chosen point.
 //!
-//! The environment contains `STORE` (`memory`, the path of a file of SQLite, or the URL of a Redis, a
-//! space and the name of the server), `EFFECTS` (a file to which
+//! The environment contains `STORE` (`memory`, the path of a file of SQLite, the URL of a Redis, a
+//! space and the name of the server, or the URL of a PostgreSQL, a space and the name of the table), `EFFECTS` (a file to which
 //! the tools append a line for each effect), and optionally `KILL_AT`: the number of the point at which the process is killed.
 //! Each change of the store has a point before and after it, and each effect as well. With `STOP_AT` in its place, the process stops
 //! at that point until it is continued.
@@ -34,6 +34,10 @@ fn store() -> Result<Arc<dyn TaskStore>, Box<dyn Error>> {
         return Ok(Arc::new(MemoryStore::new()));
     }
     if let Some((url, name)) = place.split_once(' ') {
+        if url.starts_with("postgres:") {
+            let store = treenail::tasks::PostgresStore::builder().table(name);
+            return Ok(Arc::new(store.build(url)?));
+        }
         let store = treenail::tasks::RedisStore::new(url)?;
         return Ok(Arc::new(store.server(name)));
     }

@@ -1,7 +1,6 @@
 //! Replicas with an event bus over a real Redis.
 
 mod kill;
-mod log;
 mod redis_server;
 mod store;
 mod subscription;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use treenail::tasks::{RedisStore, StoreError, StoredTask, TaskId, TaskStore, test_kit};
 
-use super::log::Log;
 use super::redis_server::{PASSWORD, RedisServer};
+use crate::log::Log;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Arguments for a Redis that loses nothing.

@@ -2,12 +2,15 @@
 
 use std::fmt;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{DefaultGuard, Subscriber};
-use tracing::{Event, Level, Metadata};
+use tracing::{Dispatch, Event, Level, Metadata};
+
+/// With one log only, an event that another thread reaches first would be disabled for all threads.
+static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Log::default()));
 
 /// Warnings of this thread.
 #[derive(Clone, Default)]
@@ -16,6 +19,7 @@ pub(crate) struct Log(Arc<Mutex<String>>);
 impl Log {
     /// Records the warnings until the guard is dropped.
     pub(crate) fn record() -> (Self, DefaultGuard) {
+        LazyLock::force(&OTHER);
         let log = Self::default();
         let guard = tracing::subscriber::set_default(log.clone());
         (log, guard)
