@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::hash::BuildHasherDefault;
-use std::mem::replace;
 use std::pin::Pin;
 use std::sync::Weak;
 use std::task::{Context, Poll, Waker};
@@ -42,14 +41,15 @@ impl PendingRequests {
 
     /// Stores an answer, and returns the waker of its request. The error is the answer, if no request waits for it.
     pub(super) fn answer(&mut self, id: i64, answer: Answer) -> Result<Option<Waker>, Answer> {
-        let reply = self.0.get_mut(&id).map(|pending| &mut pending.reply);
-        let Some(reply) = reply.filter(|reply| matches!(reply, Reply::Waiting(_))) else {
+        let Some(Pending { reply, .. }) = self.0.get_mut(&id) else {
             return Err(answer);
         };
-        match replace(reply, Reply::Answered(answer)) {
-            Reply::Waiting(waker) => Ok(waker),
-            Reply::Answered(former) => Err(former),
-        }
+        let Reply::Waiting(waker) = reply else {
+            return Err(answer);
+        };
+        let waker = waker.take();
+        *reply = Reply::Answered(answer);
+        Ok(waker)
     }
 
     /// Fails all requests that wait, and returns their wakers.

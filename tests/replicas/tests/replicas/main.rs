@@ -14,3 +14,4 @@ mod postgres;
 mod process;
 mod redis;
 mod request;
+mod stores;

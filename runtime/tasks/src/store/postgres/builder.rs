@@ -64,8 +64,8 @@ impl PostgresStoreBuilder {
     }
 
     /// Sets the TLS connector, such as `MakeRustlsConnect` of the crate `tokio-postgres-rustls`, or that of `postgres-native-tls`,
-    /// in a version for `tokio-postgres` 0.7. Default none. The URL decides on its use: `sslmode=require` demands TLS, and `prefer`, the default, connects without it to
-    /// a server that does not support it.
+    /// in a version for `tokio-postgres` 0.7. Default none. The URL decides on its use: `sslmode=require` demands TLS, and `prefer`,
+    /// the default, connects without it to a server that does not support it.
     #[must_use]
     pub fn tls<T>(mut self, connector: T) -> Self
     where

@@ -15,7 +15,7 @@ const TLS: &str = "error performing TLS handshake";
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) error: StoreError,
-    /// Whether the connection is of no further use.
+    /// Set if the connection is of no further use.
     pub(super) is_lost: bool,
 }
 

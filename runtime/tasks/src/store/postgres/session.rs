@@ -62,7 +62,7 @@ pub(super) struct Session {
     client: Client,
     driver: AbortHandle,
     statements: [Option<Statement>; QUERIES],
-    /// Whether a response is pending. The connection cannot be used again without it.
+    /// Set while a response is pending. The connection cannot be used again without it.
     is_busy: bool,
 }
 

@@ -6,8 +6,8 @@ use tokio::net::TcpListener;
 use treenail::tasks::{PostgresStore, StoreError, TaskStore};
 
 use super::postgres_server::PostgresServer;
-use super::store::{HOUR, task};
 use crate::log::Log;
+use crate::stores::{HOUR, task};
 
 #[tokio::test]
 #[ignore = "needs postgres"]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use treenail::tasks::{PostgresStore, StoreError, TaskStore};
 
 use super::postgres_server::PostgresServer;
-use super::store::{HOUR, task};
+use crate::stores::{HOUR, task};
 
 #[tokio::test]
 #[ignore = "needs postgres"]

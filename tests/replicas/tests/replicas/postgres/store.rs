@@ -3,18 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use treenail::tasks::{PostgresStore, StoreError, StoredTask, TaskId, TaskStore, Usage, test_kit};
+use treenail::tasks::{PostgresStore, StoreError, TaskStore, Usage, test_kit};
 
 use super::postgres_server::PostgresServer;
 use crate::log::Log;
+use crate::stores::{HOUR, check_separate, task};
 
-pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 /// Part of a URL.
 const SERIALIZABLE: &str = "?options=-c%20default_transaction_isolation%3Dserializable";
-
-pub(super) fn task(owner: &str, created_ms: u64, body: &[u8]) -> StoredTask {
-    StoredTask::new(TaskId::random().unwrap(), owner, created_ms, body)
-}
 
 /// Creates stores with an empty table.
 fn open<const N: usize>(url: &str) -> [Arc<dyn TaskStore>; N] {
@@ -61,12 +57,7 @@ async fn every_rule_of_stores_holds_in_a_database_without_an_encoding() {
 async fn tables_with_other_names_have_other_tasks() {
     let server = PostgresServer::shared();
     let ((here, _), (there, _)) = (server.store(), server.store());
-    let task = task("owner", 1, b"1");
-    here.insert(task.clone(), Duration::ZERO).await.unwrap();
-    assert_eq!(there.get(&task.id).await, Ok(None));
-    assert_eq!(there.due(10).await, Ok(Vec::new()));
-    assert_eq!(there.list("owner", None, 10).await, Ok(Vec::new()));
-    assert_eq!(there.insert(task, HOUR).await, Ok(()));
+    check_separate(&here, &there).await;
 }
 
 #[tokio::test]

@@ -8,17 +8,13 @@ use treenail::tasks::{RedisStore, StoreError, StoredTask, TaskId, TaskStore, tes
 
 use super::redis_server::{PASSWORD, RedisServer};
 use crate::log::Log;
+use crate::stores::{HOUR, check_separate, task};
 
-const HOUR: Duration = Duration::from_secs(3_600);
 /// Arguments for a Redis that loses nothing.
 pub(super) const DURABLE: &[&str] = &["--appendonly", "yes", "--appendfsync", "always"];
 
 fn store(redis: &RedisServer) -> RedisStore {
     RedisStore::new(redis.url()).unwrap().server("hotel")
-}
-
-fn task(owner: &str, created_ms: u64, body: &[u8]) -> StoredTask {
-    StoredTask::new(TaskId::random().unwrap(), owner, created_ms, body)
 }
 
 fn task_key(task: &StoredTask) -> Vec<u8> {
@@ -63,12 +59,7 @@ async fn removed_tasks_leave_nothing() {
 async fn servers_with_other_names_have_other_tasks() {
     let redis = RedisServer::start();
     let (here, there) = (store(&redis), store(&redis).server("weather"));
-    let task = task("owner", 1, b"1");
-    here.insert(task.clone(), Duration::ZERO).await.unwrap();
-    assert_eq!(there.get(&task.id).await, Ok(None));
-    assert_eq!(there.due(10).await, Ok(Vec::new()));
-    assert_eq!(there.list("owner", None, 10).await, Ok(Vec::new()));
-    assert_eq!(there.insert(task, HOUR).await, Ok(()));
+    check_separate(&here, &there).await;
 }
 
 #[tokio::test]
