@@ -127,7 +127,13 @@ fn check_report(report: &str, arguments: &str) {
         let is_given = || {
             let name = name.replace("~1", "/").replace("~0", "~");
             // Control characters are escaped.
-            let shown = |key: &str| key.replace('\n', "\\n");
+            let shown = |key: &str| {
+                let shown = key.chars().map(|letter| match letter {
+                    letter if letter.is_control() => letter.escape_default().to_string(),
+                    letter => letter.to_string(),
+                });
+                shown.collect::<String>()
+            };
             given.keys().any(|key| shown(key).starts_with(&name))
         };
         assert!(

@@ -113,3 +113,11 @@ fn members_are_extracted_with_unescaped_keys() {
     assert_eq!(members.next(), Ok(Some(("bc".into(), "\"x\""))));
     assert_eq!(members.next(), Ok(None));
 }
+
+#[test]
+fn keys_that_are_extracted_are_unicode() {
+    let mut members = Members::new(r#"{"a":{"\ud800":1},"\ud800":1}"#).expect("an object");
+    assert_eq!(members.next(), Ok(Some(("a".into(), r#"{"\ud800":1}"#))));
+    let error = members.next().expect_err("half of a surrogate pair");
+    assert_eq!(error.reason, "invalid escape in a key");
+}
