@@ -17,4 +17,5 @@ mod questions;
 mod script;
 mod station;
 mod subscriptions;
+mod tasks;
 mod uris;

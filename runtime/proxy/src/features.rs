@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use treenail_runtime::dynamic::{self, Feature};
+use treenail_runtime::internal::task::TaskTool;
 use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::lists::{ListKind, Lists};
@@ -18,6 +19,8 @@ pub(crate) struct FeatureMaker<'a> {
     pub(crate) upstream: &'a Arc<Upstream>,
     pub(crate) names: &'a Names,
     pub(crate) lists: &'a Lists,
+    /// Task support of the tools.
+    pub(crate) task: Option<&'a Arc<dyn TaskTool>>,
 }
 
 impl FeatureMaker<'_> {
@@ -91,17 +94,20 @@ impl FeatureMaker<'_> {
     fn tool(&self, tool: &Arc<Tool>, seen: &mut HashSet<String>) -> Option<Feature> {
         let mut descriptor = Tool::clone(tool);
         descriptor.name = self.name("tool", &tool.name, Some(seen))?;
-        // Tasks need methods that a proxy does not have.
+        // Tasks of the server need methods that a proxy does not have.
         descriptor.execution = None;
         if let Some(meta) = &mut descriptor.meta {
             self.map_interface(meta);
         }
         let (upstream, tool) = (Arc::clone(self.upstream), Arc::clone(tool));
-        let feature = dynamic::Tool::from(descriptor).raw(move |context, arguments| {
+        let mut feature = dynamic::Tool::from(descriptor);
+        if let Some(task) = self.task {
+            feature = feature.task(Arc::clone(task));
+        }
+        Some(feature.raw(move |context, arguments| {
             let (upstream, tool) = (Arc::clone(&upstream), Arc::clone(&tool));
             async move { upstream.call_tool(&context, &tool, arguments.text()).await }
-        });
-        Some(feature)
+        }))
     }
 
     fn prompt(&self, prompt: &Arc<Prompt>, seen: &mut HashSet<String>) -> Option<Feature> {

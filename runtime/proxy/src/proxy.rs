@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
+use treenail_runtime::internal::extension::has_extension;
 use treenail_runtime::{Result, Server, WeakServer};
 
 use crate::limits::ProxyLimits;
@@ -85,7 +86,7 @@ impl Proxy {
     /// # Errors
     ///
     /// [`Error::Build`](treenail_runtime::Error::Build) if the server of the proxy is not dynamic or has been dropped, or the
-    /// namespace is not a valid name.
+    /// namespace is not a valid name, or if the server lacks the extension for the tasks of the [`Remote`].
     ///
     /// # Panics
     ///
@@ -94,6 +95,7 @@ impl Proxy {
         let server = self.server.upgrade().ok_or_else(|| {
             treenail_runtime::Error::Build("the server of the proxy has been dropped".to_owned())
         })?;
+        check_task_extension(&server, &remote)?;
         let sources = Sources::new(&remote.namespace);
         // It reserves the place of the features, and checks the namespace.
         sources.clear(&server)?;
@@ -135,6 +137,20 @@ impl Proxy {
 
     fn lock(&self) -> MutexGuard<'_, Mounts> {
         self.mounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Rejects a server whose tools need an extension that the server of the proxy does not have.
+fn check_task_extension(server: &Server, remote: &Remote) -> Result<()> {
+    let needed = remote.task.as_ref().map(|task| task.extension());
+    match needed {
+        Some(needed) if !has_extension(server, needed.id()) => {
+            let (name, id) = (&remote.name, needed.id());
+            Err(treenail_runtime::Error::Build(format!(
+                "the tools of `{name}` need the extension `{id}`, which must be added to the builder of the server"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use treenail_runtime::client::McpClientBuilder;
+use treenail_runtime::internal::task::TaskTool;
 use treenail_schema::ClientCapabilities;
 
 use crate::item::Item;
@@ -31,6 +32,7 @@ pub struct Remote {
     pub(crate) filter: Option<Arc<Filter>>,
     pub(crate) renamed: HashMap<String, String>,
     pub(crate) capabilities: Option<ClientCapabilities>,
+    pub(crate) task: Option<Arc<dyn TaskTool>>,
 }
 
 impl fmt::Debug for Remote {
@@ -59,6 +61,7 @@ impl Remote {
             filter: None,
             renamed: HashMap::new(),
             capabilities: None,
+            task: None,
         }
     }
 
@@ -91,6 +94,29 @@ impl Remote {
     /// answered with an error. A server of the modern era sees the capabilities of the client of each call.
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = Some(capabilities);
+        self
+    }
+
+    /// Lets calls of the tools become tasks of the proxy, which outlive their request: also those of a server without tasks. The
+    /// feature `tasks` of `treenail` provides the values, and the builder of the proxy's server needs the extension `Tasks`.
+    ///
+    /// The call of the server is in flight as long as the task runs. If the proxy ends meanwhile, the task fails, or the server is
+    /// called again if its tool is declared as read-only or idempotent.
+    ///
+    /// ```
+    /// use treenail::proxy::{Proxy, Remote};
+    /// use treenail::tasks::{Tasks, ToolTask};
+    /// use treenail::{McpClient, Server};
+    ///
+    /// # async fn example() -> treenail::Result<()> {
+    /// let server = Server::builder("gateway", "1.0.0").dynamic().extension(Tasks::new()).build()?;
+    /// let reports = Remote::new("reports", || McpClient::builder().command("report-server"));
+    /// Proxy::new(&server).mount(reports.task(ToolTask::new()))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn task(mut self, task: impl TaskTool) -> Self {
+        self.task = Some(Arc::new(task));
         self
     }
 }

@@ -225,6 +225,7 @@ impl Supervisor {
             upstream: &self.upstream,
             names: &self.names,
             lists,
+            task: self.remote.task.as_ref(),
         };
         let changed = ListKind::ALL.into_iter();
         let changed: Vec<_> = changed

@@ -35,6 +35,11 @@ pub fn state<T: Send + Sync + 'static>(server: &Server) -> Option<&T> {
     server.extension_state()
 }
 
+/// Returns `true` if the server has the extension `id`.
+pub fn has_extension(server: &Server, id: &str) -> bool {
+    server.has_extension(id)
+}
+
 /// Result of a method that writes itself: the members and the end of an object, without a line end.
 pub trait WriteResult: 'static {
     /// Writes the result.

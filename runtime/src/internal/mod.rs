@@ -87,6 +87,12 @@ pub mod task {
         server.resume(stored, link)
     }
 
+    /// Returns `true` if the tool of a stored call does not exist, but an edit of the server may add it.
+    #[inline]
+    pub fn may_add_tool(server: &Server, stored: &StoredCall) -> bool {
+        server.may_add_tool(stored)
+    }
+
     /// Returns the record of the task that a call has become.
     pub fn link(context: &Context) -> Option<&Arc<dyn TaskLink>> {
         context.state().link()

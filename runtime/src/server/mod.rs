@@ -127,6 +127,10 @@ impl Server {
     }
 
     /// Returns the value of an extension, by its type.
+    pub(crate) fn has_extension(&self, id: &str) -> bool {
+        self.state.config.extensions.has(id)
+    }
+
     pub(crate) fn extension_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.state.config.extensions.states.get()
     }

@@ -17,6 +17,17 @@ use crate::visibility::Caller;
 use crate::wire::RpcError;
 
 impl Server {
+    /// Returns `true` if the tool of a stored call does not exist, but an edit may add it.
+    #[inline]
+    pub(crate) fn may_add_tool(&self, stored: &StoredCall) -> bool {
+        let is_dynamic = self.state.config.dynamic;
+        is_dynamic
+            && Registry::of(self)
+                .snapshot()
+                .tool_entry(&stored.tool)
+                .is_none()
+    }
+
     /// Runs a stored call again, see [`resume`](crate::internal::task::resume).
     #[inline]
     pub(crate) fn resume(

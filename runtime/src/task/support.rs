@@ -22,6 +22,20 @@ pub trait TaskTool: Debug + Send + Sync + 'static {
     fn wrap(&self, tool: &ToolFacts, handler: Handler) -> Handler;
 }
 
+impl TaskTool for Arc<dyn TaskTool> {
+    fn support(&self) -> TaskSupport {
+        (**self).support()
+    }
+
+    fn extension(&self) -> Extension {
+        (**self).extension()
+    }
+
+    fn wrap(&self, tool: &ToolFacts, handler: Handler) -> Handler {
+        (**self).wrap(tool, handler)
+    }
+}
+
 /// Properties of a tool that its task support needs.
 #[derive(Clone, Debug)]
 pub struct ToolFacts {

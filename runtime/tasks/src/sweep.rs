@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::task::resume;
+use treenail_runtime::internal::task::{StoredCall, may_add_tool, resume};
 use treenail_runtime::{Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written};
@@ -120,7 +120,15 @@ impl Engine {
                 self.replace_record(&key, version, record).await
             }
             Verdict::Resume if !self.has_room() => Ok(false),
-            Verdict::Resume => self.take_over(server, key, version, record).await,
+            Verdict::Resume => {
+                let call = record.call.as_ref().and_then(CallText::read);
+                if self.is_starting()
+                    && call.as_ref().is_some_and(|call| may_add_tool(server, call))
+                {
+                    return Ok(false);
+                }
+                self.take_over(server, (key, version, record), call).await
+            }
         }
     }
 
@@ -147,9 +155,8 @@ impl Engine {
     async fn take_over(
         self: &Arc<Self>,
         server: &Server,
-        key: TaskKey,
-        version: u64,
-        mut record: Record,
+        (key, version, mut record): (TaskKey, u64, Record),
+        call: Option<StoredCall>,
     ) -> Result<bool, StoreError> {
         let Some(run) = random_run_id() else {
             return Ok(false);
@@ -161,7 +168,6 @@ impl Engine {
         }
         let (id, attempt) = (&key.id, record.attempts);
         tracing::info!(?id, attempt, "an interrupted task runs again");
-        let call = record.call.as_ref().and_then(CallText::read);
         let run = Run::new(self, key, (version + 1, record), since);
         if !self.admit(&run) {
             // The lease passes it on to another process.

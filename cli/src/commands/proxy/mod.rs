@@ -11,6 +11,7 @@ use treenail::Server;
 use treenail::http::ServeHttp as _;
 use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
 use treenail::schema::Revision;
+use treenail::tasks::{Tasks, ToolTask};
 
 use self::pattern::Patterns;
 use self::servers::{BehindProxy, configured, named};
@@ -57,6 +58,10 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
 
+    /// Let slow calls become tasks of clients that know tasks; they end with this program
+    #[arg(long)]
+    tasks: bool,
+
     /// Append every message to and from the servers to a file, as lines of JSON, or show them on standard error with `-`
     #[arg(long, value_name = "FILE|-", value_parser = parse_log)]
     log: Option<TraceTarget>,
@@ -88,8 +93,11 @@ fn parse_log(text: &str) -> Result<TraceTarget, String> {
 impl Proxy {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let servers = self.servers()?;
-        let server = Server::builder("treenail-proxy", env!("CARGO_PKG_VERSION"))
-            .dynamic()
+        let mut builder = Server::builder("treenail-proxy", env!("CARGO_PKG_VERSION")).dynamic();
+        if self.tasks {
+            builder = builder.extension(Tasks::new());
+        }
+        let server = builder
             .build()
             .map_err(|error| Failure::usage(error.to_string()))?;
         let gateway = Gateway::new(&server);
@@ -173,7 +181,10 @@ impl Proxy {
         // Options that are wrong are reported at once, and not when the server is connected.
         drop(behind.builder()?);
         let remote = Remote::new(name, move || behind.builder_or_none()).namespace(namespace);
-        let remote = self.select(remote, namespace)?;
+        let mut remote = self.select(remote, namespace)?;
+        if self.tasks {
+            remote = remote.task(ToolTask::new());
+        }
         gateway
             .mount(remote)
             .map_err(|error| Failure::usage(error.to_string()))

@@ -8,11 +8,12 @@ mod stores;
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use treenail_runtime::{RequestStateKey, Server};
 
 use crate::limits::TaskLimits;
@@ -48,8 +49,8 @@ pub(crate) struct Engine {
     pub(crate) watch: Watch,
     /// Questions that sessions of this process have been sent, in revision 2025-11-25.
     pub(crate) carried: Carried,
-    /// Set once the sweeper has been started.
-    swept: AtomicBool,
+    /// The start of the sweeper.
+    started: OnceLock<Instant>,
     /// Set once the process leaves its tasks to others.
     halted: AtomicBool,
 }
@@ -70,23 +71,29 @@ impl Engine {
             running: Mutex::default(),
             disowned: Mutex::default(),
             carried: Carried::default(),
-            swept: AtomicBool::new(false),
+            started: OnceLock::new(),
             halted: AtomicBool::new(false),
         }
     }
 
     /// Starts the sweeper for a server, unless it runs or there is no tokio runtime.
     pub(crate) fn start(self: &Arc<Self>, server: &Server) {
-        if self.swept.load(Ordering::Relaxed) {
+        if self.started.get().is_some() {
             return;
         }
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        if !self.swept.swap(true, Ordering::Relaxed) {
+        if self.started.set(Instant::now()).is_ok() {
             self.watch.serve(server);
             runtime.spawn(sweep(Arc::clone(self), server.downgrade()));
         }
+    }
+
+    /// Returns `true` within a lease after the start of the process. Until then, edits may still add tools of interrupted tasks.
+    pub(crate) fn is_starting(&self) -> bool {
+        let started = self.started.get();
+        started.is_some_and(|started| started.elapsed() < self.limits.lease)
     }
 
     /// Returns a task that runs in this process.

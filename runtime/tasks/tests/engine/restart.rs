@@ -241,6 +241,30 @@ impl Changed {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_that_an_edit_adds_after_the_start_continues_its_task() {
+    for is_late in [false, true] {
+        let (works, store) = (Works::default(), shared());
+        let server = works.with(tasks(&store));
+        let task = Peer::modern(&server).task("gated_again", json!({})).await;
+        crash(server).await;
+        let builder = Server::builder("works", "1.0.0").dynamic();
+        let server = builder.extension(tasks(&store)).build().unwrap();
+        let wait = if is_late { 2 } else { 1 } * limits().lease;
+        // The task is due after its lease, and its tool is awaited for another one at most.
+        tokio::time::sleep(wait - limits().sweep_interval / 2).await;
+        server.edit(|edit| edit.mount(works.clone())).unwrap();
+        works.gate.add_permits(1);
+        let end = Peer::modern(&server).end(&task).await;
+        if is_late {
+            let message = end["statusMessage"].as_str().unwrap();
+            assert!(message.contains("does not exist"), "{message}");
+        } else {
+            assert_eq!(end["result"]["content"][0]["text"], "through");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_removed_or_changed_tool_ends_its_task_with_the_reason() {
     let removed = Server::builder("works", "1.0.0");
     let changed = Server::builder("works", "1.0.0").mount(Changed);
