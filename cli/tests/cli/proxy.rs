@@ -173,6 +173,25 @@ fn a_server_at_a_url_has_no_prefix_and_the_revision_of_the_option() {
 }
 
 #[test]
+fn a_call_of_a_server_without_tasks_becomes_a_task_of_the_proxy() {
+    let state = tempfile::tempdir().unwrap();
+    let proxy = HttpProxy::start(&["--tasks", "--", &server()]);
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+        command.env("XDG_STATE_HOME", state.path()).args(args);
+        command.args(["--url", &proxy.url, "--protocol-version", "2025-11-25"]);
+        outcome_of(command.stdin(Stdio::null()).output().unwrap())
+    };
+    let started = run(&["call", "add", "a=1", "b=2", "--detach"]);
+    assert!(
+        started.code == 0 && started.stderr.contains("treenail task wait"),
+        "{}",
+        started.stderr
+    );
+    run(&["task", "wait", started.stdout.trim()]).check(0, "3\n", "");
+}
+
+#[test]
 fn an_address_in_use_is_reported() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -126,11 +126,11 @@ impl Server {
         self.state.config.extensions.name_header(method)
     }
 
-    /// Returns the value of an extension, by its type.
     pub(crate) fn has_extension(&self, id: &str) -> bool {
         self.state.config.extensions.has(id)
     }
 
+    /// Returns the value of an extension, by its type.
     pub(crate) fn extension_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.state.config.extensions.states.get()
     }

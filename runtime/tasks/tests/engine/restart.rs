@@ -251,7 +251,7 @@ async fn a_tool_that_an_edit_adds_after_the_start_continues_its_task() {
         let server = builder.extension(tasks(&store)).build().unwrap();
         let wait = if is_late { 2 } else { 1 } * limits().lease;
         // The task is due after its lease, and its tool is awaited for another one at most.
-        tokio::time::sleep(wait - limits().sweep_interval / 2).await;
+        tokio::time::sleep(wait.saturating_sub(limits().sweep_interval / 2)).await;
         server.edit(|edit| edit.mount(works.clone())).unwrap();
         works.gate.add_permits(1);
         let end = Peer::modern(&server).end(&task).await;
