@@ -36,6 +36,7 @@ fn compare(one: &Contract, other: &Contract) {
     let limits = DriftLimits::default().steps(20_000).changes(50);
     let drift = one.drift_within(other, &limits);
     let shown = drift.to_string();
+    let is_hidden = |letter| letter != '\t' && is_hidden(letter);
     assert!(!shown.contains(is_hidden), "{shown:?}");
     if one.to_json() == other.to_json() {
         assert!(drift.is_empty(), "{shown}");
