@@ -32,14 +32,14 @@ impl ConformanceServer {
         }
     }
 
-    /// Starts `treenail proxy` in front of the server at the URL `upstream`. The name of the only server is no prefix.
+    /// Starts `treenail proxy --tasks` in front of the server at the URL `upstream`. The name of the only server is no prefix.
     ///
     /// `beside` is a program in the folder of `treenail`.
     pub(crate) fn start_proxy(beside: &Path, upstream: &str, revision: &str) -> io::Result<Self> {
         let program = beside.with_file_name(format!("treenail{}", env::consts::EXE_SUFFIX));
         let mut process = Command::new(&program)
             .args(["proxy", "--http", "127.0.0.1:0", "--url", upstream])
-            .args(["--protocol-version", revision])
+            .args(["--protocol-version", revision, "--tasks"])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
