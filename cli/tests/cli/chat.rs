@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::fake::{Asked, Endpoint, Reply};
+use crate::http::HttpServer;
 use crate::process::{Outcome, outcome_of, test_server};
 
 /// Returns the program with a model at the endpoint and with the test server.
@@ -91,6 +92,22 @@ fn tools_are_called_and_the_answer_is_printed() {
     assert_eq!(
         second["messages"][3],
         json!({"role": "tool", "tool_call_id": "c1", "content": "3"})
+    );
+}
+
+#[test]
+fn a_tool_that_runs_only_as_a_task_is_called() {
+    let server = HttpServer::start_mode("tasks");
+    let endpoint = Endpoint::start([Reply::calls(&[("c1", "dry", "{}")]), Reply::text("Done.")]);
+    let mut command = without_server(&["--base-url", &endpoint.url, "--approve=yard"]);
+    command.arg(format!("--server=yard={}", server.url));
+    command.arg("Dry it");
+    let outcome = run(command);
+    assert_eq!((outcome.code, &*outcome.stdout), (0, "Done.\n"));
+    assert!(
+        outcome.stderr.contains("done: dry  dry\n"),
+        "{}",
+        outcome.stderr
     );
 }
 

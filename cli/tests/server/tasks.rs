@@ -35,6 +35,13 @@ impl Yard {
         Ok("launched")
     }
 
+    /// Needs a client that knows tasks.
+    #[tool(task(required, always))]
+    async fn dry(&self) -> &'static str {
+        tokio::task::yield_now().await;
+        "dry"
+    }
+
     #[tool(task(always))]
     async fn sink(&self) -> Result<String, String> {
         Err("it leaks".to_owned())

@@ -11,7 +11,7 @@ use treenail_runtime::ClientIdentity;
 use crate::event::Event;
 
 /// Time in which a server may still send requests for a call that was cancelled.
-const AFTERGLOW: Duration = Duration::from_secs(60);
+const CANCELLED_CALL_RETENTION: Duration = Duration::from_secs(60);
 
 /// Maximum number of cancelled calls that are remembered.
 const MAX_CANCELLED: usize = 256;
@@ -80,7 +80,7 @@ impl Calls {
         let recent = state
             .cancelled
             .iter()
-            .filter(|(at, _)| at.elapsed() < AFTERGLOW);
+            .filter(|(at, _)| at.elapsed() < CANCELLED_CALL_RETENTION);
         let mut others = running.chain(recent.map(|(_, client)| client));
         if others.all(|client| client.is_same(&newest.client)) {
             Ok(newest.events.clone())

@@ -202,7 +202,8 @@ impl Chat {
             },
             auth: AuthArgs::default(),
             sign_in: None,
-            tasks: false,
+            // A call waits for its task, and some tools run as tasks only.
+            tasks: true,
             environment: EnvArgs {
                 set: for_this(&self.servers.variables),
                 inherit: self.servers.inherit_env.iter().any(|server| server == name),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use treenail_runtime::RpcError;
 
-use super::{Birth, Lease, Run, Stop};
+use super::{Creation, Lease, Run, Stop};
 use crate::record::Record;
 use crate::store::StoreError;
 
@@ -45,11 +45,13 @@ impl Run {
         detached(async move { self.persist(edit).await }).await
     }
 
-    /// Waits for the birth of the task. Returns `true` if the call remained a plain one.
+    /// Waits for the creation of the task. Returns `true` if the call remained a plain one.
     pub(super) async fn is_plain(&self) -> bool {
-        let mut birth = self.birth.subscribe();
-        let known = birth.wait_for(|birth| *birth != Birth::Expected).await;
-        known.is_ok_and(|birth| *birth == Birth::Plain)
+        let mut creation = self.creation.subscribe();
+        let known = creation
+            .wait_for(|creation| *creation != Creation::Pending)
+            .await;
+        known.is_ok_and(|creation| *creation == Creation::Plain)
     }
 
     /// Changes the record, and tries again while the store fails and the lease lasts. `edit` returns `false` if nothing is to be

@@ -33,7 +33,7 @@ pub(crate) struct Run {
     /// Id of this run, see [`Record::run`].
     pub(crate) id: String,
     held: Mutex<Held>,
-    birth: watch::Sender<Birth>,
+    creation: watch::Sender<Creation>,
     /// Held while a change is stored, so that the changes of this run have an order.
     writing: tokio::sync::Mutex<()>,
     /// The version of the record, for those that wait for a change.
@@ -73,11 +73,12 @@ impl Lease {
     }
 }
 
-/// State of the first version of the record.
+/// State of the creation of the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Birth {
-    Expected,
-    Born,
+enum Creation {
+    /// The first version of the record is not stored yet.
+    Pending,
+    Stored,
     /// The record could not be stored, and the call continues as a plain one.
     Plain,
 }
@@ -126,20 +127,20 @@ impl Run {
         (version, record): (u64, Record),
         since: Instant,
     ) -> Arc<Self> {
-        Self::make(engine, key, (version, record), (since, Birth::Born))
+        Self::make(engine, key, (version, record), (since, Creation::Stored))
     }
 
     /// Makes a run whose record is not stored yet.
-    pub(crate) fn unborn(engine: &Arc<Engine>, key: TaskKey, record: Record) -> Arc<Self> {
-        let birth = (Instant::now(), Birth::Expected);
-        Self::make(engine, key, (1, record), birth)
+    pub(crate) fn before_creation(engine: &Arc<Engine>, key: TaskKey, record: Record) -> Arc<Self> {
+        let creation = (Instant::now(), Creation::Pending);
+        Self::make(engine, key, (1, record), creation)
     }
 
     fn make(
         engine: &Arc<Engine>,
         key: TaskKey,
         (version, record): (u64, Record),
-        (since, birth): (Instant, Birth),
+        (since, creation): (Instant, Creation),
     ) -> Arc<Self> {
         let begun = record.journal.begun.iter();
         let begun = begun.filter(|_| !record.policy.repeatable);
@@ -153,7 +154,7 @@ impl Run {
             }),
             engine: Arc::clone(engine),
             key,
-            birth: watch::Sender::new(birth),
+            creation: watch::Sender::new(creation),
             writing: tokio::sync::Mutex::new(()),
             version: watch::Sender::new(version),
             stopped: watch::Sender::default(),
@@ -169,13 +170,13 @@ impl Run {
     }
 
     /// Notes that the first version of the record has been stored, with the lease from `since` on.
-    pub(crate) async fn born(&self, since: Instant) {
+    pub(crate) async fn created(&self, since: Instant) {
         let confirms = {
             let mut held = self.held();
             held.lease = Lease::new(since, self.engine.limits.lease);
             std::mem::take(&mut Arc::make_mut(&mut held.record).unconfirmed)
         };
-        self.birth.send_replace(Birth::Born);
+        self.creation.send_replace(Creation::Stored);
         if confirms {
             // Any change confirms it, so a failure delays this only.
             let _ = self.change(&mut |_| Ok(true)).await;
@@ -183,8 +184,8 @@ impl Run {
     }
 
     /// Notes that the record could not be stored.
-    pub(crate) fn not_born(&self) {
-        self.birth.send_replace(Birth::Plain);
+    pub(crate) fn not_created(&self) {
+        self.creation.send_replace(Creation::Plain);
     }
 
     /// Returns the version of the record.

@@ -64,7 +64,7 @@ impl NewTask {
         let run = random_run_id().ok_or_else(no_random)?;
         let mut record = Record::new(call, self.policy);
         record.claim(run, self.engine.limits.lease);
-        let run = Run::unborn(&self.engine, key, record);
+        let run = Run::before_creation(&self.engine, key, record);
         if self.engine.admit(&run) {
             return Ok(run);
         }
@@ -94,11 +94,11 @@ pub(super) async fn insert(run: Arc<Run>) -> Result<Arc<Run>, RpcError> {
         Ok(()) => {
             let tool = || Some(record.call.as_ref()?.read()?.tool);
             tracing::debug!(id = ?run.key.id, tool = tool(), "a call became a task");
-            run.born(since).await;
+            run.created(since).await;
             Ok(run)
         }
         Err(error) => {
-            run.not_born();
+            run.not_created();
             run.dismiss();
             Err(error)
         }

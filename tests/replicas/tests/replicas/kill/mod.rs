@@ -30,7 +30,7 @@ const THREADS: u64 = 4;
 /// Number of lives by their end.
 #[derive(Debug, Default, PartialEq)]
 struct Ends {
-    unborn: u64,
+    not_created: u64,
     completed: u64,
     failed: u64,
 }
@@ -38,7 +38,7 @@ struct Ends {
 impl Ends {
     fn count(&mut self, end: &End) {
         match end {
-            End::Unborn => self.unborn += 1,
+            End::NotCreated => self.not_created += 1,
             End::Completed(_) => self.completed += 1,
             End::Failed(_) => self.failed += 1,
         }
@@ -62,7 +62,7 @@ fn check(tool: &str, kills: &[u64], life: &Life) {
             .is_sorted_by_key(|(made, _)| STEPS.iter().position(|step| step == made))
     );
     match &life.end {
-        End::Unborn => assert_eq!(
+        End::NotCreated => assert_eq!(
             life.effects,
             [],
             "nothing happens before the task is stored: {context}"
@@ -136,7 +136,7 @@ pub(crate) fn check_each_point(place: &(dyn Fn() -> Place + Sync)) {
     );
     for ends in [&order, &idempotent, &plain] {
         assert_eq!(
-            ends.unborn, 1,
+            ends.not_created, 1,
             "only a task that was not stored is lost: {ends:?}"
         );
     }

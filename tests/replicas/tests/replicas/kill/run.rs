@@ -18,7 +18,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(300);
 #[derive(Debug, PartialEq)]
 pub(crate) enum End {
     /// The process was killed before the task was stored, and its client received no answer.
-    Unborn,
+    NotCreated,
     Completed(String),
     Failed(String),
 }
@@ -63,7 +63,7 @@ pub(crate) fn live(place: &Place, tool: &str, kills: &[u64]) -> Life {
     if run.stop() {
         // A process that is killed after the end changes nothing, which another one confirms.
         let id = run.find();
-        let again = id.map_or(End::Unborn, |id| run.poll_to_end(&id));
+        let again = id.map_or(End::NotCreated, |id| run.poll_to_end(&id));
         assert_eq!(again, end, "an end is final");
         run.stop();
     }
@@ -111,7 +111,7 @@ impl Run<'_> {
             // The client has no id, but the task may exist.
             None => self.find(),
         };
-        id.map_or(End::Unborn, |id| self.poll_to_end(&id))
+        id.map_or(End::NotCreated, |id| self.poll_to_end(&id))
     }
 
     /// Finds the only task in the store.
