@@ -2,7 +2,7 @@
 # Builds a server on rmcp for each mistake, all of which compile without a warning, runs a client with each, and prints the
 # table of COMPARE.md. Fails if the output of a server differs from `expected.txt`; `UPDATE=1` rewrites that file.
 #
-# The errors of Treenail are read from the `.stderr` files of `tests/ui`, which `cargo test --test ui` checks.
+# The errors of Treenail are read from the `.stderr` files of `tests/ui`, which `cargo test --package ui` checks.
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -3,10 +3,10 @@
 //! All cases with errors are checked by one run of Cargo. A case that has to be built would make it a run for each case, so that
 //! the modules of `pass` are part of this program.
 //!
-//! The cases of tools have one folder for each theme. `cargo test --test ui -- mistakes trybuild=tool/names` runs one folder.
+//! The cases of tools have one folder for each theme. `cargo test --package ui -- mistakes trybuild=tool/names` runs one folder.
 //!
 //! The `.stderr` files match one release of the compiler. On other releases the test is skipped, except
-//! in CI. `TRYBUILD=overwrite cargo test --test ui` updates the files.
+//! in CI. `TRYBUILD=overwrite cargo test --package ui` updates the files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,14 +71,14 @@ fn mistakes_are_explained() {
         return;
     }
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("tests/ui/tool/*/*.rs");
-    cases.compile_fail("tests/ui/form/*.rs");
-    cases.compile_fail("tests/ui/client/*.rs");
+    cases.compile_fail("tool/*/*.rs");
+    cases.compile_fail("form/*.rs");
+    cases.compile_fail("client/*.rs");
 }
 
 #[test]
 fn one_mistake_is_one_short_error_in_the_users_terms() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let themes = paths_in(&root.join("tool"));
     let folders = themes.chain(["form", "client"].map(|folder| root.join(folder)));
     for path in folders.flat_map(|folder| paths_in(&folder)) {
