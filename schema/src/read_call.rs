@@ -151,6 +151,9 @@ fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option
     while let Some(key) = members.next(scanner).ok()? {
         if key != "io.modelcontextprotocol/serverInfo" {
             let value = json(scanner)?;
+            if meta.extra.is_empty() {
+                meta.extra = Map::with_capacity(1);
+            }
             meta.extra.insert(key.into_owned(), value);
         } else if meta.server_info.is_none() {
             meta.server_info = Some(implementation(scanner)?);
@@ -167,7 +170,8 @@ fn json(scanner: &mut Scanner<'_>) -> Option<Value> {
         return scalar(scanner.value().ok()?);
     }
     scanner.open_object().ok()?;
-    let (mut members, mut object) = (Keys::default(), Map::new());
+    // Most objects have one member.
+    let (mut members, mut object) = (Keys::default(), Map::with_capacity(1));
     while let Some(key) = members.next(scanner).ok()? {
         let value = scalar(scanner.value().ok()?)?;
         object.insert(key.into_owned(), value);
