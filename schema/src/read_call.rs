@@ -151,6 +151,7 @@ fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option
     while let Some(key) = members.next(scanner).ok()? {
         if key != "io.modelcontextprotocol/serverInfo" {
             let value = json(scanner)?;
+            // Most results have one further member.
             if meta.extra.is_empty() {
                 meta.extra = Map::with_capacity(1);
             }
