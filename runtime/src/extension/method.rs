@@ -15,7 +15,7 @@ use super::params::read_params;
 use crate::call::{Call, CallValue};
 use crate::context::Context;
 use crate::function::argument_error::Problem;
-use crate::function::run::{Running, catch_panic, panic_error, to_rpc_error};
+use crate::function::run::{Running, RunningCall, catch_panic, panic_error, to_rpc_error};
 use crate::function::{FeatureKind, Output};
 use crate::handler::Handler;
 use crate::result_writer::ResultWriter;
@@ -92,12 +92,13 @@ impl ExtensionMethod {
             write,
         };
         let handler = move |call: &Call<'_>, result: &mut ResultWriter<'_>| {
-            let started = catch_panic(&*info, result, |_| {
+            let started = catch_panic(&*info, result, &mut |_| {
                 let params = read_params(&info.name, call.target.arguments, call.meta)?;
                 let context = Context::from_call(call);
                 let lifetime = context.lifetime();
                 let future = handler(context, params);
-                Ok(Some(Running::start(future, output, &info, ((), lifetime))))
+                let call = RunningCall::new(&info, (), lifetime);
+                Ok(Some(Running::start(future, output, call)))
             });
             started.unwrap_or_else(|ended| ended.map(|()| None))
         };

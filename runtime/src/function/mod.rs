@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use crate::call::{Call, CallValue};
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::Problem;
-use crate::function::run::{Running, blocking, catch_panic};
+use crate::function::run::{Running, RunningCall, blocking, catch_panic, finish};
 use crate::handler::{Handler, PendingResult};
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
@@ -74,6 +74,18 @@ impl<T, P: FeatureKind> fmt::Debug for Output<T, P> {
     }
 }
 
+/// Runs a function, with its argument and output types erased.
+type Run<S, P> = Box<
+    dyn Fn(
+            &Arc<S>,
+            &Arc<P>,
+            &Call<'_>,
+            &mut ResultWriter<'_>,
+        ) -> Result<Option<PendingResult>, RpcError>
+        + Send
+        + Sync,
+>;
+
 /// A function on the state `S`, with its argument and output types erased.
 pub struct Function<S, P> {
     input_schema: Result<Map<String, Value>, String>,
@@ -109,13 +121,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
                 let value = body(state, context, values);
                 let fault = lifetime.end();
                 let written = (output.write)(value, info, &P::write_context(call), result);
-                match fault.filter(|_| written.is_err() || result.has_failed()) {
-                    None => written.map(|()| None),
-                    Some(fault) => {
-                        result.rewind(start);
-                        Err(fault)
-                    }
-                }
+                finish(written, fault, start, result).map(|()| None)
             },
         )
     }
@@ -138,8 +144,8 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
                 let _permit = permit;
                 body(state, context, values)
             });
-            let call = (P::write_context(call), lifetime);
-            Ok(Some(Running::start(future, output, info, call)))
+            let call = RunningCall::new(info, P::write_context(call), lifetime);
+            Ok(Some(Running::start(future, output, call)))
         })
     }
 
@@ -156,11 +162,12 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             let context = C::from_call(call);
             let lifetime = context.lifetime();
             let future = body(Arc::clone(state), context, values);
-            let call = (P::write_context(call), lifetime);
-            Ok(Some(Running::start(future, output, info, call)))
+            let call = RunningCall::new(info, P::write_context(call), lifetime);
+            Ok(Some(Running::start(future, output, call)))
         })
     }
 
+    /// Creates a function that parses the arguments, and runs `run` with their values.
     fn new<A, T, R>(arguments: A, output: Output<T, P>, run: R) -> Self
     where
         A: ArgumentList,
@@ -175,16 +182,29 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             + Sync
             + 'static,
     {
+        let input_schema = arguments.schema();
+        let run: Run<S, P> = Box::new(move |state, info, call, result| {
+            match arguments.read(call.target.arguments) {
+                Ok(values) => run(state, info, call, values, result),
+                Err(problems) => info.reject(&problems, result).map(|()| None),
+            }
+        });
+        Self::of_run(input_schema, output.schema, run)
+    }
+
+    /// Compiled once for all functions on the same state.
+    fn of_run(
+        input_schema: Result<Map<String, Value>, String>,
+        output_schema: OutputSchema,
+        run: Run<S, P>,
+    ) -> Self {
         Self {
-            input_schema: arguments.schema(),
-            output_schema: output.schema,
+            input_schema,
+            output_schema,
             bind: Box::new(move |state, info| {
                 Box::new(move |call, result| {
-                    let answered = catch_panic(&*info, result, |result| {
-                        match arguments.read(call.target.arguments) {
-                            Ok(values) => run(&state, &info, call, values, result),
-                            Err(problems) => info.reject(&problems, result).map(|()| None),
-                        }
+                    let answered = catch_panic(&*info, result, &mut |result| {
+                        run(&state, &info, call, result)
                     });
                     answered.unwrap_or_else(|ended| ended.map(|()| None))
                 })

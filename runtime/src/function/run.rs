@@ -20,16 +20,35 @@ use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
 /// Runs a part of a function. If it panics, discards its output and returns the response to the panic as the error.
+///
+/// `run` is a trait object, so that this is compiled once and not for each function.
 pub(crate) fn catch_panic<'o, T>(
     info: &impl FeatureKind,
     result: &mut ResultWriter<'o>,
-    run: impl FnOnce(&mut ResultWriter<'o>) -> T,
+    run: &mut dyn FnMut(&mut ResultWriter<'o>) -> T,
 ) -> Result<T, Result<(), RpcError>> {
     let start = result.mark();
     catch(|| run(result)).map_err(|message| {
         result.rewind(start);
         info.on_panic(&message, result)
     })
+}
+
+/// Returns the response to a call whose output has been written since `start`. If the function has failed, the `fault` that ended its
+/// call replaces its output.
+pub(crate) fn finish(
+    written: Result<(), RpcError>,
+    fault: Option<RpcError>,
+    start: usize,
+    result: &mut ResultWriter<'_>,
+) -> Result<(), RpcError> {
+    match fault.filter(|_| written.is_err() || result.has_failed()) {
+        None => written,
+        Some(fault) => {
+            result.rewind(start);
+            Err(fault)
+        }
+    }
 }
 
 /// Reports a panic like [`unexpected`], for features whose failures are JSON-RPC errors.
@@ -53,9 +72,7 @@ pin_project! {
         #[pin]
         future: F,
         output: Output<T, P>,
-        info: Arc<P>,
-        write_context: P::WriteContext,
-        lifetime: Option<Lifetime>,
+        call: RunningCall<P>,
     }
 }
 
@@ -67,18 +84,11 @@ where
 {
     /// Inlined, so that the future is constructed in its allocation.
     #[inline]
-    pub(crate) fn start(
-        future: F,
-        output: Output<T, P>,
-        info: &Arc<P>,
-        (write_context, lifetime): (P::WriteContext, Lifetime),
-    ) -> PendingResult {
+    pub(crate) fn start(future: F, output: Output<T, P>, call: RunningCall<P>) -> PendingResult {
         Box::pin(Self {
             future,
             output,
-            info: Arc::clone(info),
-            write_context,
-            lifetime: Some(lifetime),
+            call,
         })
     }
 }
@@ -90,36 +100,96 @@ impl<F: Future<Output = T> + Send, T, P: FeatureKind> ResultFuture for Running<F
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
         let this = self.project();
-        let info = &**this.info;
-        let start = result.mark();
-        let mut fault = None;
-        let polled = catch_panic(info, result, |result| {
-            this.future.poll(context).map(|value| {
-                // No message may follow the response, so the call ends before the response is written.
-                fault = this.lifetime.take().and_then(Lifetime::end);
-                (this.output.write)(value, info, this.write_context, result)
-            })
-        });
-        match (polled.unwrap_or_else(Poll::Ready), fault) {
-            (Poll::Pending, _) => match this
-                .lifetime
-                .as_ref()
-                .and_then(|it| it.take_questions(context.waker()))
-            {
-                None => Poll::Pending,
-                Some(stopped) => {
-                    *this.lifetime = None;
-                    Poll::Ready(stopped.map(|asked| {
-                        result.input_required(&asked.questions, &asked.state);
-                    }))
-                }
-            },
-            (Poll::Ready(written), Some(fault)) if written.is_err() || result.has_failed() => {
-                result.rewind(start);
-                Poll::Ready(Err(fault))
-            }
-            (ready, _) => ready,
+        let (mut future, write) = (this.future, this.output.write);
+        this.call
+            .poll(
+                context,
+                result,
+                &mut |end, context, result| match future.as_mut().poll(context) {
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(value) => {
+                        let (info, write_context) = end.end();
+                        Poll::Ready(write(value, info, write_context, result))
+                    }
+                },
+            )
+    }
+}
+
+/// The part of a pending call that does not depend on its function, so that its code is compiled once.
+pub(crate) struct RunningCall<P: FeatureKind> {
+    info: Arc<P>,
+    write_context: P::WriteContext,
+    /// `None` after the end of the call.
+    lifetime: Option<Lifetime>,
+}
+
+/// Polls the future of a function, and writes its output after the end of the call.
+type PollStep<'f, 'o, P> = dyn FnMut(
+        &mut CallEnd<'_, P>,
+        &mut task::Context<'_>,
+        &mut ResultWriter<'o>,
+    ) -> Poll<Result<(), RpcError>>
+    + 'f;
+
+impl<P: FeatureKind> RunningCall<P> {
+    pub(crate) fn new(info: &Arc<P>, write_context: P::WriteContext, lifetime: Lifetime) -> Self {
+        Self {
+            info: Arc::clone(info),
+            write_context,
+            lifetime: Some(lifetime),
         }
+    }
+
+    fn poll<'o>(
+        &mut self,
+        context: &mut task::Context<'_>,
+        result: &mut ResultWriter<'o>,
+        step: &mut PollStep<'_, 'o, P>,
+    ) -> Poll<Result<(), RpcError>> {
+        let start = result.mark();
+        let mut end = CallEnd {
+            info: &*self.info,
+            write_context: &self.write_context,
+            lifetime: &mut self.lifetime,
+            fault: None,
+        };
+        let polled = catch_panic(&*self.info, result, &mut |result| {
+            step(&mut end, context, result)
+        });
+        let fault = end.fault;
+        match polled.unwrap_or_else(Poll::Ready) {
+            Poll::Ready(written) => Poll::Ready(finish(written, fault, start, result)),
+            Poll::Pending => {
+                let lifetime = self.lifetime.as_ref();
+                match lifetime.and_then(|it| it.take_questions(context.waker())) {
+                    None => Poll::Pending,
+                    Some(stopped) => {
+                        self.lifetime = None;
+                        Poll::Ready(stopped.map(|asked| {
+                            result.input_required(&asked.questions, &asked.state);
+                        }))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The end of a call whose function has returned.
+struct CallEnd<'c, P: FeatureKind> {
+    info: &'c P,
+    write_context: &'c P::WriteContext,
+    lifetime: &'c mut Option<Lifetime>,
+    fault: Option<RpcError>,
+}
+
+impl<'c, P: FeatureKind> CallEnd<'c, P> {
+    /// Ends the call, and returns the values that are needed to write its output. No message may follow the response, so this precedes
+    /// the response.
+    fn end(&mut self) -> (&'c P, &'c P::WriteContext) {
+        self.fault = self.lifetime.take().and_then(Lifetime::end);
+        (self.info, self.write_context)
     }
 }
 

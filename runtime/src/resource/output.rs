@@ -17,7 +17,7 @@ use crate::resource::{ResourceInfo, bytes};
 use crate::result_writer::ResultWriter;
 use crate::revision::resource_not_found;
 use crate::tool::shape::Shape;
-use crate::wire::{Escaped, RpcError, write_json};
+use crate::wire::{RpcError, WriteJson, escape_in_place};
 
 /// A type that a resource can return.
 ///
@@ -212,11 +212,11 @@ impl ResourceReply<'_, '_> {
     }
 
     /// Writes a string as text, up to its closing quote. Returns false if it is null.
-    fn text<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
+    fn text(&mut self, value: &dyn WriteJson) -> serde_json::Result<bool> {
         let start = self.result.mark();
         self.result.push(br#","text":"#);
         let text = self.result.mark();
-        write_json(self.result.out(), value)?;
+        value.write_json(self.result.out())?;
         if self.result.out()[text] == b'"' {
             self.result.rewind(self.result.mark() - 1);
             return Ok(true);
@@ -227,10 +227,11 @@ impl ResourceReply<'_, '_> {
     }
 
     /// Writes the JSON of a value as text, up to its closing quote. Returns false if it is null.
-    fn json<T: Serialize>(&mut self, value: &T) -> serde_json::Result<bool> {
+    fn json(&mut self, value: &dyn WriteJson) -> serde_json::Result<bool> {
         self.result.push(br#","text":""#);
         let text = self.result.mark();
-        write_json(Escaped(self.result.out()), value)?;
+        value.write_json(self.result.out())?;
+        escape_in_place(self.result.out(), text);
         Ok(&self.result.out()[text..] != b"null")
     }
 

@@ -1,14 +1,12 @@
 //! The collected items of a stream.
 
-use std::io::Write;
-
 use serde::Serialize;
 use treenail_schema::{ContentBlock, Revision};
 
 use crate::revision::downgrade_block;
 use crate::stream::limited_writer::LimitedWriter;
 use crate::tool::error::ToolError;
-use crate::wire::{Escaped, write_json};
+use crate::wire::{push_escaped, write_json};
 
 /// Start of a text block without annotations.
 pub(super) const TEXT_BLOCK: &[u8] = br#"{"type":"text","text":""#;
@@ -184,8 +182,7 @@ impl Collected {
         if !self.output.is_empty() {
             self.output.extend_from_slice(br"\n");
         }
-        // Writing to a vector cannot fail.
-        let _ = Escaped(&mut self.output).write_all(&self.item);
+        push_escaped(&mut self.output, &self.item);
     }
 }
 

@@ -1,7 +1,5 @@
 //! The result of a streaming tool.
 
-use std::io::Write;
-
 use treenail_schema::ContentBlock;
 
 use crate::panic::unexpected;
@@ -12,7 +10,7 @@ use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::reply::{WRAPPED, WRAPPED_END};
 use crate::tool::shape::Shape;
-use crate::wire::{Escaped, escape_from_within};
+use crate::wire::{escape_from_within, push_escaped};
 
 impl Collected {
     /// Writes the collected output, followed by the reason if the stream was stopped early.
@@ -137,8 +135,7 @@ fn write_text(json: [&[u8]; 3], result: &mut ResultWriter<'_>) {
     result.push(br#""content":["#);
     result.push(TEXT_BLOCK);
     for part in json {
-        // Writing to a vector cannot fail.
-        let _ = Escaped(result.out()).write_all(part);
+        push_escaped(result.out(), part);
     }
     result.push(TEXT_BLOCK_END);
 }

@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use serde::Serialize;
 use serde_json::Value;
 use treenail_schema::CallToolResult;
 
@@ -11,7 +10,7 @@ use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, downgrade_content};
 use crate::tool::error::ToolError;
 use crate::tool::shape::Shape;
-use crate::wire::{Escaped, escape_from_within, write_json};
+use crate::wire::{WriteJson, escape_from_within, escape_in_place};
 
 /// Start of a result whose first member is structured content.
 const STRUCTURED: &[u8] = br#"{"structuredContent":"#;
@@ -47,7 +46,7 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     }
 
     /// Writes a value as text, or as structured content with a text copy.
-    pub(crate) fn json<T: Serialize>(&mut self, value: &T) {
+    pub(crate) fn json(&mut self, value: &dyn WriteJson) {
         let start = self.result.mark();
         let placement = self.result.style().placement(self.shape);
         let written = match (self.shape, placement) {
@@ -78,11 +77,11 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     }
 
     /// Writes a string as one text block, and null as no block.
-    fn text<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+    fn text(&mut self, value: &dyn WriteJson) -> serde_json::Result<()> {
         let start = self.result.mark();
         self.result.push(br#"{"content":[{"type":"text","text":"#);
         let text = self.result.mark();
-        write_json(self.result.out(), value)?;
+        value.write_json(self.result.out())?;
         match self.result.out()[text] {
             b'"' => self.result.push(b"}]"),
             b'n' => {
@@ -99,17 +98,17 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     }
 
     /// Writes a value as structured content with a text copy.
-    fn structured<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+    fn structured(&mut self, value: &dyn WriteJson) -> serde_json::Result<()> {
         self.result.push(STRUCTURED);
         let start = self.result.mark();
-        write_json(self.result.out(), value)?;
+        value.write_json(self.result.out())?;
         let end = self.result.mark();
         self.text_copy(start, end);
         Ok(())
     }
 
     /// Writes an object as structured content with a text copy, and any other value as text only.
-    fn object<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+    fn object(&mut self, value: &dyn WriteJson) -> serde_json::Result<()> {
         let start = self.result.mark();
         self.structured(value)?;
         if self.result.out()[start + STRUCTURED.len()] != b'{' {
@@ -120,11 +119,11 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     }
 
     /// Writes a value as structured content wrapped in an object, with a text copy of the value itself.
-    fn wrapped<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+    fn wrapped(&mut self, value: &dyn WriteJson) -> serde_json::Result<()> {
         self.result.push(STRUCTURED);
         self.result.push(WRAPPED);
         let start = self.result.mark();
-        write_json(self.result.out(), value)?;
+        value.write_json(self.result.out())?;
         let end = self.result.mark();
         self.result.push(WRAPPED_END);
         self.text_copy(start, end);
@@ -139,9 +138,11 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     }
 
     /// Writes the JSON of a value as one text block.
-    fn text_only<T: Serialize>(&mut self, value: &T) -> serde_json::Result<()> {
+    fn text_only(&mut self, value: &dyn WriteJson) -> serde_json::Result<()> {
         self.result.push(br#"{"content":[{"type":"text","text":""#);
-        write_json(Escaped(self.result.out()), value)?;
+        let start = self.result.mark();
+        value.write_json(self.result.out())?;
+        escape_in_place(self.result.out(), start);
         self.result.push(br#""}]"#);
         Ok(())
     }

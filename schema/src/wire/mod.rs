@@ -13,9 +13,9 @@ mod scan;
 mod weight;
 
 pub use self::error::RpcError;
-pub use self::escape::{Escaped, escape_from_within};
+pub use self::escape::{escape_from_within, escape_in_place, push_escaped};
 pub use self::frame::{Frame, LineBuffer};
-pub use self::json::{is_one_line, keep_one_line, raw_json, write_json};
+pub use self::json::{WriteJson, is_one_line, keep_one_line, raw_json, write_json};
 pub use self::members::Members;
 pub use self::message::{
     Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element, parse_with_known_meta,

@@ -22,6 +22,18 @@ pub fn write_json<W: io::Write, T: Serialize + ?Sized>(
     value.serialize(Strict(&mut Serializer::with_formatter(out, OneLine)))
 }
 
+/// A value that [`write_json`] writes, as a trait object: code around it is compiled once and not for each type.
+pub trait WriteJson {
+    /// Appends the value to `out`, see [`write_json`].
+    fn write_json(&self, out: &mut Vec<u8>) -> serde_json::Result<()>;
+}
+
+impl<T: Serialize + ?Sized> WriteJson for T {
+    fn write_json(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        write_json(out, self)
+    }
+}
+
 /// Returns the JSON of a value, as [`write_json`] writes it.
 pub fn raw_json<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Box<RawValue>> {
     let mut out = Vec::with_capacity(64);
