@@ -12,7 +12,7 @@ use treenail_schema::{Method, Revision};
 
 use super::identifier::OFFICIAL;
 use super::params::read_params;
-use crate::call::{Call, CallValue};
+use crate::call::Call;
 use crate::context::Context;
 use crate::function::argument_error::Problem;
 use crate::function::run::{Running, RunningCall, catch_panic, panic_error, to_rpc_error};
@@ -94,11 +94,9 @@ impl ExtensionMethod {
         let handler = move |call: &Call<'_>, result: &mut ResultWriter<'_>| {
             let started = catch_panic(&*info, result, &mut |_| {
                 let params = read_params(&info.name, call.target.arguments, call.meta)?;
-                let context = Context::from_call(call);
-                let lifetime = context.lifetime();
+                let (context, running) = RunningCall::of::<Context>(&info, call);
                 let future = handler(context, params);
-                let call = RunningCall::new(&info, (), lifetime);
-                Ok(Some(Running::start(future, output, call)))
+                Ok(Some(Running::start(future, output, running)))
             });
             started.unwrap_or_else(|ended| ended.map(|()| None))
         };

@@ -75,16 +75,29 @@ impl<T, P: FeatureKind> fmt::Debug for Output<T, P> {
 }
 
 /// Runs a function, with its argument and output types erased.
-type Run<S, P> = Box<
-    dyn Fn(
-            &Arc<S>,
-            &Arc<P>,
-            &Call<'_>,
-            &mut ResultWriter<'_>,
-        ) -> Result<Option<PendingResult>, RpcError>
-        + Send
-        + Sync,
->;
+type Run<S, P> =
+    Box<dyn Fn(&Arc<S>, &Arc<P>, &Call<'_>, &mut ResultWriter<'_>) -> Started + Send + Sync>;
+
+/// `None` if the result has been written, otherwise the future that writes it.
+type Started = Result<Option<PendingResult>, Stop>;
+
+/// Reason why a function has not run, or has no result.
+enum Stop {
+    Arguments(Vec<Problem>),
+    Failed(RpcError),
+}
+
+impl From<Vec<Problem>> for Stop {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::Arguments(problems)
+    }
+}
+
+impl From<RpcError> for Stop {
+    fn from(error: RpcError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// A function on the state `S`, with its argument and output types erased.
 pub struct Function<S, P> {
@@ -111,19 +124,18 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
         T: 'static,
         B: Fn(&Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
     {
-        Self::new(
-            arguments,
-            output,
-            move |state, info, call, values, result| {
-                let context = C::from_call(call);
-                let lifetime = context.lifetime();
-                let start = result.mark();
-                let value = body(state, context, values);
-                let fault = lifetime.end();
-                let written = (output.write)(value, info, &P::write_context(call), result);
-                finish(written, fault, start, result).map(|()| None)
-            },
-        )
+        let schemas = (arguments.schema(), output.schema);
+        Self::new(schemas, move |state, info, call, result| {
+            let values = arguments.read(call.target.arguments)?;
+            let context = C::from_call(call);
+            let lifetime = context.lifetime();
+            let start = result.mark();
+            let value = body(state, context, values);
+            let fault = lifetime.end();
+            let written = (output.write)(value, info, &P::write_context(call), result);
+            finish(written, fault, start, result)?;
+            Ok(None)
+        })
     }
 
     /// Creates a blocking function; it runs on a thread for blocking work.
@@ -135,17 +147,17 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
         B: Fn(Arc<S>, C, A::Values) -> T + Send + Sync + 'static,
     {
         let body = Arc::new(body);
-        Self::new(arguments, output, move |state, info, call, values, _| {
+        let schemas = (arguments.schema(), output.schema);
+        Self::new(schemas, move |state, info, call, _| {
+            let values = arguments.read(call.target.arguments)?;
+            let (context, running) = RunningCall::of::<C>(info, call);
             let (body, state) = (Arc::clone(&body), Arc::clone(state));
-            let permits = Arc::clone(call.server.blocking_permits());
-            let context = C::from_call(call);
-            let (lifetime, permit) = (context.lifetime(), call.permit.cloned());
-            let future = blocking(permits, move || {
+            let permit = call.permit.cloned();
+            let future = blocking(Arc::clone(call.server.blocking_permits()), move || {
                 let _permit = permit;
                 body(state, context, values)
             });
-            let call = RunningCall::new(info, P::write_context(call), lifetime);
-            Ok(Some(Running::start(future, output, call)))
+            Ok(Some(Running::start(future, output, running)))
         })
     }
 
@@ -158,42 +170,28 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
         B: Fn(Arc<S>, C, A::Values) -> F + Send + Sync + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        Self::new(arguments, output, move |state, info, call, values, _| {
-            let context = C::from_call(call);
-            let lifetime = context.lifetime();
+        let schemas = (arguments.schema(), output.schema);
+        Self::new(schemas, move |state, info, call, _| {
+            let values = arguments.read(call.target.arguments)?;
+            let (context, running) = RunningCall::of::<C>(info, call);
             let future = body(Arc::clone(state), context, values);
-            let call = RunningCall::new(info, P::write_context(call), lifetime);
-            Ok(Some(Running::start(future, output, call)))
+            Ok(Some(Running::start(future, output, running)))
         })
     }
 
-    /// Creates a function that parses the arguments, and runs `run` with their values.
-    fn new<A, T, R>(arguments: A, output: Output<T, P>, run: R) -> Self
+    /// `run` parses the arguments, and runs the body.
+    fn new<R>((input, output): (Result<Map<String, Value>, String>, OutputSchema), run: R) -> Self
     where
-        A: ArgumentList,
-        R: Fn(
-                &Arc<S>,
-                &Arc<P>,
-                &Call<'_>,
-                A::Values,
-                &mut ResultWriter<'_>,
-            ) -> Result<Option<PendingResult>, RpcError>
+        R: Fn(&Arc<S>, &Arc<P>, &Call<'_>, &mut ResultWriter<'_>) -> Started
             + Send
             + Sync
             + 'static,
     {
-        let input_schema = arguments.schema();
-        let run: Run<S, P> = Box::new(move |state, info, call, result| {
-            match arguments.read(call.target.arguments) {
-                Ok(values) => run(state, info, call, values, result),
-                Err(problems) => info.reject(&problems, result).map(|()| None),
-            }
-        });
-        Self::of_run(input_schema, output.schema, run)
+        Self::erased(input, output, Box::new(run))
     }
 
     /// Compiled once for all functions on the same state.
-    fn of_run(
+    fn erased(
         input_schema: Result<Map<String, Value>, String>,
         output_schema: OutputSchema,
         run: Run<S, P>,
@@ -204,7 +202,12 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             bind: Box::new(move |state, info| {
                 Box::new(move |call, result| {
                     let answered = catch_panic(&*info, result, &mut |result| {
-                        run(&state, &info, call, result)
+                        run(&state, &info, call, result).or_else(|stop| match stop {
+                            Stop::Arguments(problems) => {
+                                info.reject(&problems, result).map(|()| None)
+                            }
+                            Stop::Failed(error) => Err(error),
+                        })
                     });
                     answered.unwrap_or_else(|ended| ended.map(|()| None))
                 })

@@ -10,7 +10,7 @@ use std::task::{self, Poll};
 use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
-use crate::call::Lifetime;
+use crate::call::{Call, CallValue, Lifetime};
 use crate::environment;
 use crate::function::{FeatureKind, Output};
 use crate::handler::{PendingResult, ResultFuture};
@@ -133,12 +133,15 @@ type PollStep<'f, 'o, P> = dyn FnMut(
     + 'f;
 
 impl<P: FeatureKind> RunningCall<P> {
-    pub(crate) fn new(info: &Arc<P>, write_context: P::WriteContext, lifetime: Lifetime) -> Self {
-        Self {
+    /// Creates the context of a call, and the part of the pending call that ends with it.
+    pub(crate) fn of<C: CallValue>(info: &Arc<P>, call: &Call<'_>) -> (C, Self) {
+        let context = C::from_call(call);
+        let running = Self {
             info: Arc::clone(info),
-            write_context,
-            lifetime: Some(lifetime),
-        }
+            write_context: P::write_context(call),
+            lifetime: Some(context.lifetime()),
+        };
+        (context, running)
     }
 
     fn poll<'o>(
