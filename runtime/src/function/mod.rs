@@ -54,8 +54,12 @@ pub trait FeatureKind: Send + Sync + 'static {
 /// Stores the operations on `T` as functions, so only the constructor needs trait bounds on `T`.
 pub struct Output<T, P: FeatureKind> {
     pub(crate) schema: OutputSchema,
-    pub(crate) write: fn(T, &P, &P::WriteContext, &mut ResultWriter<'_>) -> Result<(), RpcError>,
+    pub(crate) write: Write<T, P>,
 }
+
+/// Writes a value as the result. A function item needs less code for each type than a closure.
+pub(crate) type Write<T, P> =
+    fn(T, &P, &<P as FeatureKind>::WriteContext, &mut ResultWriter<'_>) -> Result<(), RpcError>;
 
 /// The JSON schema of an output, or `None` if it has none.
 pub(crate) type OutputSchema = fn(&mut SchemaGenerator) -> Option<Value>;

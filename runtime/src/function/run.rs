@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::call::{Call, CallValue, Lifetime};
 use crate::environment;
-use crate::function::{FeatureKind, Output};
+use crate::function::{FeatureKind, Output, Write};
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::{catch, unexpected};
 use crate::result_writer::ResultWriter;
@@ -100,19 +100,45 @@ impl<F: Future<Output = T> + Send, T, P: FeatureKind> ResultFuture for Running<F
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
         let this = self.project();
-        let (mut future, write) = (this.future, this.output.write);
-        this.call
-            .poll(
-                context,
-                result,
-                &mut |end, context, result| match future.as_mut().poll(context) {
-                    Poll::Pending => Poll::Pending,
-                    Poll::Ready(value) => {
-                        let (info, write_context) = end.end();
-                        Poll::Ready(write(value, info, write_context, result))
-                    }
-                },
-            )
+        let mut step = Step {
+            future: this.future,
+            write: this.output.write,
+        };
+        this.call.poll(context, result, &mut step)
+    }
+}
+
+/// Polls the future of a function, and writes its output after the end of the call.
+///
+/// A trait of its own needs less code for each function than a closure, whose trait object has the methods of `FnOnce` too.
+trait PollStep<P: FeatureKind> {
+    fn poll(
+        &mut self,
+        end: &mut CallEnd<'_, P>,
+        context: &mut task::Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>>;
+}
+
+struct Step<'f, F, T, P: FeatureKind> {
+    future: Pin<&'f mut F>,
+    write: Write<T, P>,
+}
+
+impl<F: Future<Output = T>, T, P: FeatureKind> PollStep<P> for Step<'_, F, T, P> {
+    fn poll(
+        &mut self,
+        end: &mut CallEnd<'_, P>,
+        context: &mut task::Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        match self.future.as_mut().poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(value) => {
+                let (info, write_context) = end.end();
+                Poll::Ready((self.write)(value, info, write_context, result))
+            }
+        }
     }
 }
 
@@ -123,14 +149,6 @@ pub(crate) struct RunningCall<P: FeatureKind> {
     /// `None` after the end of the call.
     lifetime: Option<Lifetime>,
 }
-
-/// Polls the future of a function, and writes its output after the end of the call.
-type PollStep<'f, 'o, P> = dyn FnMut(
-        &mut CallEnd<'_, P>,
-        &mut task::Context<'_>,
-        &mut ResultWriter<'o>,
-    ) -> Poll<Result<(), RpcError>>
-    + 'f;
 
 impl<P: FeatureKind> RunningCall<P> {
     /// Creates the context of a call, and the part of the pending call that ends with it.
@@ -144,11 +162,11 @@ impl<P: FeatureKind> RunningCall<P> {
         (context, running)
     }
 
-    fn poll<'o>(
+    fn poll(
         &mut self,
         context: &mut task::Context<'_>,
-        result: &mut ResultWriter<'o>,
-        step: &mut PollStep<'_, 'o, P>,
+        result: &mut ResultWriter<'_>,
+        step: &mut dyn PollStep<P>,
     ) -> Poll<Result<(), RpcError>> {
         let start = result.mark();
         let mut end = CallEnd {
@@ -158,7 +176,7 @@ impl<P: FeatureKind> RunningCall<P> {
             fault: None,
         };
         let polled = catch_panic(&*self.info, result, &mut |result| {
-            step(&mut end, context, result)
+            step.poll(&mut end, context, result)
         });
         let fault = end.fault;
         match polled.unwrap_or_else(Poll::Ready) {

@@ -15,10 +15,12 @@ use treenail_schema::{
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::function::{Output, OutputSchema};
+use crate::result_writer::ResultWriter;
 use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
+use crate::wire::RpcError;
 
 /// A type that a tool can return.
 ///
@@ -53,12 +55,24 @@ pub trait ToolOutput<K> {
     {
         Output {
             schema: Self::schema,
-            write: |value, info, (), result| {
-                value.write(&mut ToolResultWriter::new(result, info.shape));
-                Ok(())
-            },
+            write: write_result,
         }
     }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is that of every kind of function"
+)]
+fn write_result<T: ToolOutput<K>, K>(
+    value: T,
+    info: &ToolInfo,
+    (): &(),
+    result: &mut ResultWriter<'_>,
+) -> Result<(), RpcError> {
+    value.write(&mut ToolResultWriter::new(result, info.shape));
+    Ok(())
 }
 
 /// Returns the declared schema, normalized for hosts, and the shape of its values.

@@ -161,10 +161,13 @@ fn is_local(headers: &HeaderMap) -> bool {
     let origins = headers.get_all("origin").iter().map(text);
     hosts.into_iter().all(|host| is_local(&host))
         && origins.into_iter().all(|origin| {
-            let host = origin
-                .strip_prefix("http://")
-                .or_else(|| origin.strip_prefix("https://"));
-            host.is_some_and(is_local)
+            let parts = origin.split_once("://");
+            parts.is_some_and(|(scheme, host)| {
+                ["http", "https"]
+                    .iter()
+                    .any(|web| web.eq_ignore_ascii_case(scheme))
+                    && is_local(host)
+            })
         })
 }
 
