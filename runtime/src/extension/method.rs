@@ -16,7 +16,7 @@ use crate::call::Call;
 use crate::context::Context;
 use crate::function::argument_error::Problem;
 use crate::function::run::{Running, RunningCall, catch_panic, panic_error, to_rpc_error};
-use crate::function::{FeatureKind, Output};
+use crate::function::{FeatureKind, Output, Write};
 use crate::handler::Handler;
 use crate::result_writer::ResultWriter;
 use crate::wire::{RpcError, write_json};
@@ -78,7 +78,11 @@ impl ExtensionMethod {
     }
 
     /// Creates a method whose output `write` writes.
-    pub(crate) fn writing<P, T, F, A>(name: impl Into<String>, handler: F, write: Write<T>) -> Self
+    pub(crate) fn writing<P, T, F, A>(
+        name: impl Into<String>,
+        handler: F,
+        write: Write<T, MethodInfo>,
+    ) -> Self
     where
         P: DeserializeOwned + 'static,
         T: 'static,
@@ -173,9 +177,6 @@ pub(crate) fn is_task_method(method: Method) -> bool {
         Method::GetTask | Method::CancelTask | Method::ListTasks | Method::GetTaskPayload
     )
 }
-
-/// Function that writes the output of a method.
-pub(crate) type Write<T> = fn(T, &MethodInfo, &(), &mut ResultWriter<'_>) -> Result<(), RpcError>;
 
 /// Facts about a method that its requests need.
 pub(crate) struct MethodInfo {

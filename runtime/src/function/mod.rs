@@ -91,6 +91,19 @@ enum Stop {
     Failed(RpcError),
 }
 
+impl Stop {
+    fn respond(
+        self,
+        info: &impl FeatureKind,
+        result: &mut ResultWriter<'_>,
+    ) -> Result<Option<PendingResult>, RpcError> {
+        match self {
+            Self::Arguments(problems) => info.reject(&problems, result).map(|()| None),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
 impl From<Vec<Problem>> for Stop {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Arguments(problems)
@@ -206,12 +219,8 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             bind: Box::new(move |state, info| {
                 Box::new(move |call, result| {
                     let answered = catch_panic(&*info, result, &mut |result| {
-                        run(&state, &info, call, result).or_else(|stop| match stop {
-                            Stop::Arguments(problems) => {
-                                info.reject(&problems, result).map(|()| None)
-                            }
-                            Stop::Failed(error) => Err(error),
-                        })
+                        let started = run(&state, &info, call, result);
+                        started.or_else(|stop| stop.respond(&*info, result))
                     });
                     answered.unwrap_or_else(|ended| ended.map(|()| None))
                 })

@@ -71,7 +71,7 @@ pin_project! {
     pub(crate) struct Running<F, T, P: FeatureKind> {
         #[pin]
         future: F,
-        output: Output<T, P>,
+        write: Write<T, P>,
         call: RunningCall<P>,
     }
 }
@@ -87,7 +87,7 @@ where
     pub(crate) fn start(future: F, output: Output<T, P>, call: RunningCall<P>) -> PendingResult {
         Box::pin(Self {
             future,
-            output,
+            write: output.write,
             call,
         })
     }
@@ -102,7 +102,7 @@ impl<F: Future<Output = T> + Send, T, P: FeatureKind> ResultFuture for Running<F
         let this = self.project();
         let mut step = Step {
             future: this.future,
-            write: this.output.write,
+            write: *this.write,
         };
         this.call.poll(context, result, &mut step)
     }
