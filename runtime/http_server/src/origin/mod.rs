@@ -140,14 +140,17 @@ fn is_plainly_local(host: &HeaderValue) -> bool {
     }
 }
 
-/// Returns the name of a host without its port. `None` for an invalid host such as `[::1]x` or `localhost:x`.
+/// Returns the name of a host without its port. `None` for an invalid host such as `[::1]1` or `localhost:x`.
 fn host_name(host: &str) -> Option<&str> {
     let end = match host.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
         None => host.find(':').unwrap_or(host.len()),
     };
     let (name, port) = host.split_at(end);
-    let port = port.strip_prefix(':').unwrap_or(port);
+    let port = match port.strip_prefix(':') {
+        None if !port.is_empty() => return None,
+        digits => digits.unwrap_or_default(),
+    };
     let is_port = port.is_empty()
         || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok());
     let is_name = match name.strip_prefix('[') {

@@ -94,6 +94,7 @@ fn local_and_listed_origins_are_allowed() {
         ("http://localhost?evil", false),
         ("http://localhost:evil", false),
         ("http://[::1]evil", false),
+        ("http://[::1]80", false),
         ("http://", false),
         ("https://app.example.com#evil", false),
         ("file://localhost", false),
