@@ -145,10 +145,7 @@ impl<S: Send + Sync + 'static> Completer<S> {
     {
         let output = Output {
             schema: |_| None,
-            write: |completion, _, (), result| {
-                write(&completion, result);
-                Ok(())
-            },
+            write: write_result,
         };
         let run = move |state, (): (), typed| body(state, typed);
         Self(Function::asynchronous(TypedArgument, output, run))
@@ -179,6 +176,22 @@ pub(crate) fn empty_handler() -> Handler {
         write(&Completion::new([]), result);
         Ok(None)
     })
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is that of every kind of function"
+)]
+fn write_result(
+    completion: Completion,
+    _: &CompleterInfo,
+    (): &(),
+    result: &mut ResultWriter<'_>,
+) -> Result<(), RpcError> {
+    write(&completion, result);
+    Ok(())
 }
 
 fn write(completion: &Completion, result: &mut ResultWriter<'_>) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 use treenail_schema::{Method, Revision};
 
 use super::identifier::OFFICIAL;
@@ -15,8 +16,8 @@ use super::params::read_params;
 use crate::call::Call;
 use crate::context::Context;
 use crate::function::argument_error::Problem;
-use crate::function::run::{Running, RunningCall, catch_panic, panic_error, to_rpc_error};
-use crate::function::{FeatureKind, Output, Write};
+use crate::function::run::{Running, RunningCall, panic_error, to_rpc_error};
+use crate::function::{FeatureKind, Function, Output, Write};
 use crate::handler::Handler;
 use crate::result_writer::ResultWriter;
 use crate::wire::{RpcError, write_json};
@@ -90,26 +91,27 @@ impl ExtensionMethod {
         A: Future<Output = T> + Send + 'static,
     {
         let name: Box<str> = name.into().into();
-        let info = Arc::new(MethodInfo { name: name.clone() });
+        let info = MethodInfo { name: name.clone() };
         let output = Output {
             schema: |_| None,
             write,
         };
-        let handler = move |call: &Call<'_>, result: &mut ResultWriter<'_>| {
-            let started = catch_panic(&*info, result, &mut |_| {
+        let schemas = (Ok(Map::new()), output.schema);
+        let function = Function::new(
+            schemas,
+            move |_: &Arc<()>, info: &Arc<MethodInfo>, call, _| {
                 let params = read_params(&info.name, call.target.arguments, call.meta)?;
-                let (context, running) = RunningCall::of::<Context>(&info, call);
+                let (context, running) = RunningCall::of::<Context>(info, call);
                 let future = handler(context, params);
                 Ok(Some(Running::start(future, output, running)))
-            });
-            started.unwrap_or_else(|ended| ended.map(|()| None))
-        };
+            },
+        );
         Self {
             name,
             name_header: None,
             gated: true,
             revisions: (Bound::Unbounded, Bound::Unbounded),
-            handler: Box::new(handler),
+            handler: function.bind(Arc::new(()), info),
         }
     }
 

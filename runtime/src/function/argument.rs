@@ -11,6 +11,7 @@ use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::bounds::Check;
 use crate::function::schema::{Direction, drop_null};
+use crate::function::type_schema::schema_for;
 
 /// A type that can be an argument of a tool: owned, deserializable from JSON, and with a JSON schema.
 ///
@@ -75,7 +76,7 @@ impl<T> Argument<T> {
         Self {
             name,
             description: "",
-            schema: |generator| generator.subschema_for::<T>().to_value(),
+            schema: schema_for::<T>,
             read,
             explain,
             missing_value: value_if_missing::<T>,

@@ -11,6 +11,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod schema_hint;
 pub(crate) mod text;
+pub(crate) mod type_schema;
 #[cfg(feature = "schema-validation")]
 pub(crate) mod violations;
 
@@ -79,14 +80,38 @@ impl<T, P: FeatureKind> fmt::Debug for Output<T, P> {
 }
 
 /// Runs a function, with its argument and output types erased.
-type Run<S, P> =
-    Box<dyn Fn(&Arc<S>, &Arc<P>, &Call<'_>, &mut ResultWriter<'_>) -> Started + Send + Sync>;
+///
+/// A trait of its own needs less code for each function than `Fn`, whose trait object has the methods of `FnOnce` too.
+trait Run<S, P>: Send + Sync {
+    fn run(
+        &self,
+        state: &Arc<S>,
+        info: &Arc<P>,
+        call: &Call<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Started;
+}
+
+impl<S, P, R> Run<S, P> for R
+where
+    R: Fn(&Arc<S>, &Arc<P>, &Call<'_>, &mut ResultWriter<'_>) -> Started + Send + Sync,
+{
+    fn run(
+        &self,
+        state: &Arc<S>,
+        info: &Arc<P>,
+        call: &Call<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Started {
+        self(state, info, call, result)
+    }
+}
 
 /// `None` if the result has been written, otherwise the future that writes it.
-type Started = Result<Option<PendingResult>, Stop>;
+pub(crate) type Started = Result<Option<PendingResult>, Stop>;
 
 /// Reason why a function has not run, or has no result.
-enum Stop {
+pub(crate) enum Stop {
     Arguments(Vec<Problem>),
     Failed(RpcError),
 }
@@ -196,8 +221,11 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
         })
     }
 
-    /// `run` parses the arguments, and runs the body.
-    fn new<R>((input, output): (Result<Map<String, Value>, String>, OutputSchema), run: R) -> Self
+    /// Creates a function from its schemas and a closure that parses the arguments and runs the body.
+    pub(crate) fn new<R>(
+        (input, output): (Result<Map<String, Value>, String>, OutputSchema),
+        run: R,
+    ) -> Self
     where
         R: Fn(&Arc<S>, &Arc<P>, &Call<'_>, &mut ResultWriter<'_>) -> Started
             + Send
@@ -211,7 +239,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
     fn erased(
         input_schema: Result<Map<String, Value>, String>,
         output_schema: OutputSchema,
-        run: Run<S, P>,
+        run: Box<dyn Run<S, P>>,
     ) -> Self {
         Self {
             input_schema,
@@ -219,7 +247,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             bind: Box::new(move |state, info| {
                 Box::new(move |call, result| {
                     let answered = catch_panic(&*info, result, &mut |result| {
-                        let started = run(&state, &info, call, result);
+                        let started = run.run(&state, &info, call, result);
                         started.or_else(|stop| stop.respond(&*info, result))
                     });
                     answered.unwrap_or_else(|ended| ended.map(|()| None))

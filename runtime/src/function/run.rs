@@ -22,6 +22,7 @@ use crate::wire::RpcError;
 /// Runs a part of a function. If it panics, discards its output and returns the response to the panic as the error.
 ///
 /// `run` is a trait object, so that this is compiled once and not for each function.
+#[inline]
 pub(crate) fn catch_panic<'o, T>(
     info: &impl FeatureKind,
     result: &mut ResultWriter<'o>,

@@ -30,15 +30,25 @@ pub trait PromptOutput: Sized {
     fn output() -> Output<Self, PromptInfo> {
         Output {
             schema: |_| None,
-            write: |value, info, (), result| {
-                write(value.into_prompt()?, info, result);
-                Ok(())
-            },
+            write: write_result,
         }
     }
 }
 
-#[inline]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is that of every kind of function"
+)]
+fn write_result<T: PromptOutput>(
+    value: T,
+    info: &PromptInfo,
+    (): &(),
+    result: &mut ResultWriter<'_>,
+) -> Result<(), RpcError> {
+    write(value.into_prompt()?, info, result);
+    Ok(())
+}
+
 fn write(mut prompt: GetPromptResult, info: &PromptInfo, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     for message in &mut prompt.messages {

@@ -12,7 +12,8 @@ use treenail_schema::{
 use crate::function::kind::{self, Kind};
 use crate::function::run::to_rpc_error;
 use crate::function::schema::Direction;
-use crate::function::{Output, OutputSchema};
+use crate::function::type_schema::schema_for;
+use crate::function::{FeatureKind, Output, OutputSchema};
 use crate::resource::{ResourceInfo, bytes};
 use crate::result_writer::ResultWriter;
 use crate::revision::resource_not_found;
@@ -46,23 +47,30 @@ pub trait ResourceOutput<K>: Sized {
     fn output(_: Kind<K>) -> Output<Self, ResourceInfo> {
         Output {
             schema: Self::schema,
-            write: |value, info, (uri, authorized), result| {
-                let authorized = *authorized;
-                value.write(&mut ResourceReply {
-                    info,
-                    uri,
-                    authorized,
-                    result,
-                })
-            },
+            write: write_result,
         }
     }
+}
+
+fn write_result<T: ResourceOutput<K>, K>(
+    value: T,
+    info: &ResourceInfo,
+    (uri, authorized): &<ResourceInfo as FeatureKind>::WriteContext,
+    result: &mut ResultWriter<'_>,
+) -> Result<(), RpcError> {
+    let authorized = *authorized;
+    value.write(&mut ResourceReply {
+        info,
+        uri,
+        authorized,
+        result,
+    })
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ResourceOutput<kind::Json> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
-        Some(generator.subschema_for::<T>().to_value())
+        Some(schema_for::<T>(generator))
     }
 
     fn write(self, reply: &mut ResourceReply<'_, '_>) -> Result<(), RpcError> {

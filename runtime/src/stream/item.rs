@@ -12,11 +12,14 @@ use treenail_schema::{
 
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
+use crate::function::type_schema::schema_for;
 use crate::function::{Output, OutputSchema};
+use crate::result_writer::ResultWriter;
 use crate::stream::collected::{Collected, Fold, Form, Stop};
 use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
 use crate::tool::shape::Shape;
+use crate::wire::RpcError;
 
 /// An item of a streaming tool.
 ///
@@ -118,18 +121,30 @@ impl<I> Items<I> {
     pub fn output(self) -> Output<Collected, ToolInfo> {
         Output {
             schema: self.schema,
-            write: |collected, info, (), result| {
-                collected.write_result(info, result);
-                Ok(())
-            },
+            write: write_result,
         }
     }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is that of every kind of function"
+)]
+fn write_result(
+    collected: Collected,
+    info: &ToolInfo,
+    (): &(),
+    result: &mut ResultWriter<'_>,
+) -> Result<(), RpcError> {
+    collected.write_result(info, result);
+    Ok(())
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ToolItem<kind::Json> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
-        Some(generator.subschema_for::<T>().to_value())
+        Some(schema_for::<T>(generator))
     }
 
     #[allow(private_interfaces, reason = "only this crate calls it")]

@@ -14,6 +14,7 @@ use treenail_schema::{
 
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
+use crate::function::type_schema::schema_for;
 use crate::function::{Output, OutputSchema};
 use crate::result_writer::ResultWriter;
 use crate::tool::ToolInfo;
@@ -135,7 +136,7 @@ fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, steps: &Cel
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema> ToolOutput<kind::Json> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
-        Some(generator.subschema_for::<T>().to_value())
+        Some(schema_for::<T>(generator))
     }
 
     fn write(self, reply: &mut ToolResultWriter<'_, '_>) {

@@ -10,6 +10,7 @@ use treenail_schema::{CallToolResult, ContentBlock};
 use crate::function::Output;
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
+use crate::function::type_schema::schema_for;
 use crate::tool::ToolInfo;
 use crate::tool::output::ToolOutput;
 use crate::tool::shape::Shape;
@@ -153,10 +154,7 @@ fn from_text<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {
 
 /// Returns whether the server writes this type as plain text, not as JSON.
 fn is_plain_text<T: JsonSchema>() -> bool {
-    let mut schema = Direction::Output
-        .generator()
-        .subschema_for::<T>()
-        .to_value();
+    let mut schema = schema_for::<T>(&mut Direction::Output.generator());
     Direction::Output.tidy(&mut schema);
     Shape::of(&schema) == Shape::Text
 }
