@@ -24,6 +24,7 @@ pub mod method;
 mod revision;
 
 mod id;
+mod lazy_object;
 mod meta;
 mod number;
 mod one_or_many;
@@ -89,6 +90,7 @@ pub use generated::methods::*;
 pub use generated::types::*;
 pub use id::{ProgressToken, RequestId};
 pub use input::{InputRequest, InputRequests, InputResponse, InputResponses};
+pub use lazy_object::LazyObject;
 pub use meta::{JsonObject, MetaObject};
 pub use method::{Notification, Request};
 pub use number::Number;

@@ -9,7 +9,8 @@ use serde_json::{Map, Result, Value};
 
 use crate::wire::{DEEPEST, Scanner, SyntaxError, as_string};
 use crate::{
-    CallToolResult, ContentBlock, Implementation, ResultMetaObject, ResultType, TextContent,
+    CallToolResult, ContentBlock, Implementation, LazyObject, ResultMetaObject, ResultType,
+    TextContent,
 };
 
 /// Maximum number of digits that surely fit in 64 bits.
@@ -17,16 +18,16 @@ const MAX_DIGITS: usize = 18;
 
 /// Reads a result from its JSON text.
 pub(crate) fn call_tool_result(text: &str) -> Result<CallToolResult> {
-    match common(text) {
-        Some(result) => Ok(result),
+    let mut result = CallToolResult::new([]);
+    match common(text, &mut result) {
+        Some(()) => Ok(result),
         None => serde_json::from_str(text),
     }
 }
 
-/// Returns `None` for a text that serde has to read.
-fn common(text: &str) -> Option<CallToolResult> {
+/// Returns `None` for a text that serde has to read. A large result is filled in place, because moving it takes time.
+fn common(text: &str, result: &mut CallToolResult) -> Option<()> {
     let mut scanner = Scanner::new(text, DEEPEST);
-    let mut result = CallToolResult::new([]);
     let mut members = Keys::default();
     let mut seen = 0_u8;
     scanner.open_object().ok()?;
@@ -67,7 +68,7 @@ fn common(text: &str) -> Option<CallToolResult> {
     }
     scanner.end().ok()?;
     // `content` is required.
-    (seen & 1 != 0).then_some(result)
+    (seen & 1 != 0).then_some(())
 }
 
 /// Keys of an open object.
@@ -96,17 +97,19 @@ fn blocks(scanner: &mut Scanner<'_>, blocks: &mut Vec<ContentBlock>) -> Option<(
             blocks.reserve_exact(1);
         }
         is_first = false;
-        blocks.push(block(scanner)?);
+        block(scanner, blocks)?;
     }
     Some(())
 }
 
-fn block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
-    let text = scanner.attempt(|scanner| {
-        let [text] = compact_strings(scanner, ["{\"type\":\"text\",\"text\":"])?;
-        Some(TextContent::new(text).into())
-    });
-    text.or_else(|| any_block(scanner))
+fn block(scanner: &mut Scanner<'_>, blocks: &mut Vec<ContentBlock>) -> Option<()> {
+    let text =
+        scanner.attempt(|scanner| compact_strings(scanner, ["{\"type\":\"text\",\"text\":"]));
+    match text {
+        Some([text]) => blocks.push(TextContent::new(text).into()),
+        None => blocks.push(any_block(scanner)?),
+    }
+    Some(())
 }
 
 /// Reads an object as most servers write it: without white space, with a string after each of `keys`, and nothing else.
@@ -145,21 +148,25 @@ fn any_block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
     }
 }
 
+/// Most results have either the name of the server, or a mark that few programs read.
 fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option<()> {
-    scanner.open_object().ok()?;
-    let mut members = Keys::default();
+    let start = scanner.open_object().ok()?;
+    let (mut members, mut has_others) = (Keys::default(), false);
     while let Some(key) = members.next(scanner).ok()? {
         if key != "io.modelcontextprotocol/serverInfo" {
-            let value = json(scanner)?;
-            // Most results have one further member.
-            if meta.extra.is_empty() {
-                meta.extra = Map::with_capacity(1);
-            }
-            meta.extra.insert(key.into_owned(), value);
+            scanner.value().ok()?;
+            has_others = true;
         } else if meta.server_info.is_none() {
             meta.server_info = Some(implementation(scanner)?);
         } else {
             return None;
+        }
+    }
+    if has_others {
+        let text = scanner.since(start);
+        match LazyObject::from_scanned(text).filter(|_| meta.server_info.is_none()) {
+            Some(others) => meta.extra = others,
+            None => *meta = serde_json::from_str(text).ok()?,
         }
     }
     Some(())
@@ -284,9 +291,16 @@ mod tests {
             r#"{"structuredContent":3,"content":[{"type":"text","text":"3"}],"resultType":"complete"}"#,
             r#"{"content":[{"type":"text","text":"a\n"}],"isError":false,"_meta":{"fastmcp":{"wrap_result":true}}}"#,
         ] {
-            assert!(common(text).is_some(), "{text}");
+            assert!(
+                common(text, &mut CallToolResult::new([])).is_some(),
+                "{text}"
+            );
         }
-        assert!(common("{}").is_none());
-        assert!(common(r#"{"content":[]} {}"#).is_none());
+        for text in ["{}", r#"{"content":[]} {}"#] {
+            assert!(
+                common(text, &mut CallToolResult::new([])).is_none(),
+                "{text}"
+            );
+        }
     }
 }

@@ -31,8 +31,14 @@ pub enum WrapResults {
 /// Mark of a wrapped result: a member of its `_meta`, and the flag in that member.
 const RESULT_MARK: (&str, &str) = ("fastmcp", "wrap_result");
 
+/// Members of the `_meta` of most wrapped results, as servers write them. They are recognized without being parsed.
+const USUAL_MARK: &str = r#"{"fastmcp":{"wrap_result":true}}"#;
+
 /// Adds the mark of a wrapped result to its `_meta`.
 pub(crate) fn mark_wrapped(meta: &mut ResultMetaObject) {
+    if is_marked(Some(meta)) {
+        return;
+    }
     let (member, flag) = RESULT_MARK;
     let marks = meta.extra.entry(member).or_insert_with(|| json!({}));
     if let Some(marks) = marks.as_object_mut() {
@@ -48,8 +54,14 @@ pub(super) fn wrapped_mark() -> (&'static str, Value) {
 
 /// Returns whether the `_meta` of a result marks it as wrapped.
 pub(crate) fn is_marked(meta: Option<&ResultMetaObject>) -> bool {
+    let Some(members) = meta.map(|meta| &meta.extra) else {
+        return false;
+    };
+    if members.unparsed() == Some(USUAL_MARK) {
+        return true;
+    }
     let (member, flag) = RESULT_MARK;
-    let marks = meta.and_then(|meta| meta.extra.get(member));
+    let marks = members.get(member);
     marks.and_then(|marks| marks.get(flag)) == Some(&Value::Bool(true))
 }
 

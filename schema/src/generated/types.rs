@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::result::{ResultObject, require};
 use crate::tagged::{self, Tagged};
 use crate::{
-    ElicitFields, ElicitValue, InputRequests, InputResponses, JsonObject, MetaObject,
-    Number, OneOrMany, ProgressToken, RequestId, ResultType, Revision, SchemaObject,
+    ElicitFields, ElicitValue, InputRequests, InputResponses, JsonObject, LazyObject,
+    MetaObject, Number, OneOrMany, ProgressToken, RequestId, ResultType, Revision,
+    SchemaObject,
 };
 /// Display hints for a client, such as audience and priority.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -407,7 +408,7 @@ pub struct CancelTaskResult {
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl CancelTaskResult {
@@ -428,7 +429,7 @@ impl CancelTaskResult {
             poll_interval: None,
             status_message: None,
             meta: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`poll_interval`](Self::poll_interval).
@@ -1788,7 +1789,7 @@ pub struct EmptyResult {
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl EmptyResult {
@@ -1797,7 +1798,7 @@ impl EmptyResult {
         Self {
             result_type: None,
             meta: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`result_type`](Self::result_type).
@@ -1982,7 +1983,7 @@ pub struct GetTaskPayloadResult {
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl GetTaskPayloadResult {
@@ -1990,7 +1991,7 @@ impl GetTaskPayloadResult {
     pub fn new() -> Self {
         Self {
             meta: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`meta`](Self::meta).
@@ -2046,7 +2047,7 @@ pub struct GetTaskResult {
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl GetTaskResult {
@@ -2067,7 +2068,7 @@ impl GetTaskResult {
             poll_interval: None,
             status_message: None,
             meta: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`poll_interval`](Self::poll_interval).
@@ -3103,7 +3104,7 @@ pub struct NotificationMetaObject {
     pub subscription_id: Option<RequestId>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl NotificationMetaObject {
@@ -3111,7 +3112,7 @@ impl NotificationMetaObject {
     pub fn new() -> Self {
         Self {
             subscription_id: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`subscription_id`](Self::subscription_id).
@@ -3134,7 +3135,7 @@ pub struct NotificationParams {
     pub meta: Option<NotificationMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl NotificationParams {
@@ -3142,7 +3143,7 @@ impl NotificationParams {
     pub fn new() -> Self {
         Self {
             meta: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`meta`](Self::meta).
@@ -3762,7 +3763,7 @@ pub struct RequestMetaObject {
     pub protocol_version: Option<String>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl RequestMetaObject {
@@ -3774,7 +3775,7 @@ impl RequestMetaObject {
             client_info: None,
             log_level: None,
             protocol_version: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`progress_token`](Self::progress_token).
@@ -3824,7 +3825,7 @@ pub struct RequestParams {
     pub meta: Option<RequestMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl RequestParams {
@@ -3832,7 +3833,7 @@ impl RequestParams {
     pub fn new() -> Self {
         Self {
             meta: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`meta`](Self::meta).
@@ -4193,7 +4194,7 @@ pub struct ResultMetaObject {
     pub server_info: Option<Implementation>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl ResultMetaObject {
@@ -4201,7 +4202,7 @@ impl ResultMetaObject {
     pub fn new() -> Self {
         Self {
             server_info: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`server_info`](Self::server_info).
@@ -5039,7 +5040,7 @@ pub struct SubscriptionsListenResultMetaObject {
     pub server_info: Option<Implementation>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl SubscriptionsListenResultMetaObject {
@@ -5048,7 +5049,7 @@ impl SubscriptionsListenResultMetaObject {
         Self {
             subscription_id: subscription_id.into(),
             server_info: None,
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
     /// Sets [`server_info`](Self::server_info).
@@ -5867,7 +5868,7 @@ pub struct UrlElicitationRequiredErrorData {
     pub elicitations: Vec<ElicitRequestUrlParams>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
-    pub extra: JsonObject,
+    pub extra: LazyObject,
 }
 
 impl UrlElicitationRequiredErrorData {
@@ -5875,7 +5876,7 @@ impl UrlElicitationRequiredErrorData {
     pub fn new(elicitations: impl Into<Vec<ElicitRequestUrlParams>>) -> Self {
         Self {
             elicitations: elicitations.into(),
-            extra: JsonObject::new(),
+            extra: LazyObject::default(),
         }
     }
 }

@@ -97,7 +97,9 @@ fn type_definitions(input: Input<'_>) -> Result<TokenStream> {
 /// The hand-written types that `items` mention.
 fn hand_written(input: Input<'_>, items: &TokenStream) -> Vec<syn::Ident> {
     let mentioned = format!(" {items} ");
-    let mut names = vec!["Revision".to_owned(), "JsonObject".to_owned()];
+    let mut names = ["Revision", "JsonObject", "LazyObject"]
+        .map(str::to_owned)
+        .to_vec();
     names.extend(input.overlay.externals().flat_map(|name| {
         let path = input.overlay.external(name).unwrap_or_default();
         path.split(['<', '>'])

@@ -90,7 +90,7 @@ impl<'a> Record<'a> {
             quote! {
                 /// Members that no revision of the protocol defines.
                 #[serde(flatten)]
-                pub extra: JsonObject,
+                pub extra: LazyObject,
             }
         });
         let methods = self.methods();
@@ -121,7 +121,7 @@ impl<'a> Record<'a> {
             quote! { #name #into }
         });
         let absent = optional.iter().map(|field| &field.rust.ident);
-        let extra = self.open.then(|| quote! { extra: JsonObject::new(), });
+        let extra = self.open.then(|| quote! { extra: LazyObject::default(), });
         let setters = optional.iter().map(|field| self.setter(field));
         let docs = doc(if required.is_empty() {
             "Creates a value with all members unset."
