@@ -37,9 +37,12 @@ impl LazyObject {
     /// not accepted.
     #[cfg(feature = "client")]
     pub(crate) fn from_scanned(text: &str) -> Option<Self> {
-        // Counted without an early end, so that many bytes are compared at once.
-        let special = |byte: &u8| *byte == b'\\' || byte.is_ascii_digit();
-        (text.bytes().filter(special).count() == 0).then(|| Self {
+        // Without an early end, many bytes are compared at once.
+        let mut has_special = false;
+        for byte in text.bytes() {
+            has_special |= matches!(byte, b'\\' | b'0'..=b'9');
+        }
+        (!has_special).then(|| Self {
             text: text.into(),
             parsed: OnceLock::new(),
         })
