@@ -184,6 +184,7 @@ pub(crate) fn empty_handler() -> Handler {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature is that of every kind of function"
 )]
+#[inline]
 fn write_result(
     completion: Completion,
     _: &CompleterInfo,

@@ -77,6 +77,7 @@ impl fmt::Debug for Error {
 macro_rules! from_errors {
     ($($error:ty)*) => {$(
         impl From<$error> for Error {
+            #[inline]
             fn from(error: $error) -> Self {
                 Self::Other(error.into())
             }

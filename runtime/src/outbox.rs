@@ -25,6 +25,7 @@ impl Outbox {
     }
 
     /// Sends a message unless the queue is full.
+    #[inline]
     pub(crate) fn try_send(&self, message: Vec<u8>) {
         if !self.sender.try_send(message) {
             tracing::debug!("a message was dropped because the queue is full");

@@ -70,6 +70,7 @@ impl IntoIterator for ElicitFields {
     type Item = (String, PrimitiveSchemaDefinition);
     type IntoIter = vec::IntoIter<Self::Item>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter().collect::<Vec<_>>().into_iter()
     }
@@ -88,6 +89,7 @@ impl<const N: usize> From<[(String, PrimitiveSchemaDefinition); N]> for ElicitFi
 }
 
 impl From<BTreeMap<String, PrimitiveSchemaDefinition>> for ElicitFields {
+    #[inline]
     fn from(fields: BTreeMap<String, PrimitiveSchemaDefinition>) -> Self {
         fields.into_iter().collect()
     }

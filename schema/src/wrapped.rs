@@ -80,6 +80,7 @@ pub fn is_wrapped_schema(schema: &Map<String, Value>) -> bool {
 }
 
 /// The schema of the value, of an output schema that says that results are wrapped.
+#[inline]
 pub fn unwrap_schema(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     let properties = schema
         .get("properties")

@@ -38,6 +38,7 @@ pub enum AskError {
 }
 
 impl fmt::Display for AskError {
+    #[inline]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Declined => formatter.write_str("the user declined"),

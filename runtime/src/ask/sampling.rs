@@ -106,6 +106,7 @@ pub(super) fn downgrade(
 }
 
 /// Converts a block of a newer kind to text.
+#[inline]
 fn downgrade_block(block: Block, revision: Revision) -> Block {
     match block {
         Block::Audio(audio) if revision < Revision::V2025_03_26 => {

@@ -59,6 +59,7 @@ impl FromStr for RequestStateKey {
     type Err = Error;
 
     /// Reads 32 bytes in base64, in either alphabet, with or without padding, and with surrounding white space.
+    #[inline]
     fn from_str(text: &str) -> Result<Self, Error> {
         const LENIENT: GeneralPurposeConfig =
             GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);

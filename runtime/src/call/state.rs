@@ -304,6 +304,7 @@ impl CallState {
         self.rest().finished.notify_waiters();
     }
 
+    #[inline]
     pub(crate) fn journal(&self) -> Journal {
         self.round().map(Round::journal).unwrap_or_default()
     }

@@ -72,6 +72,7 @@ pub(crate) struct Publication {
 
 impl Publication {
     /// Prepares a notification. `params` is the text of an object.
+    #[inline]
     pub(crate) fn new(
         (member, topic): (&str, &str),
         method: &str,

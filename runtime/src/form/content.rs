@@ -143,6 +143,7 @@ fn fits_text(schema: &StringSchema, text: &str) -> bool {
             .is_none_or(|format| format::fits(format, text))
 }
 
+#[inline]
 fn fits_number(schema: &NumberSchema, number: &Number) -> bool {
     let at_least = |bound: &Number| compare(number, bound) != Ordering::Less;
     let at_most = |bound: &Number| compare(number, bound) != Ordering::Greater;

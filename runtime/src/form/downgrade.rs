@@ -90,6 +90,7 @@ fn multiple_choice_to_string(field: &Kind) -> StringSchema {
     text
 }
 
+#[inline]
 fn count((minimum, maximum): (Option<i64>, Option<i64>)) -> String {
     match (minimum.filter(|minimum| *minimum > 0), maximum) {
         (Some(minimum), Some(maximum)) if minimum == maximum => format!("{minimum} of"),
@@ -100,6 +101,7 @@ fn count((minimum, maximum): (Option<i64>, Option<i64>)) -> String {
     }
 }
 
+#[inline]
 fn add_default_note(description: &mut Option<String>, default: Option<String>) {
     if let Some(default) = default.filter(|default| !default.is_empty()) {
         add_note(description, &format!("default: {default}"));

@@ -212,6 +212,7 @@ impl<T> Field<T> {
     }
 }
 
+#[inline]
 fn set_default(definition: &mut PrimitiveSchemaDefinition, value: ElicitValue) {
     use PrimitiveSchemaDefinition as Kind;
     match (definition, value) {
@@ -236,6 +237,7 @@ fn set_default(definition: &mut PrimitiveSchemaDefinition, value: ElicitValue) {
     }
 }
 
+#[inline]
 fn set_bound(definition: &mut PrimitiveSchemaDefinition, keyword: &str, bound: &Value) {
     use PrimitiveSchemaDefinition as Kind;
     let whole = bound.as_i64().unwrap_or(i64::MAX);

@@ -18,6 +18,7 @@ impl Choices<'_> {
 }
 
 /// Returns the choices of a field, or `None` if the field is not a choice.
+#[inline]
 pub(super) fn choices(definition: &Kind) -> Option<Choices<'_>> {
     fn plain(names: &[String]) -> Vec<(&str, &str)> {
         names
@@ -74,6 +75,7 @@ pub(super) fn parse_choices(options: &[(&str, &str)], text: &str) -> Option<Vec<
 }
 
 /// Returns the rest of `text` after `word`, if `text` starts with it and a comma or the end follows.
+#[inline]
 fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let ends = rest.trim_start();

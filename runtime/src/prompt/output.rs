@@ -49,6 +49,7 @@ fn write_result<T: PromptOutput>(
     Ok(())
 }
 
+#[inline]
 fn write(mut prompt: GetPromptResult, info: &PromptInfo, result: &mut ResultWriter<'_>) {
     let revision = result.style().revision();
     for message in &mut prompt.messages {

@@ -217,6 +217,7 @@ impl Parts {
         Ok(self)
     }
 
+    #[inline]
     fn add(mut self, namespace: &str, tools: ToolSet) -> Result<Self, String> {
         let state = Arc::new(());
         let tools = tools.into_definitions();

@@ -125,6 +125,7 @@ fn wants_items(meta: &str) -> bool {
 }
 
 /// Builds the progress notification for the latest item from its existing JSON.
+#[inline]
 fn progress_notification(
     state: &CallState,
     progress: &Number,

@@ -131,6 +131,7 @@ impl<I> Items<I> {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature is that of every kind of function"
 )]
+#[inline]
 fn write_result(
     collected: Collected,
     info: &ToolInfo,

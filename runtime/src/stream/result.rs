@@ -17,6 +17,7 @@ impl Collected {
     ///
     /// Structured content is present in that case too: the declared schema also allows an array of fewer items, or an
     /// earlier item.
+    #[inline]
     pub(super) fn write_result(mut self, info: &ToolInfo, result: &mut ResultWriter<'_>) {
         let missing = self.items == 0 && self.fold == Fold::Last && self.form == Form::Json;
         if missing && info.shape != Shape::Nothing {

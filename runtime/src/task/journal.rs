@@ -31,6 +31,7 @@ pub struct RecordedAnswer {
 
 /// Omits the values, because they may be personal data.
 impl fmt::Debug for Journal {
+    #[inline]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Journal")

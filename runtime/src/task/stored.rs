@@ -166,6 +166,7 @@ impl ResultShape {
     /// # Errors
     ///
     /// An internal error if `text` is not an object.
+    #[inline]
     pub fn text(self, server: &Server, revision: Revision, text: &str) -> Result<String, RpcError> {
         let mut out = Vec::with_capacity(text.len() + 128);
         let mut result = ResultWriter::new(&mut out, server.style(revision));
@@ -228,6 +229,7 @@ impl Authority for StoredAuthority {
         json!({ "error": "insufficient_scope", "scope": scopes })
     }
 
+    #[inline]
     fn granted(&self) -> Vec<String> {
         self.scopes.iter().cloned().collect()
     }

@@ -98,6 +98,7 @@ fn type_name(value: &Value) -> &'static str {
 }
 
 /// Returns whether the schema allows integers and no other numbers.
+#[inline]
 pub fn takes_only_integers(schema: &Schema, root: &Schema) -> bool {
     let types = types_of(schema, root);
     types.contains(&"integer") && !types.contains(&"number")

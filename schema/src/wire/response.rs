@@ -37,6 +37,7 @@ pub fn error_code(answer: &[u8], id: &str) -> Option<i64> {
 }
 
 /// Returns the error code of a response to any request, if it is an error.
+#[inline]
 pub fn any_error_code(answer: &[u8]) -> Option<i64> {
     let rest = answer.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
     let mut is_escaped = false;

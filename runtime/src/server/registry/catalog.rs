@@ -39,6 +39,7 @@ impl Catalog {
     }
 
     /// Adds all entries of `other`.
+    #[inline]
     pub(crate) fn merge(&mut self, other: Self) -> Result<(), String> {
         self.tools.merge(other.tools);
         self.prompts.merge(other.prompts);
@@ -50,6 +51,7 @@ impl Catalog {
     }
 
     /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    #[inline]
     pub(crate) fn replace(&mut self, other: Self) -> Result<(), String> {
         self.tools.replace(other.tools);
         self.prompts.replace(other.prompts);
@@ -141,6 +143,7 @@ impl Catalog {
     }
 
     /// Removes the sources whose entries have all been removed.
+    #[inline]
     fn drop_unused_sources(&mut self) {
         let Self {
             tools,

@@ -43,6 +43,7 @@ pub(crate) struct Snapshot {
 }
 
 impl fmt::Debug for Snapshot {
+    #[inline]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Snapshot")

@@ -67,6 +67,7 @@ impl Listener {
     }
 
     /// Marks a message of an extension. Returns the waker as [`Listener::mark`] does.
+    #[inline]
     pub(crate) fn publish(&self, publication: &Arc<Publication>) -> Option<Waker> {
         let mut state = self.lock();
         let mut new = false;
