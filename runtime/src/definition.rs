@@ -9,13 +9,11 @@ use treenail_schema::{Icon, MetaObject};
 
 use crate::completion::Completer;
 use crate::function::{FeatureKind, Function};
-use crate::handler::Handler;
 use crate::naming::full_name;
-use crate::policy::Policy;
 use crate::prompt::PromptDefinition;
+use crate::registered::Registered;
 use crate::resource::ResourceDefinition;
 use crate::scope::RequiredScopes;
-use crate::task::TaskTool;
 use crate::tool::ToolDefinition;
 
 /// A type with tools, prompts and resources, from an `impl` block with `#[mcp_tool]`;
@@ -230,179 +228,11 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Definition<S, P> {
         let (function, own) = (self.function, Arc::clone(state));
         let completers = self.completers.into_iter();
         let completers = completers.map(|(argument, completer)| completer.bind(argument, state));
-        Registered {
-            completers: completers.collect(),
-            scopes: self.metadata.scopes,
-            ..Registered::new(descriptor, move |descriptor| {
-                function.bind(own, info(descriptor))
-            })
-        }
-    }
-}
-
-/// A tool, a prompt or a resource that is complete except for its name, which the server may still change.
-pub(crate) struct Registered<D, X = ()> {
-    pub(crate) descriptor: D,
-    /// Properties that only the server uses.
-    pub(crate) detail: X,
-    handler: Box<dyn FnOnce(&D) -> Handler + Send + Sync>,
-    completers: Completers,
-    policy: Policy,
-    /// The task support of a tool.
-    task: Option<Arc<dyn TaskTool>>,
-    /// `None` for the default of the `impl` block.
-    scopes: Option<RequiredScopes>,
-}
-
-/// Handlers of completion requests.
-#[derive(Default)]
-pub(crate) struct Completers {
-    by_argument: Vec<(Cow<'static, str>, Handler)>,
-    /// Handler for all other arguments, also those that the descriptor does not name.
-    any: Option<Handler>,
-}
-
-impl Completers {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_argument.is_empty() && self.any.is_none()
-    }
-
-    /// Returns the handler for an argument.
-    pub(crate) fn find(&self, argument: &str) -> Option<&Handler> {
-        let mut found = self.by_argument.iter();
-        let found = found.find(|(name, _)| name == argument);
-        found.map(|(_, handler)| handler).or(self.any.as_ref())
-    }
-
-    /// Sets the handler for all arguments without their own.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn set_any(&mut self, handler: Handler) {
-        self.any = Some(handler);
-    }
-}
-
-impl FromIterator<(Cow<'static, str>, Handler)> for Completers {
-    fn from_iter<I: IntoIterator<Item = (Cow<'static, str>, Handler)>>(handlers: I) -> Self {
-        Self {
-            by_argument: handlers.into_iter().collect(),
-            any: None,
-        }
-    }
-}
-
-impl<D> Registered<D> {
-    /// Creates an entry without completers, policy and scopes. `handler` makes its handler, given the final descriptor.
-    pub(crate) fn new(
-        descriptor: D,
-        handler: impl FnOnce(&D) -> Handler + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            descriptor,
-            detail: (),
-            handler: Box::new(handler),
-            completers: Completers::default(),
-            policy: Policy::default(),
-            task: None,
-            scopes: None,
-        }
-    }
-
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn with_completers(mut self, completers: Completers) -> Self {
-        self.completers = completers;
-        self
-    }
-
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn with_scopes(mut self, scopes: Option<RequiredScopes>) -> Self {
-        self.scopes = scopes;
-        self
-    }
-
-    /// Adds properties that only the server uses.
-    pub(crate) fn with<X>(self, detail: X) -> Registered<D, X> {
-        Registered {
-            descriptor: self.descriptor,
-            detail,
-            handler: self.handler,
-            completers: self.completers,
-            policy: self.policy,
-            task: self.task,
-            scopes: self.scopes,
-        }
-    }
-}
-
-impl<D: 'static> Registered<D> {
-    pub(crate) fn with_task(mut self, task: Option<Arc<dyn TaskTool>>) -> Self {
-        self.task = task;
-        self
-    }
-
-    pub(crate) fn task(&self) -> Option<&Arc<dyn TaskTool>> {
-        self.task.as_ref()
-    }
-
-    pub(crate) fn with_policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Adds a wrapper around the handler, applied once the descriptor is final.
-    pub(crate) fn wrap(
-        mut self,
-        wrap: impl FnOnce(&D, Policy, Handler) -> Handler + Send + Sync + 'static,
-    ) -> Self {
-        let (handler, policy) = (self.handler, self.policy);
-        self.handler = Box::new(move |descriptor| wrap(descriptor, policy, handler(descriptor)));
-        self
-    }
-}
-
-impl<D, X> Registered<D, X> {
-    /// Sets the scopes if it has none of its own, and checks them.
-    pub(crate) fn or_scopes(&mut self, default: &RequiredScopes) -> Result<(), String> {
-        let scopes = self.scopes.take().unwrap_or_else(|| default.clone());
-        self.scopes = Some(scopes.check()?);
-        Ok(())
-    }
-
-    /// Completes the entry; the descriptor is final now.
-    pub(crate) fn finish(self) -> Entry<D, X> {
-        Entry {
-            handler: (self.handler)(&self.descriptor),
-            descriptor: self.descriptor,
-            detail: self.detail,
-            completers: self.completers,
-            scopes: self.scopes.unwrap_or_default(),
-        }
-    }
-}
-
-/// An entry of the registry: the descriptor that peers receive, and the handlers of its requests.
-pub(crate) struct Entry<D, X = ()> {
-    pub(crate) descriptor: D,
-    pub(crate) detail: X,
-    pub(crate) handler: Handler,
-    pub(crate) completers: Completers,
-    /// The scopes that its requests need.
-    pub(crate) scopes: RequiredScopes,
-}
-
-impl<D: fmt::Debug, X> fmt::Debug for Entry<D, X> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Entry")
-            .field("descriptor", &self.descriptor)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<D: fmt::Debug, X> fmt::Debug for Registered<D, X> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Registered")
-            .field("descriptor", &self.descriptor)
-            .finish_non_exhaustive()
+        let bound = Registered::new(descriptor, move |descriptor| {
+            function.bind(own, info(descriptor))
+        });
+        bound
+            .with_completers(completers.collect())
+            .with_scopes(self.metadata.scopes)
     }
 }

@@ -22,6 +22,7 @@ mod deadline;
 mod definition;
 #[cfg(feature = "dynamic")]
 pub mod dynamic;
+mod entry;
 mod environment;
 mod error;
 mod extension;
@@ -44,6 +45,7 @@ mod policy;
 pub mod private;
 mod prompt;
 mod queue;
+mod registered;
 mod request_id;
 mod resource;
 mod result_writer;

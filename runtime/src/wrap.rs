@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use treenail_schema::Tool;
 
-use crate::definition::Registered;
 use crate::handler::Handler;
 use crate::policy::Policy;
+use crate::registered::Registered;
 use crate::task::{TaskTool, ToolFacts};
 
 /// Stack around each tool of a server: the timeout of tools without their own.

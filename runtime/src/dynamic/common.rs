@@ -10,9 +10,9 @@ use super::raw::{RawOutcome, RawResult, bounded};
 use super::results;
 use crate::completion::{Completer, CompleterInfo, CompletionRequest, IntoCompletions};
 use crate::context::Context;
-use crate::definition::Completers;
 use crate::function::{Function, Output};
 use crate::naming::nearest;
+use crate::registered::Completers;
 use crate::wire::RpcError;
 
 /// Completion of the arguments of a feature.

@@ -27,7 +27,7 @@ pub use self::resource::Resource;
 pub use self::resource_template::ResourceTemplate;
 pub use self::source::FeatureSource;
 pub use self::tool::Tool;
-use crate::definition::Registered;
+use crate::registered::Registered;
 use crate::resource::RegisteredResource;
 pub use crate::stream::Fold;
 

@@ -13,11 +13,11 @@ use super::common::{Suggestions, completions, metadata};
 use super::raw::{RawOutcome, RawResult, bounded};
 use super::{Bound, Feature, results};
 use crate::context::Context;
-use crate::definition::Registered;
 use crate::function::{Function, Output};
 use crate::naming::full_name;
 use crate::prompt::PromptInfo;
 use crate::prompt::output::PromptOutput;
+use crate::registered::Registered;
 use crate::scope::RequiredScopes;
 use crate::wire::RpcError;
 

@@ -12,11 +12,12 @@ use super::read::{self, ReadRequest, resource_methods};
 use super::{Bound, Feature};
 use crate::attribute_value::IntoAnnotations;
 use crate::context::Context;
-use crate::definition::Registered;
+use crate::entry::Fixed;
 use crate::function::Function;
 use crate::naming::full_name;
+use crate::registered::Registered;
 use crate::resource::output::{ContentKind, ResourceOutput};
-use crate::resource::{Fixed, RegisteredResource, ResourceInfo};
+use crate::resource::{RegisteredResource, ResourceInfo};
 use crate::scope::RequiredScopes;
 use crate::wire::RpcError;
 
@@ -84,7 +85,7 @@ impl Resource {
         let info = ResourceInfo::new(name, kind, descriptor.mime_type.clone(), Map::new());
         let bound = Registered::new(descriptor, |_| function.bind(Arc::new(()), info));
         let subscribe = self.subscribe;
-        let bound = bound.with_scopes(self.scopes).with(Fixed { subscribe });
-        Ok(RegisteredResource::Fixed(bound))
+        let bound = bound.with_scopes(self.scopes);
+        Ok(RegisteredResource::Fixed(bound, Fixed { subscribe }))
     }
 }

@@ -14,12 +14,13 @@ use super::template::parse;
 use super::{Bound, Feature};
 use crate::attribute_value::IntoAnnotations;
 use crate::context::Context;
-use crate::definition::Registered;
+use crate::entry::Template;
 use crate::function::Function;
 use crate::naming::full_name;
+use crate::registered::Registered;
 use crate::resource::output::{ContentKind, ResourceOutput};
 use crate::resource::pattern::{Accepts, Part, Pattern};
-use crate::resource::{RegisteredResource, ResourceInfo, Template};
+use crate::resource::{RegisteredResource, ResourceInfo};
 use crate::scope::RequiredScopes;
 use crate::wire::RpcError;
 
@@ -113,12 +114,12 @@ impl ResourceTemplate {
         let info = ResourceInfo::new(name, kind, descriptor.mime_type.clone(), schema);
         let bound = Registered::new(descriptor, |_| function.bind(Arc::new(()), info));
         let bound = bound.with_completers(completers).with_scopes(self.scopes);
-        let subscribe = self.subscribe;
-        Ok(RegisteredResource::Template(bound.with(Template {
+        let detail = Template {
             pattern,
-            subscribe,
+            subscribe: self.subscribe,
             listed: self.listed,
-        })))
+        };
+        Ok(RegisteredResource::Template(bound, detail))
     }
 }
 

@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 use treenail_schema::{Prompt, PromptArgument};
 
 use crate::call::Call;
-use crate::definition::{Definition, Metadata, Registered};
+use crate::definition::{Definition, Metadata};
 use crate::function::FeatureKind;
 use crate::function::argument_error::{Problem, format_problems};
 use crate::function::run::panic_error;
+use crate::registered::Registered;
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 

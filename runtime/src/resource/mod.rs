@@ -13,10 +13,12 @@ use serde_json::{Map, Value};
 use treenail_schema::{Annotations, Resource, ResourceTemplate};
 
 use crate::call::Call;
-use crate::definition::{Definition, Metadata, Registered};
+use crate::definition::{Definition, Metadata};
+use crate::entry::{Fixed, Template};
 use crate::function::FeatureKind;
 use crate::function::argument_error::{Problem, format_problems};
 use crate::function::run::panic_error;
+use crate::registered::Registered;
 use crate::resource::output::ContentKind;
 use crate::resource::pattern::{Part, Pattern};
 use crate::result_writer::ResultWriter;
@@ -89,25 +91,8 @@ impl ResourceMetadata {
 /// A resource or template, complete except for its final name.
 #[derive(Debug)]
 pub(crate) enum RegisteredResource {
-    Fixed(Registered<Resource, Fixed>),
-    Template(Registered<ResourceTemplate, Template>),
-}
-
-/// Properties of a resource that only the server uses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fixed {
-    /// `true` if clients can subscribe to its changes.
-    pub(crate) subscribe: bool,
-}
-
-/// Properties of a template that only the server uses.
-#[derive(Debug)]
-pub(crate) struct Template {
-    pub(crate) pattern: Pattern,
-    /// `true` if clients can subscribe to changes of its resources.
-    pub(crate) subscribe: bool,
-    /// `false` if it is in no list. Such a template is tried after all others.
-    pub(crate) listed: bool,
+    Fixed(Registered<Resource>, Fixed),
+    Template(Registered<ResourceTemplate>, Template),
 }
 
 impl<S: Send + Sync + 'static> ResourceDefinition<S> {
@@ -133,15 +118,16 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         let (resource, parts) = descriptor(name, &mut self.metadata, details);
         if parts.is_empty() {
             let bound = self.bind_to(state, resource, |_| info);
-            return Ok(RegisteredResource::Fixed(bound.with(Fixed { subscribe })));
+            return Ok(RegisteredResource::Fixed(bound, Fixed { subscribe }));
         }
         let pattern = Pattern::new(parts);
         let bound = self.bind_to(state, into_template(resource), |_| info);
-        Ok(RegisteredResource::Template(bound.with(Template {
+        let detail = Template {
             pattern,
             subscribe,
             listed: true,
-        })))
+        };
+        Ok(RegisteredResource::Template(bound, detail))
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use treenail_schema::{Prompt, Tool};
 
-use crate::definition::{Mount, Registered};
+use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{Bound, Feature};
 use crate::extension::{Extension, ExtensionFacts};
 use crate::naming::validate_name;
+use crate::registered::Registered;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
 use crate::task::TaskTool;

@@ -47,7 +47,8 @@ impl Server {
         let snapshot = view.unwrap_or(snapshot);
         let entry = snapshot.tool_entry(&stored.tool);
         let entry = entry.ok_or_else(|| unavailable(&stored.tool))?;
-        let tool = ToolFacts::new(&entry.descriptor);
+        let tool = entry.tool().ok_or_else(|| unavailable(&stored.tool))?;
+        let tool = ToolFacts::new(tool);
         if let Some(access) = extensions.get::<Access>() {
             access.check(&[&entry.scopes])?;
         }
@@ -59,7 +60,7 @@ impl Server {
             target: CallTarget {
                 principal: stored.principal.as_deref(),
                 method: Some(Method::CallTool),
-                name: &entry.descriptor.name,
+                name: entry.key(),
                 arguments: stored.arguments.as_deref().map(RawValue::get),
             },
             meta: stored.meta.as_deref().map(RawValue::get),

@@ -14,13 +14,14 @@ use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
 
 use crate::call::Call;
-use crate::definition::{Definition, Metadata, Registered};
+use crate::definition::{Definition, Metadata};
 use crate::function::FeatureKind;
 #[cfg(feature = "client")]
 use crate::function::Function;
 use crate::function::argument_error::{Problem, format_problems};
 use crate::panic::unexpected;
 use crate::policy::Policy;
+use crate::registered::Registered;
 use crate::result_writer::ResultWriter;
 use crate::task::{TaskTool, declare_task};
 use crate::tool::error::ToolError;

@@ -2,24 +2,23 @@
 
 use std::sync::Arc;
 
-use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
-
+use crate::entry::{Descriptor, EntryKind};
 use crate::naming::nearest;
-use crate::resource::{Fixed, RegisteredResource, Template};
+use crate::resource::RegisteredResource;
 use crate::server::edit::{Change, Component, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::registry::entries::{EntryList, Source};
 use crate::wrap::CallStack;
 
 /// All entries of a server. A clone shares the entries, but not their order and state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Catalog {
-    pub(crate) tools: EntryList<Tool>,
-    pub(crate) prompts: EntryList<Prompt>,
-    pub(crate) resources: EntryList<Resource, Fixed>,
-    pub(crate) templates: EntryList<ResourceTemplate, Template>,
+    pub(crate) tools: EntryList,
+    pub(crate) prompts: EntryList,
+    pub(crate) resources: EntryList,
+    pub(crate) templates: EntryList,
     /// Templates that are in no list.
-    pub(crate) unlisted: EntryList<ResourceTemplate, Template>,
+    pub(crate) unlisted: EntryList,
     sources: Vec<Arc<Source>>,
 }
 
@@ -30,7 +29,14 @@ impl Catalog {
         separator: Option<&str>,
         stack: &CallStack,
     ) -> Result<Self, String> {
-        let mut catalog = Self::default();
+        let mut catalog = Self {
+            tools: EntryList::new(EntryKind::Tool),
+            prompts: EntryList::new(EntryKind::Prompt),
+            resources: EntryList::new(EntryKind::Resource),
+            templates: EntryList::new(EntryKind::Template),
+            unlisted: EntryList::new(EntryKind::Template),
+            sources: Vec::new(),
+        };
         for group in parts.groups {
             catalog.add_group(group, separator, stack)?;
         }
@@ -38,26 +44,43 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// Returns all lists.
+    pub(crate) fn lists(&self) -> [&EntryList; 5] {
+        [
+            &self.tools,
+            &self.prompts,
+            &self.resources,
+            &self.templates,
+            &self.unlisted,
+        ]
+    }
+
+    fn lists_mut(&mut self) -> [&mut EntryList; 5] {
+        [
+            &mut self.tools,
+            &mut self.prompts,
+            &mut self.resources,
+            &mut self.templates,
+            &mut self.unlisted,
+        ]
+    }
+
     /// Adds all entries of `other`.
     #[inline]
-    pub(crate) fn merge(&mut self, other: Self) -> Result<(), String> {
-        self.tools.merge(other.tools);
-        self.prompts.merge(other.prompts);
-        self.resources.merge(other.resources);
-        self.templates.merge(other.templates);
-        self.unlisted.merge(other.unlisted);
+    pub(crate) fn merge(&mut self, mut other: Self) -> Result<(), String> {
+        for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
+            list.merge(more);
+        }
         self.sources.extend(other.sources);
         self.check()
     }
 
     /// Adds all entries of `other`, in the places of the entries that have the same keys.
     #[inline]
-    pub(crate) fn replace(&mut self, other: Self) -> Result<(), String> {
-        self.tools.replace(other.tools);
-        self.prompts.replace(other.prompts);
-        self.resources.replace(other.resources);
-        self.templates.replace(other.templates);
-        self.unlisted.replace(other.unlisted);
+    pub(crate) fn replace(&mut self, mut other: Self) -> Result<(), String> {
+        for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
+            list.replace(more);
+        }
         self.sources.extend(other.sources);
         self.drop_unused_sources();
         self.check()
@@ -65,12 +88,10 @@ impl Catalog {
 
     /// Replaces all entries of the sources with the id `provider` by those of `other`, in their place.
     #[inline]
-    pub(crate) fn provide(&mut self, provider: u64, other: Self) -> Result<(), String> {
-        self.tools.provide(provider, other.tools);
-        self.prompts.provide(provider, other.prompts);
-        self.resources.provide(provider, other.resources);
-        self.templates.provide(provider, other.templates);
-        self.unlisted.provide(provider, other.unlisted);
+    pub(crate) fn provide(&mut self, provider: u64, mut other: Self) -> Result<(), String> {
+        for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
+            list.provide(provider, more);
+        }
         let is_old = |source: &Arc<Source>| source.provider == Some(provider);
         let is_later = |source: &Arc<Source>| source.provider.is_some_and(|it| it > provider);
         let first = self
@@ -85,10 +106,8 @@ impl Catalog {
 
     /// Rejects duplicate keys.
     fn check(&self) -> Result<(), String> {
-        self.tools.check()?;
-        self.prompts.check()?;
-        self.resources.check()?;
-        self.templates.check()
+        let [listed @ .., _] = self.lists();
+        listed.into_iter().try_for_each(EntryList::check)
     }
 
     fn add_group(
@@ -107,19 +126,27 @@ impl Catalog {
             bare,
         });
         for tool in group.tools {
-            self.tools.add(stack.wrap(tool), &source, separator)?;
+            let tool = stack.wrap(tool);
+            self.tools.add(tool, Descriptor::Tool, &source, separator)?;
         }
         for prompt in group.prompts {
-            self.prompts.add(prompt, &source, separator)?;
+            self.prompts
+                .add(prompt, Descriptor::Prompt, &source, separator)?;
         }
         for resource in group.resources {
             match resource {
-                RegisteredResource::Fixed(one) => self.resources.add(one, &source, separator)?,
-                RegisteredResource::Template(family) if family.detail.listed => {
-                    self.templates.add(family, &source, separator)?;
+                RegisteredResource::Fixed(one, detail) => {
+                    let describe = |one| Descriptor::Resource(one, detail);
+                    self.resources.add(one, describe, &source, separator)?;
                 }
-                RegisteredResource::Template(family) => {
-                    self.unlisted.add(family, &source, separator)?;
+                RegisteredResource::Template(family, detail) => {
+                    let list = if detail.listed {
+                        &mut self.templates
+                    } else {
+                        &mut self.unlisted
+                    };
+                    let describe = |family| Descriptor::Template(family, detail);
+                    list.add(family, describe, &source, separator)?;
                 }
             }
         }
@@ -130,11 +157,8 @@ impl Catalog {
     /// Changes all entries that `item` selects. It is an error if it selects none.
     #[inline]
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> Result<(), String> {
-        let found = self.tools.change(item, change)
-            + self.prompts.change(item, change)
-            + self.resources.change(item, change)
-            + self.templates.change(item, change)
-            + self.unlisted.change(item, change);
+        let lists = self.lists_mut().into_iter();
+        let found: usize = lists.map(|list| list.change(item, change)).sum();
         if found == 0 {
             return Err(self.unknown(item));
         }
@@ -145,22 +169,10 @@ impl Catalog {
     /// Removes the sources whose entries have all been removed.
     #[inline]
     fn drop_unused_sources(&mut self) {
-        let Self {
-            tools,
-            prompts,
-            resources,
-            templates,
-            unlisted,
-            sources,
-        } = self;
-        sources.retain(|source| {
-            source.bare
-                || tools.has_entry_of(source)
-                || prompts.has_entry_of(source)
-                || resources.has_entry_of(source)
-                || templates.has_entry_of(source)
-                || unlisted.has_entry_of(source)
-        });
+        let mut sources = std::mem::take(&mut self.sources);
+        let lists = self.lists();
+        sources.retain(|source| source.bare || lists.iter().any(|list| list.has_entry_of(source)));
+        self.sources = sources;
     }
 
     /// Returns true if a mounted type or a set of functions has rules.
@@ -185,24 +197,18 @@ impl Catalog {
     }
 
     fn retain(&mut self, mut keep: impl FnMut(bool) -> bool) {
-        self.tools.retain(&mut keep);
-        self.prompts.retain(&mut keep);
-        self.resources.retain(&mut keep);
-        self.templates.retain(&mut keep);
-        self.unlisted.retain(&mut keep);
+        for list in self.lists_mut() {
+            list.retain(&mut keep);
+        }
     }
 
     /// Returns the distinct instructions of mounted types that have an enabled entry.
     pub(crate) fn instructions(&self) -> Vec<&str> {
+        let [listed @ .., _] = self.lists();
         let mut texts: Vec<&str> = Vec::new();
         for source in &self.sources {
             let text = &*source.instructions;
-            let is_enabled = || {
-                self.tools.has_enabled_entry_of(source)
-                    || self.prompts.has_enabled_entry_of(source)
-                    || self.resources.has_enabled_entry_of(source)
-                    || self.templates.has_enabled_entry_of(source)
-            };
+            let is_enabled = || listed.iter().any(|list| list.has_enabled_entry_of(source));
             if !text.is_empty() && !texts.contains(&text) && (source.bare || is_enabled()) {
                 texts.push(text);
             }

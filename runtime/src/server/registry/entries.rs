@@ -5,66 +5,71 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::definition::{Entry, Registered};
+use crate::entry::{Descriptor, Entry, EntryKind};
+use crate::registered::{Named, Registered};
 use crate::scope::RequiredScopes;
 use crate::server::edit::{Change, Component, Which};
-use crate::server::registry::index::{Descriptor, separate};
+use crate::server::registry::index::separate;
 use crate::visibility::Rule;
 
 /// Entries of one kind, in the order in which they were added.
-#[derive(Debug)]
-pub(crate) struct EntryList<D, X = ()> {
-    slots: Vec<Slot<D, X>>,
+#[derive(Clone, Debug)]
+pub(crate) struct EntryList {
+    kind: EntryKind,
+    slots: Vec<Slot>,
 }
 
-#[derive(Debug)]
-struct Slot<D, X> {
+#[derive(Clone, Debug)]
+struct Slot {
     /// The name with dots, independent of the separator that peers see.
     name: Arc<str>,
-    entry: Arc<Entry<D, X>>,
+    entry: Arc<Entry>,
     source: Arc<Source>,
     enabled: bool,
 }
 
-impl<D, X> Default for EntryList<D, X> {
-    fn default() -> Self {
-        Self { slots: Vec::new() }
+impl EntryList {
+    pub(crate) fn new(kind: EntryKind) -> Self {
+        let slots = Vec::new();
+        Self { kind, slots }
     }
-}
 
-impl<D, X> Clone for EntryList<D, X> {
-    fn clone(&self) -> Self {
-        let slot = |slot: &Slot<D, X>| Slot {
-            name: Arc::clone(&slot.name),
-            entry: Arc::clone(&slot.entry),
-            source: Arc::clone(&slot.source),
-            enabled: slot.enabled,
-        };
-        Self {
-            slots: self.slots.iter().map(slot).collect(),
-        }
+    pub(crate) fn kind(&self) -> EntryKind {
+        self.kind
     }
-}
 
-impl<D: Descriptor, X> EntryList<D, X> {
-    pub(crate) fn add(
+    /// Adds an entry. Peers see `separator` in place of the dots of its name.
+    pub(crate) fn add<D: Named>(
         &mut self,
-        mut bound: Registered<D, X>,
+        mut registered: Registered<D>,
+        describe: impl FnOnce(D) -> Descriptor,
         source: &Arc<Source>,
         separator: Option<&str>,
     ) -> Result<(), String> {
-        let name = bound.descriptor.name_mut();
+        let name = registered.descriptor.name_mut();
         let full_name = name.as_str().into();
         if let Some(separator) = separator {
-            separate(D::KIND, name, separator)?;
+            separate(self.kind.noun(), name, separator)?;
         }
-        bound.or_scopes(&source.scopes).map_err(|problem| {
-            let (kind, key) = (D::KIND, bound.descriptor.key());
-            format!("the scopes of the {kind} `{key}`: {problem}")
-        })?;
+        let entry = registered.finish(&source.scopes, describe);
+        self.push(full_name, entry, source)
+    }
+
+    fn push(
+        &mut self,
+        name: Arc<str>,
+        mut entry: Entry,
+        source: &Arc<Source>,
+    ) -> Result<(), String> {
+        entry.scopes = std::mem::take(&mut entry.scopes)
+            .check()
+            .map_err(|problem| {
+                let (kind, key) = (self.kind.noun(), entry.key());
+                format!("the scopes of the {kind} `{key}`: {problem}")
+            })?;
         self.slots.push(Slot {
-            name: full_name,
-            entry: Arc::new(bound.finish()),
+            name,
+            entry: Arc::new(entry),
             source: Arc::clone(source),
             enabled: true,
         });
@@ -72,16 +77,16 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 
     /// Adds all entries of `other`.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.slots.extend(other.slots);
+    pub(crate) fn merge(&mut self, other: &mut Self) {
+        self.slots.append(&mut other.slots);
     }
 
     /// Adds all entries of `other`, in the places of the entries that have the same keys.
-    pub(crate) fn replace(&mut self, other: Self) {
-        for slot in other.slots {
-            let key = slot.entry.descriptor.key();
+    pub(crate) fn replace(&mut self, other: &mut Self) {
+        for slot in other.slots.drain(..) {
+            let key = slot.entry.key();
             let mut old = self.slots.iter_mut();
-            match old.find(|old| old.entry.descriptor.key() == key) {
+            match old.find(|old| old.entry.key() == key) {
                 Some(old) => *old = slot,
                 None => self.slots.push(slot),
             }
@@ -90,16 +95,16 @@ impl<D: Descriptor, X> EntryList<D, X> {
 
     /// Replaces the entries of the sources with the id `provider` by those of `other`, in the place of the first one.
     /// Sources have the order of their ids.
-    pub(crate) fn provide(&mut self, provider: u64, other: Self) {
-        let is_old = |slot: &Slot<D, X>| slot.source.provider == Some(provider);
-        let is_later = |slot: &Slot<D, X>| slot.source.provider.is_some_and(|it| it > provider);
+    pub(crate) fn provide(&mut self, provider: u64, other: &mut Self) {
+        let is_old = |slot: &Slot| slot.source.provider == Some(provider);
+        let is_later = |slot: &Slot| slot.source.provider.is_some_and(|it| it > provider);
         let first = self
             .slots
             .iter()
             .position(|slot| is_old(slot) || is_later(slot));
         self.slots.retain(|slot| !is_old(slot));
         let first = first.unwrap_or(self.slots.len());
-        self.slots.splice(first..first, other.slots);
+        self.slots.splice(first..first, other.slots.drain(..));
     }
 
     /// Rejects duplicate keys, also of disabled entries. Those of providers yield, so they may have the keys of others.
@@ -109,18 +114,18 @@ impl<D: Descriptor, X> EntryList<D, X> {
             .slots
             .iter()
             .filter(|slot| slot.source.provider.is_none());
-        let mut own = own.map(|slot| slot.entry.descriptor.key());
+        let mut own = own.map(|slot| slot.entry.key());
         match own.find(|key| !keys.insert(*key)) {
-            Some(key) => Err(duplicate::<D>(key)),
+            Some(key) => Err(duplicate(self.kind, key)),
             None => Ok(()),
         }
     }
 
     /// Changes the entries that `item` selects, and returns their number.
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> usize {
-        let mut found = 0;
+        let (kind, mut found) = (self.kind, 0);
         self.slots.retain_mut(|slot| {
-            if !slot.is_selected_by(item) {
+            if !slot.is_selected_by(kind, item) {
                 return true;
             }
             found += 1;
@@ -135,7 +140,7 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 
     /// Iterates over the enabled entries.
-    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Arc<Entry<D, X>>> {
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let yields = self.yielding();
         let slots = self.slots.iter().enumerate();
         let enabled = slots.filter(move |(at, slot)| slot.enabled && !yields.contains(at));
@@ -150,10 +155,10 @@ impl<D: Descriptor, X> EntryList<D, X> {
         }
         let enabled = self.slots.iter().filter(|slot| slot.enabled);
         let own = enabled.filter(|slot| slot.source.provider.is_none());
-        let mut keys: HashSet<&str> = own.map(|slot| slot.entry.descriptor.key()).collect();
+        let mut keys: HashSet<&str> = own.map(|slot| slot.entry.key()).collect();
         let provided = self.slots.iter().enumerate();
         let provided = provided.filter(|(_, slot)| slot.enabled && slot.source.provider.is_some());
-        let yielding = provided.filter(|(_, slot)| !keys.insert(slot.entry.descriptor.key()));
+        let yielding = provided.filter(|(_, slot)| !keys.insert(slot.entry.key()));
         yielding.map(|(at, _)| at).collect()
     }
 
@@ -169,12 +174,12 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 
     /// Iterates over all entries: their names with dots, and the rules of their mounted type or set of functions.
-    pub(crate) fn ruled(&self) -> impl Iterator<Item = Ruled<'_, D, X>> {
+    pub(crate) fn ruled(&self) -> impl Iterator<Item = Ruled<'_>> {
         self.slots.iter().map(Slot::ruled)
     }
 
     /// Returns the entry at `position`.
-    pub(crate) fn ruled_at(&self, position: usize) -> Option<Ruled<'_, D, X>> {
+    pub(crate) fn ruled_at(&self, position: usize) -> Option<Ruled<'_>> {
         self.slots.get(position).map(Slot::ruled)
     }
 
@@ -195,19 +200,19 @@ impl<D: Descriptor, X> EntryList<D, X> {
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.slots.iter().map(|slot| slot.entry.descriptor.key())
+        self.slots.iter().map(|slot| slot.entry.key())
     }
 }
 
 /// Entry with its name and the rules of its source.
-pub(crate) struct Ruled<'a, D, X> {
+pub(crate) struct Ruled<'a> {
     pub(crate) name: &'a str,
-    pub(crate) entry: &'a Entry<D, X>,
+    pub(crate) entry: &'a Entry,
     pub(crate) rules: &'a [Rule],
 }
 
-impl<D: Descriptor, X> Slot<D, X> {
-    fn ruled(&self) -> Ruled<'_, D, X> {
+impl Slot {
+    fn ruled(&self) -> Ruled<'_> {
         Ruled {
             name: &self.name,
             entry: &self.entry,
@@ -215,11 +220,11 @@ impl<D: Descriptor, X> Slot<D, X> {
         }
     }
 
-    fn is_selected_by(&self, item: &Component) -> bool {
+    fn is_selected_by(&self, kind: EntryKind, item: &Component) -> bool {
         match &item.which {
-            Which::Tool(name) => D::KIND == "tool" && *self.name == **name,
-            Which::Prompt(name) => D::KIND == "prompt" && *self.name == **name,
-            Which::Resource(uri) => D::KEY == "URI" && self.entry.descriptor.key() == uri,
+            Which::Tool(name) => kind == EntryKind::Tool && *self.name == **name,
+            Which::Prompt(name) => kind == EntryKind::Prompt && *self.name == **name,
+            Which::Resource(uri) => kind.has_uri() && self.entry.key() == uri,
             Which::Namespace(namespace) => self
                 .name
                 .strip_prefix(&**namespace)
@@ -245,11 +250,11 @@ pub(crate) struct Source {
 }
 
 #[cold]
-fn duplicate<D: Descriptor>(key: &str) -> String {
-    let (kind, key_name) = (D::KIND, D::KEY);
-    let advice = match key_name {
-        "name" => "; give one of them `name = \"…\"` or a namespace",
-        _ => "",
-    };
-    format!("two {kind}s have the {key_name} `{key}`{advice}")
+fn duplicate(kind: EntryKind, key: &str) -> String {
+    let noun = kind.noun();
+    if kind.has_uri() {
+        format!("two {noun}s have the URI `{key}`")
+    } else {
+        format!("two {noun}s have the name `{key}`; give one of them `name = \"…\"` or a namespace")
+    }
 }

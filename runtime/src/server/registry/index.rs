@@ -1,98 +1,17 @@
 //! Index of the enabled entries of one kind: lookup by name, and suggestions for unknown names.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
-use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
-
-use crate::definition::Entry;
+use crate::entry::{Entry, EntryKind};
 use crate::naming::{nearest, validate_name};
-use crate::revision::ResultFormat;
 use crate::wire::{RpcError, quoted};
 
-/// Descriptor that peers see of a tool, a prompt, a resource or a template.
-pub(crate) trait Descriptor: Serialize + Clone {
-    /// The kind, for messages.
-    const KIND: &'static str;
-    /// The member of the list result.
-    const MEMBER: &'static str;
-    /// The member that is unique.
-    const KEY: &'static str = "name";
-
-    fn key(&self) -> &str;
-
-    fn name_mut(&mut self) -> &mut String;
-
-    /// Returns the descriptor for peers of a revision.
-    fn for_peer(&self, _: &ResultFormat) -> Cow<'_, Self> {
-        Cow::Borrowed(self)
-    }
-}
-
-impl Descriptor for Tool {
-    const KIND: &'static str = "tool";
-    const MEMBER: &'static str = "tools";
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-
-    fn name_mut(&mut self) -> &mut String {
-        &mut self.name
-    }
-
-    fn for_peer(&self, style: &ResultFormat) -> Cow<'_, Self> {
-        Cow::Owned(style.tool(self))
-    }
-}
-
-impl Descriptor for Prompt {
-    const KIND: &'static str = "prompt";
-    const MEMBER: &'static str = "prompts";
-
-    fn key(&self) -> &str {
-        &self.name
-    }
-
-    fn name_mut(&mut self) -> &mut String {
-        &mut self.name
-    }
-}
-
-impl Descriptor for Resource {
-    const KIND: &'static str = "resource";
-    const MEMBER: &'static str = "resources";
-    const KEY: &'static str = "URI";
-
-    fn key(&self) -> &str {
-        &self.uri
-    }
-
-    fn name_mut(&mut self) -> &mut String {
-        &mut self.name
-    }
-}
-
-impl Descriptor for ResourceTemplate {
-    const KIND: &'static str = "template";
-    const MEMBER: &'static str = "resourceTemplates";
-    const KEY: &'static str = "URI";
-
-    fn key(&self) -> &str {
-        &self.uri_template
-    }
-
-    fn name_mut(&mut self) -> &mut String {
-        &mut self.name
-    }
-}
-
 /// Enabled entries of one kind, in the order in which they were added.
-pub(crate) struct Index<D, X = ()> {
-    entries: Vec<Arc<Entry<D, X>>>,
+pub(crate) struct Index {
+    kind: EntryKind,
+    entries: Vec<Arc<Entry>>,
     /// The position of each key, as peers write it, in `entries`. The keys are sorted: a binary search in a few keys is faster
     /// than a hash table, and no choice of keys makes it slow.
     by_key: Vec<(Box<str>, usize)>,
@@ -101,21 +20,21 @@ pub(crate) struct Index<D, X = ()> {
     separator: Box<str>,
 }
 
-impl<D: fmt::Debug, X> fmt::Debug for Index<D, X> {
+impl fmt::Debug for Index {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(&self.entries).finish()
     }
 }
 
-impl<D: Descriptor, X> Index<D, X> {
+impl Index {
     /// Indexes `entries`, whose keys are unique. Names contain `separator` already.
-    pub(crate) fn new(entries: Vec<Arc<Entry<D, X>>>, separator: Option<&str>) -> Self {
-        let key =
-            |(index, entry): (usize, &Arc<Entry<D, X>>)| (entry.descriptor.key().into(), index);
+    pub(crate) fn new(kind: EntryKind, entries: Vec<Arc<Entry>>, separator: Option<&str>) -> Self {
+        let key = |(index, entry): (usize, &Arc<Entry>)| (entry.key().into(), index);
         let mut by_key: Vec<_> = entries.iter().enumerate().map(key).collect();
         by_key.sort_unstable();
         Self {
-            by_safe_form: safe_forms(&by_key, D::KIND),
+            kind,
+            by_safe_form: safe_forms(&by_key, kind),
             by_key,
             entries,
             separator: separator.unwrap_or(".").into(),
@@ -126,7 +45,11 @@ impl<D: Descriptor, X> Index<D, X> {
         self.entries.is_empty()
     }
 
-    pub(crate) fn entries(&self) -> &[Arc<Entry<D, X>>] {
+    pub(crate) fn kind(&self) -> EntryKind {
+        self.kind
+    }
+
+    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
         &self.entries
     }
 
@@ -137,7 +60,7 @@ impl<D: Descriptor, X> Index<D, X> {
             .any(|entry| !entry.completers.is_empty())
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&Entry<D, X>> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.position(key).map(|index| &*self.entries[index])
     }
 
@@ -148,11 +71,11 @@ impl<D: Descriptor, X> Index<D, X> {
 
     /// Iterates over all keys, in order.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.descriptor.key())
+        self.entries.iter().map(|entry| entry.key())
     }
 
     /// Returns the entry that a peer calls `name`.
-    pub(crate) fn find(&self, name: &str) -> Result<&Entry<D, X>, RpcError> {
+    pub(crate) fn find(&self, name: &str) -> Result<&Entry, RpcError> {
         match self.get(name) {
             Some(entry) => Ok(entry),
             None => self
@@ -163,7 +86,7 @@ impl<D: Descriptor, X> Index<D, X> {
 
     /// Returns the entry that a host without dots in names calls `name`.
     #[cold]
-    fn find_by_safe_form(&self, name: &str) -> Option<&Entry<D, X>> {
+    fn find_by_safe_form(&self, name: &str) -> Option<&Entry> {
         let position = self.by_safe_form.get(name).copied();
         position.map(|index| &*self.entries[index])
     }
@@ -171,14 +94,14 @@ impl<D: Descriptor, X> Index<D, X> {
     /// Returns the error for an unknown name: it is malformed, its namespace is unknown, or the rest of it.
     #[cold]
     fn unknown(&self, name: &str) -> RpcError {
-        let (kind, asked) = (D::KIND, quoted(name));
+        let (kind, asked) = (self.kind.noun(), quoted(name));
         if let Err(problem) = validate_name(name) {
             return self.suggest(name, format!("the {kind} name {asked} {problem}"));
         }
         if self.has_namespace(name) {
             return RpcError::invalid_params(format!(
                 "{asked} is a namespace, not a {kind}; see `{}/list`",
-                D::MEMBER
+                self.kind.member()
             ));
         }
         let unknown = format!("unknown {kind} {asked}");
@@ -220,10 +143,10 @@ fn position(by_key: &[(Box<str>, usize)], key: &str) -> Option<usize> {
 
 /// Returns the forms that hosts rewrite names of tools to, for models whose interface rejects dots: `_` or `__` for each dot. An
 /// ambiguous form, or one that is the name of another tool, is omitted.
-fn safe_forms(by_key: &[(Box<str>, usize)], kind: &str) -> HashMap<Box<str>, usize> {
+fn safe_forms(by_key: &[(Box<str>, usize)], kind: EntryKind) -> HashMap<Box<str>, usize> {
     let mut forms: HashMap<Box<str>, Option<usize>> = HashMap::new();
     let dotted = by_key.iter().filter(|(name, _)| name.contains('.'));
-    for (name, index) in dotted.filter(|_| kind == Tool::KIND) {
+    for (name, index) in dotted.filter(|_| kind == EntryKind::Tool) {
         for replacement in ["_", "__"] {
             let form = name.replace('.', replacement).into_boxed_str();
             if position(by_key, &form).is_some() {

@@ -5,36 +5,37 @@ use std::sync::{Arc, OnceLock};
 
 use treenail_schema::{CacheScope, Revision};
 
-use crate::definition::Entry;
+use crate::entry::Entry;
 use crate::json::json_text;
 use crate::revision::ResultFormat;
 use crate::server::config::ServerConfig;
 use crate::server::registry::entries::EntryList;
-use crate::server::registry::index::{Descriptor, Index};
+use crate::server::registry::index::Index;
 use crate::wire::{Params, RpcError, quoted, string};
 
 /// Enabled entries of one kind, and the results of the method that lists them.
 #[derive(Debug)]
-pub(crate) struct List<D, X = ()> {
-    pub(crate) index: Index<D, X>,
+pub(crate) struct List {
+    pub(crate) index: Index,
     /// The pages of each revision in order, at least one. If callers see different items, they are written when requested.
     pages: [Vec<OnceLock<Vec<u8>>>; Revision::ALL.len()],
     scope: CacheScope,
 }
 
-impl<D: Descriptor, X> List<D, X> {
+impl List {
     /// Lists the enabled `entries`; returns `old` if they have not changed.
     pub(crate) fn new(
-        entries: &EntryList<D, X>,
+        entries: &EntryList,
         old: Option<&Arc<Self>>,
         config: &ServerConfig,
     ) -> Arc<Self> {
+        let kind = entries.kind();
         let entries: Vec<_> = entries.enabled().map(Arc::clone).collect();
         let scope = config.caching().scope;
         if let Some(old) = old.filter(|old| old.scope == scope && old.lists(&entries)) {
             return Arc::clone(old);
         }
-        let index = Index::new(entries, config.separator.as_deref());
+        let index = Index::new(kind, entries, config.separator.as_deref());
         let starts = || (0..index.entries().len().max(1)).step_by(page_size(config));
         let pages = std::array::from_fn(|revision| {
             let style = &config.styles[revision];
@@ -42,7 +43,7 @@ impl<D: Descriptor, X> List<D, X> {
                 if config.is_filtered() {
                     OnceLock::new()
                 } else {
-                    write_page(index.entries(), start, style, config).into()
+                    write_page(&index, start, style, config).into()
                 }
             };
             starts().map(page).collect()
@@ -55,7 +56,7 @@ impl<D: Descriptor, X> List<D, X> {
     }
 
     /// Returns true if it lists exactly these entries.
-    fn lists(&self, entries: &[Arc<Entry<D, X>>]) -> bool {
+    fn lists(&self, entries: &[Arc<Entry>]) -> bool {
         let own = self.index.entries();
         let mut pairs = own.iter().zip(entries);
         own.len() == entries.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
@@ -88,10 +89,10 @@ impl<D: Descriptor, X> List<D, X> {
         let (size, style) = (page_size(config), &config.styles[revision.index()]);
         let written = self.pages[revision.index()].get(start / size);
         Ok(match written.filter(|_| start % size == 0) {
-            Some(page) => Cow::Borrowed(
-                page.get_or_init(|| write_page(self.index.entries(), start, style, config)),
-            ),
-            None => Cow::Owned(write_page(self.index.entries(), start, style, config)),
+            Some(page) => {
+                Cow::Borrowed(page.get_or_init(|| write_page(&self.index, start, style, config)))
+            }
+            None => Cow::Owned(write_page(&self.index, start, style, config)),
         })
     }
 }
@@ -101,21 +102,20 @@ fn page_size(config: &ServerConfig) -> usize {
 }
 
 /// Writes the page whose first item is at `start`.
-fn write_page<D: Descriptor, X>(
-    entries: &[Arc<Entry<D, X>>],
-    start: usize,
-    style: &ResultFormat,
-    config: &ServerConfig,
-) -> Vec<u8> {
+fn write_page(index: &Index, start: usize, style: &ResultFormat, config: &ServerConfig) -> Vec<u8> {
+    let entries = index.entries();
     let end = entries.len().min(start.saturating_add(page_size(config)));
-    let items = entries[start..end].iter();
-    let items: Vec<_> = items
-        .map(|entry| entry.descriptor.for_peer(style))
-        .collect();
-    let mut page = format!("{{\"{}\":{}", D::MEMBER, json_text(&items)).into_bytes();
+    let mut page = format!("{{\"{}\":[", index.kind().member()).into_bytes();
+    for (position, entry) in entries[start..end].iter().enumerate() {
+        if position > 0 {
+            page.push(b',');
+        }
+        page.extend_from_slice(entry.descriptor.json(style).as_bytes());
+    }
+    page.push(b']');
     if let Some(next) = entries.get(end) {
-        let cursor = next.descriptor.key();
-        page.extend_from_slice(format!(",\"nextCursor\":{}", json_text(cursor)).as_bytes());
+        let cursor = json_text(next.key());
+        page.extend_from_slice(format!(",\"nextCursor\":{cursor}").as_bytes());
     }
     if style.revision().is_modern() {
         let (ttl, scope) = (

@@ -4,13 +4,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use treenail_schema::{Resource, ResourceTemplate, Revision};
+use treenail_schema::Revision;
+#[cfg(feature = "tower")]
+use treenail_schema::{Resource, ResourceTemplate};
 
-use crate::definition::{Completers, Entry};
+#[cfg(feature = "tower")]
+use crate::entry::Descriptor;
+use crate::entry::Entry;
 use crate::handler::Handler;
 use crate::naming::nearest;
+use crate::registered::Completers;
 use crate::resource::pattern::Variables;
-use crate::resource::{Fixed, Template};
 use crate::revision::resource_not_found;
 use crate::scope::RequiredScopes;
 use crate::server::registry::list::List;
@@ -19,10 +23,10 @@ use crate::wire::{RpcError, quoted};
 /// Resources and templates of a server.
 #[derive(Debug)]
 pub(crate) struct Resources {
-    pub(crate) single: Arc<List<Resource, Fixed>>,
-    pub(crate) families: Arc<List<ResourceTemplate, Template>>,
+    pub(crate) single: Arc<List>,
+    pub(crate) families: Arc<List>,
     /// Templates that are in no list, tried last.
-    pub(crate) unlisted: Vec<Arc<Entry<ResourceTemplate, Template>>>,
+    pub(crate) unlisted: Vec<Arc<Entry>>,
 }
 
 impl Resources {
@@ -34,10 +38,7 @@ impl Resources {
     pub(crate) fn are_subscribable(&self) -> bool {
         let single = self.single.index.entries().iter();
         let families = self.families.index.entries().iter().chain(&self.unlisted);
-        single
-            .map(|one| one.detail.subscribe)
-            .chain(families.map(|family| family.detail.subscribe))
-            .any(|subscribe| subscribe)
+        single.chain(families).any(|entry| entry.is_subscribable())
     }
 
     /// Returns the handler for `uri`, and the text of the object with the variables of its template.
@@ -60,18 +61,21 @@ impl Resources {
     /// Returns the resource with exactly this URI.
     #[cfg(feature = "tower")]
     pub(crate) fn resource(&self, uri: &str) -> Option<&Resource> {
-        self.single
-            .index
-            .get(uri)
-            .map(|resource| &resource.descriptor)
+        match &self.single.index.get(uri)?.descriptor {
+            Descriptor::Resource(resource, _) => Some(resource),
+            _ => None,
+        }
     }
 
     /// Returns the template of a URI that no resource has.
     #[cfg(feature = "tower")]
     pub(crate) fn template(&self, uri: &str) -> Option<&ResourceTemplate> {
-        match self.single.index.get(uri) {
-            Some(_) => None,
-            None => self.family(uri).map(|(family, _)| &family.descriptor),
+        if self.single.index.get(uri).is_some() {
+            return None;
+        }
+        match &self.family(uri)?.0.descriptor {
+            Descriptor::Template(template, _) => Some(template),
+            _ => None,
         }
     }
 
@@ -86,8 +90,8 @@ impl Resources {
     /// Returns `Some(true)` if the resource at `uri` can be subscribed to, and `None` if there is none.
     pub(crate) fn is_subscribable(&self, uri: &str) -> Option<bool> {
         match self.single.index.get(uri) {
-            Some(resource) => Some(resource.detail.subscribe),
-            None => self.family(uri).map(|(family, _)| family.detail.subscribe),
+            Some(resource) => Some(resource.is_subscribable()),
+            None => self.family(uri).map(|(family, _)| family.is_subscribable()),
         }
     }
 
@@ -112,7 +116,7 @@ impl Resources {
             Some(template) => template,
             None => self.family(uri)?.0,
         };
-        let variables = template.detail.pattern.variables();
+        let variables = template.template()?.pattern.variables();
         Some((variables.collect(), &template.completers))
     }
 
@@ -132,13 +136,10 @@ impl Resources {
     }
 
     /// Returns the first template that matches `uri`, and the values of its variables.
-    fn family<'a, 'u>(
-        &'a self,
-        uri: &'u str,
-    ) -> Option<(&'a Entry<ResourceTemplate, Template>, Variables<'a, 'u>)> {
+    fn family<'a, 'u>(&'a self, uri: &'u str) -> Option<(&'a Entry, Variables<'a, 'u>)> {
         let listed = self.families.index.entries().iter();
         let mut families = listed.chain(&self.unlisted);
-        families.find_map(|family| Some((&**family, family.detail.pattern.matches(uri)?)))
+        families.find_map(|family| Some((&**family, family.template()?.pattern.matches(uri)?)))
     }
 }
 

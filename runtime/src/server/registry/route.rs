@@ -6,11 +6,11 @@ use treenail_schema::{
     CompleteRequestParams, CompletionReference, Method, Revision, TaskSupport, error_code,
 };
 
-use crate::definition::Completers;
 use crate::handler::Handler;
 use crate::naming::nearest;
+use crate::registered::Completers;
 use crate::server::config::ServerConfig;
-use crate::server::registry::index::{Descriptor, Index};
+use crate::server::registry::index::Index;
 use crate::server::registry::snapshot::Snapshot;
 use crate::wire::{Params, RpcError, object, quoted, shortened, string};
 
@@ -82,7 +82,7 @@ impl Snapshot {
             .tools
             .index
             .get(name)
-            .and_then(|tool| tool.descriptor.execution.as_ref());
+            .and_then(|entry| entry.tool()?.execution.as_ref());
         let support = execution.and_then(|execution| execution.task_support);
         if !matches!(support, None | Some(TaskSupport::Forbidden))
             || params.member("task")?.is_none()
@@ -142,7 +142,8 @@ impl Snapshot {
         match reference {
             CompletionReference::Prompt(reference) => {
                 let prompt = self.prompts.index.find(&reference.name)?;
-                let arguments = prompt.descriptor.arguments.iter().flatten();
+                let arguments = prompt.prompt().and_then(|prompt| prompt.arguments.as_ref());
+                let arguments = arguments.into_iter().flatten();
                 let names = arguments.map(|argument| &*argument.name).collect();
                 Ok((names, &prompt.completers))
             }
@@ -158,17 +159,14 @@ impl Snapshot {
 }
 
 /// Returns the route to the tool or prompt `params.name`.
-fn named<'a, D: Descriptor>(
-    index: &'a Index<D>,
-    params: &Params<'a>,
-) -> Result<Route<'a>, RpcError> {
+fn named<'a>(index: &'a Index, params: &Params<'a>) -> Result<Route<'a>, RpcError> {
     let name = string("name", params.name)?;
     let arguments = object("arguments", params.arguments)?;
     let entry = index.find(&name)?;
     Ok(Route::Function {
         handler: &entry.handler,
         // Its own name; hosts may write the dots in another way.
-        name: Cow::Borrowed(entry.descriptor.key()),
+        name: Cow::Borrowed(entry.key()),
         arguments: arguments.map(Cow::Borrowed),
     })
 }

@@ -3,7 +3,7 @@
 use treenail_schema::{CompleteRequestParams, CompletionReference, Method, SubscriptionFilter};
 
 use crate::scope::RequiredScopes;
-use crate::server::registry::index::{Descriptor, Index};
+use crate::server::registry::index::Index;
 use crate::server::registry::snapshot::Snapshot;
 use crate::wire::{Envelope, as_string};
 
@@ -82,14 +82,7 @@ impl Snapshot {
     }
 }
 
-fn entries<D: Descriptor, X>(
-    index: &Index<D, X>,
-) -> impl Iterator<Item = (String, &RequiredScopes)> {
-    let entries = index.entries().iter();
-    entries.map(|entry| {
-        (
-            format!("{} `{}`", D::KIND, entry.descriptor.key()),
-            &entry.scopes,
-        )
-    })
+fn entries(index: &Index) -> impl Iterator<Item = (String, &RequiredScopes)> {
+    let (entries, noun) = (index.entries().iter(), index.kind().noun());
+    entries.map(move |entry| (format!("{noun} `{}`", entry.key()), &entry.scopes))
 }

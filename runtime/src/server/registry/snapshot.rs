@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
-use treenail_schema::{Prompt, Revision, Tool, field};
+#[cfg(feature = "tower")]
+use treenail_schema::{Prompt, Tool};
+use treenail_schema::{Revision, field};
 
 use crate::completion::empty_handler;
-use crate::definition::Entry;
+use crate::entry::Entry;
 use crate::handler::Handler;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
 #[cfg(feature = "http-server")]
-use crate::server::registry::index::{Descriptor, Index};
+use crate::server::registry::index::Index;
 use crate::server::registry::list::List;
 use crate::server::registry::resources::Resources;
 use crate::server::registry::view::Views;
@@ -26,11 +28,11 @@ pub(crate) struct Snapshot {
     pub(crate) dynamic: bool,
     /// Set if an entry requires scopes.
     pub(crate) requires_scopes: bool,
-    pub(super) tools: Arc<List<Tool>>,
+    pub(super) tools: Arc<List>,
     /// Arguments that clients repeat in HTTP headers, by tool.
     #[cfg(feature = "http-server")]
     mirrors: Arc<Mirrors>,
-    pub(super) prompts: Arc<List<Prompt>>,
+    pub(super) prompts: Arc<List>,
     pub(crate) resources: Resources,
     /// The result of `initialize` or `server/discover`, for each revision.
     handshake_results: [Vec<u8>; Revision::ALL.len()],
@@ -156,7 +158,7 @@ impl Snapshot {
         }
         // A tool has the same headers under all of its names.
         let tool = match self.tools.index.find(tool) {
-            Ok(entry) => entry.descriptor.key(),
+            Ok(entry) => entry.key(),
             Err(_) => return &[],
         };
         self.mirrors.get(tool).map_or(&[], Vec::as_slice)
@@ -168,7 +170,7 @@ impl Snapshot {
     }
 
     /// Returns the entry of a tool.
-    pub(crate) fn tool_entry(&self, name: &str) -> Option<&Arc<Entry<Tool>>> {
+    pub(crate) fn tool_entry(&self, name: &str) -> Option<&Arc<Entry>> {
         let index = &self.tools.index;
         index.position(name).map(|at| &index.entries()[at])
     }
@@ -181,16 +183,13 @@ impl Snapshot {
     /// Returns the tool with this name.
     #[cfg(feature = "tower")]
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.index.get(name).map(|tool| &tool.descriptor)
+        self.tools.index.get(name).and_then(Entry::tool)
     }
 
     /// Returns the prompt with this name.
     #[cfg(feature = "tower")]
     pub(crate) fn prompt(&self, name: &str) -> Option<&Prompt> {
-        self.prompts
-            .index
-            .get(name)
-            .map(|prompt| &prompt.descriptor)
+        self.prompts.index.get(name).and_then(Entry::prompt)
     }
 
     /// Returns the result of `initialize`, or of `server/discover` in the modern era.
@@ -271,10 +270,10 @@ type Mirrors = std::collections::HashMap<Box<str>, Vec<crate::tool::header_param
 
 /// Returns the arguments that are repeated in headers, of the tools that have any.
 #[cfg(feature = "http-server")]
-fn mirrors(tools: &Index<Tool>) -> Mirrors {
+fn mirrors(tools: &Index) -> Mirrors {
     let entries = tools.entries().iter();
     let found = entries.filter_map(|entry| {
-        let tool = &entry.descriptor;
+        let tool = entry.tool()?;
         // Schemas were checked when the tool was added.
         let mirrors = crate::tool::header_params::header_params(&tool.input_schema).ok()?;
         (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))

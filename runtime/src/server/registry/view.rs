@@ -9,9 +9,9 @@ use treenail_schema::Method;
 use crate::scope::RequiredScopes;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
-use crate::server::registry::entries::Ruled;
+use crate::server::registry::entries::{EntryList, Ruled};
 use crate::server::registry::snapshot::Snapshot;
-use crate::visibility::{Caller, Item, ItemDescriptor, Rule};
+use crate::visibility::{Caller, Item, Rule};
 use crate::wire::{Envelope, as_string};
 
 /// Views of one snapshot. Each contains only the items that a caller sees, so hidden items are unknown in every respect.
@@ -69,29 +69,19 @@ impl Views {
         request: &Envelope<'_>,
         config: &ServerConfig,
     ) -> bool {
-        let (params, catalog) = (&request.params, &self.catalog);
-        let checked = match request.known {
-            Some(Method::CallTool) => params.name.and_then(as_string).and_then(|name| {
-                let item = catalog.tools.ruled_at(base.tools.index.position(&name)?)?;
-                Some(is_visible(&item, ItemDescriptor::Tool, caller, config))
-            }),
-            Some(Method::GetPrompt) => params.name.and_then(as_string).and_then(|name| {
-                let item = catalog
-                    .prompts
-                    .ruled_at(base.prompts.index.position(&name)?)?;
-                Some(is_visible(&item, ItemDescriptor::Prompt, caller, config))
-            }),
+        let params = &request.params;
+        let (list, index, key) = match request.known {
+            Some(Method::CallTool) => (&self.catalog.tools, &base.tools.index, params.name),
+            Some(Method::GetPrompt) => (&self.catalog.prompts, &base.prompts.index, params.name),
             Some(Method::ReadResource) => {
-                let uri = params.member("uri").ok().flatten().and_then(as_string);
-                uri.and_then(|uri| {
-                    let single = &base.resources.single.index;
-                    let item = catalog.resources.ruled_at(single.position(&uri)?)?;
-                    Some(is_visible(&item, ItemDescriptor::Resource, caller, config))
-                })
+                let uri = params.member("uri").ok().flatten();
+                (&self.catalog.resources, &base.resources.single.index, uri)
             }
-            _ => None,
+            _ => return false,
         };
-        checked == Some(true)
+        let position = key.and_then(as_string).and_then(|key| index.position(&key));
+        let item = position.and_then(|position| list.ruled_at(position));
+        item.is_some_and(|item| is_visible(&item, caller, config))
     }
 
     /// Returns the view of a caller. The rules run without a lock.
@@ -116,25 +106,9 @@ impl Views {
 
     /// Evaluates the rules for all items.
     fn evaluate(&self, caller: &Caller<'_>, config: &ServerConfig) -> Vec<bool> {
-        let catalog = &self.catalog;
-        let tools = catalog.tools.ruled();
-        let tools = tools.map(|item| is_visible(&item, ItemDescriptor::Tool, caller, config));
-        let prompts = catalog.prompts.ruled();
-        let prompts = prompts.map(|item| is_visible(&item, ItemDescriptor::Prompt, caller, config));
-        let resources = catalog.resources.ruled();
-        let resources =
-            resources.map(|item| is_visible(&item, ItemDescriptor::Resource, caller, config));
-        let templates = catalog.templates.ruled();
-        let templates =
-            templates.map(|item| is_visible(&item, ItemDescriptor::Template, caller, config));
-        let unlisted = catalog.unlisted.ruled();
-        let unlisted =
-            unlisted.map(|item| is_visible(&item, ItemDescriptor::Template, caller, config));
-        tools
-            .chain(prompts)
-            .chain(resources)
-            .chain(templates)
-            .chain(unlisted)
+        let items = self.catalog.lists().into_iter().flat_map(EntryList::ruled);
+        items
+            .map(|item| is_visible(&item, caller, config))
             .collect()
     }
 
@@ -159,16 +133,11 @@ impl Views {
 }
 
 /// Returns true if all rules of the server and of the item's namespaces allow it.
-fn is_visible<'a, D, X>(
-    item: &Ruled<'a, D, X>,
-    descriptor: impl FnOnce(&'a D) -> ItemDescriptor<'a>,
-    caller: &Caller<'_>,
-    config: &ServerConfig,
-) -> bool {
+fn is_visible(item: &Ruled<'_>, caller: &Caller<'_>, config: &ServerConfig) -> bool {
     let scopes: &RequiredScopes = &item.entry.scopes;
     let described = Item {
         name: item.name,
-        descriptor: descriptor(&item.entry.descriptor),
+        descriptor: item.entry.descriptor.as_item(),
         scopes,
     };
     let mut rules = config.rules.iter().chain(item.rules);
