@@ -10,6 +10,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 
 /// Returns `true` if the request needs a model that can use tools.
+#[inline]
 pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
     let uses = |block: &Block| matches!(block, Block::ToolUse(_) | Block::ToolResult(_));
     params.tools.is_some()

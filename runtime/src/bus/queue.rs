@@ -112,6 +112,7 @@ impl Pending {
         }
     }
 
+    #[inline]
     fn take_event(&mut self) -> Option<Event> {
         self.in_flight = if std::mem::take(&mut self.everything) {
             Some(Event::Resync)

@@ -30,6 +30,7 @@ pub(super) fn read_params<P: DeserializeOwned>(
 }
 
 /// Returns the text of an object without its member `_meta`. Its JSON has been checked.
+#[inline]
 fn without_meta(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut members = Members::new(text);

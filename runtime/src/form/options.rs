@@ -20,12 +20,14 @@ impl Choices<'_> {
 /// Returns the choices of a field, or `None` if the field is not a choice.
 #[inline]
 pub(super) fn choices(definition: &Kind) -> Option<Choices<'_>> {
+    #[inline]
     fn plain(names: &[String]) -> Vec<(&str, &str)> {
         names
             .iter()
             .map(|name| (name.as_str(), name.as_str()))
             .collect()
     }
+    #[inline]
     fn titled(options: &[EnumOption]) -> Vec<(&str, &str)> {
         let pairs = options
             .iter()

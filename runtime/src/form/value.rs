@@ -18,6 +18,7 @@ impl FormField for String {
         StringSchema::new().into()
     }
 
+    #[inline]
     fn read(value: ElicitValue) -> ReadResult<Self> {
         match value {
             ElicitValue::String(text) => Ok(text),
@@ -36,6 +37,7 @@ impl FormField for bool {
         BooleanSchema::new().into()
     }
 
+    #[inline]
     fn read(value: ElicitValue) -> ReadResult<Self> {
         match value {
             ElicitValue::Boolean(flag) => Ok(flag),
@@ -59,6 +61,7 @@ macro_rules! integers {
                 schema.into()
             }
 
+            #[inline]
             fn read(value: ElicitValue) -> ReadResult<Self> {
                 let number = match &value {
                     ElicitValue::Number(number) => as_integer(number),
@@ -95,6 +98,7 @@ impl FormField for f64 {
         NumberSchema::new(NumberSchemaType::Number).into()
     }
 
+    #[inline]
     fn read(value: ElicitValue) -> ReadResult<Self> {
         match value {
             ElicitValue::Number(number) => Ok(number.as_f64()),
@@ -113,6 +117,7 @@ impl FormField for f32 {
         <f64 as FormField>::schema()
     }
 
+    #[inline]
     fn read(value: ElicitValue) -> ReadResult<Self> {
         #[allow(
             clippy::cast_possible_truncation,
@@ -139,6 +144,7 @@ impl<T: FormField> FormField for Option<T> {
         T::schema()
     }
 
+    #[inline]
     fn read(value: ElicitValue) -> ReadResult<Self> {
         T::read(value).map(Some)
     }

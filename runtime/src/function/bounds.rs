@@ -110,6 +110,7 @@ macro_rules! header_arguments {
     (wide $($number:ty, $lowest:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl HeaderArgument for $number {
+            #[inline]
             fn header(name: &'static str) -> Check<Self> {
                 let exact = |number: &Self| {
                     i64::try_from(*number).is_ok_and(|it| (-MAX_EXACT_INTEGER..=MAX_EXACT_INTEGER).contains(&it))

@@ -152,6 +152,7 @@ fn progress_notification(
 }
 
 /// Appends the JSON of a text, truncated if it is long, because the message is for display.
+#[inline]
 fn push_message(message: &mut Vec<u8>, text: &[u8]) {
     if text.len() <= MAX_MESSAGE_BYTES {
         return message.extend_from_slice(text);

@@ -71,6 +71,7 @@ impl Arguments {
     }
 
     /// Appends an argument.
+    #[inline]
     #[must_use]
     pub fn with(mut self, Given { name, json }: Given) -> Self {
         self.0.extend(json.map(|json| (name, json)));

@@ -109,6 +109,7 @@ impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
 }
 
 /// Returns the text of a result, or `None` without content.
+#[inline]
 pub(crate) fn text_of(result: &CallToolResult) -> Option<String> {
     if result.content.is_empty() {
         return None;

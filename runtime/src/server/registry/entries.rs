@@ -77,11 +77,13 @@ impl EntryList {
     }
 
     /// Adds all entries of `other`.
+    #[inline]
     pub(crate) fn merge(&mut self, other: &mut Self) {
         self.slots.append(&mut other.slots);
     }
 
     /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    #[inline]
     pub(crate) fn replace(&mut self, other: &mut Self) {
         for slot in other.slots.drain(..) {
             let key = slot.entry.key();
@@ -95,6 +97,7 @@ impl EntryList {
 
     /// Replaces the entries of the sources with the id `provider` by those of `other`, in the place of the first one.
     /// Sources have the order of their ids.
+    #[inline]
     pub(crate) fn provide(&mut self, provider: u64, other: &mut Self) {
         let is_old = |slot: &Slot| slot.source.provider == Some(provider);
         let is_later = |slot: &Slot| slot.source.provider.is_some_and(|it| it > provider);
@@ -122,6 +125,7 @@ impl EntryList {
     }
 
     /// Changes the entries that `item` selects, and returns their number.
+    #[inline]
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> usize {
         let (kind, mut found) = (self.kind, 0);
         self.slots.retain_mut(|slot| {

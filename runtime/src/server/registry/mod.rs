@@ -228,6 +228,7 @@ impl Registry {
     }
 
     /// Prepares a step as far as that needs no lock.
+    #[inline]
     fn prepare(&self, step: Step, config: &ServerConfig) -> Result<Prepared, String> {
         let content = |parts: Result<Parts, String>| {
             let parts = parts?.check_task_extensions(&config.extensions)?;
