@@ -38,7 +38,7 @@ mod input;
 mod read_call;
 mod result;
 
-mod explicit;
+mod read_object;
 mod tagged;
 
 mod json_schema;

@@ -93,4 +93,4 @@ fn without_position(error: &serde_json::Error) -> String {
 
 /// A string, borrowed from the input if possible.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);

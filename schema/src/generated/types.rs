@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use crate::read_object::{deserialize_choice, deserialize_object};
 use crate::result::{ResultObject, require};
 use crate::tagged::{self, Tagged};
 use crate::{
@@ -12,17 +13,17 @@ use crate::{
     SchemaObject,
 };
 /// Display hints for a client, such as audience and priority.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Annotations {
     /// The intended audience; can be both roles.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
     /// Time of the last change, as an ISO 8601 date and time.
-    #[serde(rename = "lastModified", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "lastModified", skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
     /// Importance, from 0 (optional) to 1 (required).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Number>,
 }
 
@@ -55,8 +56,13 @@ impl Annotations {
     }
 }
 
+deserialize_object! {
+    Annotations { optional audience = "audience", optional last_modified =
+    "lastModified", optional priority = "priority" }
+}
+
 /// Audio, encoded in base64.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "audio")]
 #[non_exhaustive]
 pub struct AudioContent {
@@ -66,10 +72,10 @@ pub struct AudioContent {
     #[serde(rename = "mimeType")]
     pub mime_type: String,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -97,8 +103,13 @@ impl AudioContent {
     }
 }
 
+deserialize_object! {
+    AudioContent { required data = "data", required mime_type = "mimeType", optional
+    annotations = "annotations", optional meta = "_meta" }
+}
+
 /// The contents of a binary resource.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BlobResourceContents {
     /// The URI of the resource.
@@ -106,10 +117,10 @@ pub struct BlobResourceContents {
     /// The bytes, encoded in base64.
     pub blob: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -137,19 +148,24 @@ impl BlobResourceContents {
     }
 }
 
+deserialize_object! {
+    BlobResourceContents { required uri = "uri", required blob = "blob", optional
+    mime_type = "mimeType", optional meta = "_meta" }
+}
+
 /// A boolean field.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "boolean")]
 #[non_exhaustive]
 pub struct BooleanSchema {
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -182,20 +198,13 @@ impl BooleanSchema {
     }
 }
 
+deserialize_object! {
+    BooleanSchema { optional default = "default", optional description = "description",
+    optional title = "title" }
+}
+
 /// Scope of a cached result.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum CacheScope {
     /// Restricted to the user whose request it answers.
@@ -205,6 +214,10 @@ pub enum CacheScope {
     /// Shared: the result is the same for every user.
     #[serde(rename = "public")]
     Public,
+}
+
+deserialize_choice! {
+    CacheScope { "private" => Private, "public" => Public }
 }
 
 impl CacheScope {
@@ -224,25 +237,25 @@ impl std::fmt::Display for CacheScope {
 }
 
 /// The params of `tools/call`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallToolRequestParams {
     /// The tool to call.
     pub name: String,
     /// The arguments by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<JsonObject>,
     /// Responses to the input requests of the previous result, under the same keys.
-    #[serde(rename = "inputResponses", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// Opaque state of the server, which the client returns unchanged.
-    #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -293,28 +306,29 @@ impl CallToolRequestParams {
     }
 }
 
+deserialize_object! {
+    CallToolRequestParams { required name = "name", optional arguments = "arguments",
+    optional input_responses = "inputResponses", optional request_state = "requestState",
+    optional task = "task", optional meta = "_meta" }
+}
+
 /// The output of a tool, or the reason for its failure, for the model.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CallToolResult {
     /// The output as a list of blocks, which can be empty.
     pub content: Vec<ContentBlock>,
     /// Set if the tool failed; false when absent.
-    #[serde(rename = "isError", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "isError", skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// The output as JSON; an explicit `null` differs from an absent value. An object before 2026-07-28.
-    #[serde(
-        rename = "structuredContent",
-        default,
-        deserialize_with = "crate::explicit::some",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -358,6 +372,12 @@ impl CallToolResult {
     }
 }
 
+deserialize_object! {
+    CallToolResult { required content = "content", optional is_error = "isError",
+    optional result_type = "resultType", explicit structured_content =
+    "structuredContent", optional meta = "_meta" }
+}
+
 impl ResultObject for CallToolResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -365,7 +385,7 @@ impl ResultObject for CallToolResult {
 }
 
 /// The params of `tasks/cancel` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CancelTaskRequestParams {
     /// The task's identifier, assigned by the receiver of the request.
@@ -380,8 +400,12 @@ impl CancelTaskRequestParams {
     }
 }
 
+deserialize_object! {
+    CancelTaskRequestParams { required task_id = "taskId" }
+}
+
 /// The state of a task after it was cancelled (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CancelTaskResult {
     /// The task's identifier, assigned by the receiver of the request.
@@ -398,13 +422,13 @@ pub struct CancelTaskResult {
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
@@ -452,19 +476,26 @@ impl CancelTaskResult {
     }
 }
 
+deserialize_object! {
+    CancelTaskResult { required task_id = "taskId", required created_at = "createdAt",
+    required last_updated_at = "lastUpdatedAt", required status = "status", optional ttl
+    = "ttl", optional poll_interval = "pollInterval", optional status_message =
+    "statusMessage", optional meta = "_meta"; extra }
+}
+
 impl ResultObject for CancelTaskResult {}
 /// The params of `notifications/cancelled`: cancels a request.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CancelledNotificationParams {
     /// The reason, for users.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The request; always present, except for tasks in 2025-11-25.
-    #[serde(rename = "requestId", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -497,27 +528,32 @@ impl CancelledNotificationParams {
     }
 }
 
+deserialize_object! {
+    CancelledNotificationParams { optional reason = "reason", optional request_id =
+    "requestId", optional meta = "_meta" }
+}
+
 /// Capabilities of a client beyond the base protocol.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// It can ask the user for input; an empty object means form mode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ClientCapabilitiesElicitation>,
     /// Non-standard features, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Settings of the supported protocol extensions, by name of the extension.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<BTreeMap<String, JsonObject>>,
     /// It can list its roots.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<ClientCapabilitiesRoots>,
     /// It can ask a model for a completion.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<ClientCapabilitiesSampling>,
     /// It can run requests as tasks (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<ClientCapabilitiesTasks>,
 }
 
@@ -583,15 +619,21 @@ impl ClientCapabilities {
     }
 }
 
+deserialize_object! {
+    ClientCapabilities { optional elicitation = "elicitation", optional experimental =
+    "experimental", optional extensions = "extensions", optional roots = "roots",
+    optional sampling = "sampling", optional tasks = "tasks" }
+}
+
 /// Modes in which a client can ask the user for input.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesElicitation {
     /// Form mode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<JsonObject>,
     /// URL mode: it can open a page in the browser.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<JsonObject>,
 }
 
@@ -614,12 +656,16 @@ impl ClientCapabilitiesElicitation {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesElicitation { optional form = "form", optional url = "url" }
+}
+
 /// Capabilities of a client for roots.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesRoots {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
@@ -636,15 +682,19 @@ impl ClientCapabilitiesRoots {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesRoots { optional list_changed = "listChanged" }
+}
+
 /// Capabilities of a client for sampling.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesSampling {
     /// It can include context from servers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<JsonObject>,
     /// It can offer tools to the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<JsonObject>,
 }
 
@@ -667,18 +717,22 @@ impl ClientCapabilitiesSampling {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesSampling { optional context = "context", optional tools = "tools" }
+}
+
 /// Capabilities of a client for tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasks {
     /// It can cancel them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<JsonObject>,
     /// It can list them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<JsonObject>,
     /// The requests it can run as tasks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ClientCapabilitiesTasksRequests>,
 }
 
@@ -714,15 +768,20 @@ impl ClientCapabilitiesTasks {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesTasks { optional cancel = "cancel", optional list = "list",
+    optional requests = "requests" }
+}
+
 /// The requests that a client can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasksRequests {
     /// Requests about elicitation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ClientCapabilitiesTasksRequestsElicitation>,
     /// Requests about sampling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<ClientCapabilitiesTasksRequestsSampling>,
 }
 
@@ -754,12 +813,17 @@ impl ClientCapabilitiesTasksRequests {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesTasksRequests { optional elicitation = "elicitation", optional
+    sampling = "sampling" }
+}
+
 /// The elicitation requests that a client can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasksRequestsElicitation {
     /// `elicitation/create`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub create: Option<JsonObject>,
 }
 
@@ -776,12 +840,16 @@ impl ClientCapabilitiesTasksRequestsElicitation {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesTasksRequestsElicitation { optional create = "create" }
+}
+
 /// The sampling requests that a client can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasksRequestsSampling {
     /// `sampling/createMessage`.
-    #[serde(rename = "createMessage", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "createMessage", skip_serializing_if = "Option::is_none")]
     pub create_message: Option<JsonObject>,
 }
 
@@ -798,8 +866,12 @@ impl ClientCapabilitiesTasksRequestsSampling {
     }
 }
 
+deserialize_object! {
+    ClientCapabilitiesTasksRequestsSampling { optional create_message = "createMessage" }
+}
+
 /// The params of `completion/complete`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompleteRequestParams {
     /// The prompt or resource template of the argument.
@@ -808,10 +880,10 @@ pub struct CompleteRequestParams {
     /// The argument to complete.
     pub argument: CompletionArgument,
     /// Additional context for the completion (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -842,17 +914,22 @@ impl CompleteRequestParams {
     }
 }
 
+deserialize_object! {
+    CompleteRequestParams { required ref_ = "ref", required argument = "argument",
+    optional context = "context", optional meta = "_meta" }
+}
+
 /// Completions of an argument.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The completions.
     pub completion: Completion,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -879,6 +956,11 @@ impl CompleteResult {
     }
 }
 
+deserialize_object! {
+    CompleteResult { required completion = "completion", optional result_type =
+    "resultType", optional meta = "_meta" }
+}
+
 impl ResultObject for CompleteResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -886,16 +968,16 @@ impl ResultObject for CompleteResult {
 }
 
 /// Completions of an argument.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Completion {
     /// The completions, best first; at most 100.
     pub values: Vec<String>,
     /// Set if there are more completions than these.
-    #[serde(rename = "hasMore", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "hasMore", skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
     /// The total number of completions, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<i64>,
 }
 
@@ -922,8 +1004,13 @@ impl Completion {
     }
 }
 
+deserialize_object! {
+    Completion { required values = "values", optional has_more = "hasMore", optional
+    total = "total" }
+}
+
 /// An argument that the user is typing.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// The argument's name.
@@ -942,12 +1029,16 @@ impl CompletionArgument {
     }
 }
 
+deserialize_object! {
+    CompletionArgument { required name = "name", required value = "value" }
+}
+
 /// Additional context for a completion.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The values of the other arguments, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, String>>,
 }
 
@@ -965,6 +1056,10 @@ impl CompletionContext {
         self.arguments = Some(arguments.into());
         self
     }
+}
+
+deserialize_object! {
+    CompletionContext { optional arguments = "arguments" }
 }
 
 /// The prompt or resource template of an argument to complete.
@@ -1115,7 +1210,7 @@ impl<'de> Deserialize<'de> for ContentBlock {
 }
 
 /// The params of `sampling/createMessage`: a request to the client's model.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CreateMessageRequestParams {
     /// The conversation so far.
@@ -1124,38 +1219,34 @@ pub struct CreateMessageRequestParams {
     #[serde(rename = "maxTokens")]
     pub max_tokens: i64,
     /// The servers whose context to include; none when absent.
-    #[serde(rename = "includeContext", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "includeContext", skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
     /// Metadata for the model's provider.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
     /// Preferences for the choice of the model.
-    #[serde(
-        rename = "modelPreferences",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "modelPreferences", skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
     /// Texts that end the generation.
-    #[serde(rename = "stopSequences", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "stopSequences", skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
     /// The system prompt to use.
-    #[serde(rename = "systemPrompt", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "systemPrompt", skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// The sampling temperature, on the provider's scale.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Number>,
     /// Controls tool use; `auto` when absent.
-    #[serde(rename = "toolChoice", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "toolChoice", skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
     /// The tools that the model may call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Tool>>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1245,8 +1336,17 @@ impl CreateMessageRequestParams {
     }
 }
 
+deserialize_object! {
+    CreateMessageRequestParams { required messages = "messages", required max_tokens =
+    "maxTokens", optional include_context = "includeContext", optional metadata =
+    "metadata", optional model_preferences = "modelPreferences", optional stop_sequences
+    = "stopSequences", optional system_prompt = "systemPrompt", optional task = "task",
+    optional temperature = "temperature", optional tool_choice = "toolChoice", optional
+    tools = "tools", optional meta = "_meta" }
+}
+
 /// The message that the client's model generated.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
     /// The speaker.
@@ -1256,10 +1356,10 @@ pub struct CreateMessageResult {
     /// The model that generated the message.
     pub model: String,
     /// The reason for the end of the generation, as in `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
-    #[serde(rename = "stopReason", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "stopReason", skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -1292,15 +1392,20 @@ impl CreateMessageResult {
     }
 }
 
+deserialize_object! {
+    CreateMessageResult { required role = "role", required content = "content", required
+    model = "model", optional stop_reason = "stopReason", optional meta = "_meta" }
+}
+
 impl ResultObject for CreateMessageResult {}
 /// The response to a request that runs as a task (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
     pub task: Task,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1320,9 +1425,13 @@ impl CreateTaskResult {
     }
 }
 
+deserialize_object! {
+    CreateTaskResult { required task = "task", optional meta = "_meta" }
+}
+
 impl ResultObject for CreateTaskResult {}
 /// The identity and capabilities of a server (from 2026-07-28).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DiscoverResult {
     /// The optional features that the sender supports.
@@ -1331,19 +1440,19 @@ pub struct DiscoverResult {
     #[serde(rename = "supportedVersions")]
     pub supported_versions: Vec<String>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Instructions for a model on the use of the server, often added to its prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1395,6 +1504,13 @@ impl DiscoverResult {
     }
 }
 
+deserialize_object! {
+    DiscoverResult { required capabilities = "capabilities", required supported_versions
+    = "supportedVersions", optional cache_scope = "cacheScope", optional instructions =
+    "instructions", optional result_type = "resultType", optional ttl_ms = "ttlMs",
+    optional meta = "_meta" }
+}
+
 impl ResultObject for DiscoverResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
@@ -1404,18 +1520,7 @@ impl ResultObject for DiscoverResult {
 }
 
 /// Decision of a user about a request for input.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum ElicitAction {
     /// The user provided the input.
@@ -1427,6 +1532,10 @@ pub enum ElicitAction {
     /// The user refused.
     #[serde(rename = "decline")]
     Decline,
+}
+
+deserialize_choice! {
+    ElicitAction { "accept" => Accept, "cancel" => Cancel, "decline" => Decline }
 }
 
 impl ElicitAction {
@@ -1447,23 +1556,16 @@ impl std::fmt::Display for ElicitAction {
 }
 
 /// Mode of an elicitation by form.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum ElicitFormMode {
     /// A form.
     #[serde(rename = "form")]
     Form,
+}
+
+deserialize_choice! {
+    ElicitFormMode { "form" => Form }
 }
 
 impl ElicitFormMode {
@@ -1482,7 +1584,7 @@ impl std::fmt::Display for ElicitFormMode {
 }
 
 /// Asks the user to fill in a form.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitRequestFormParams {
     /// The text to display to the user.
@@ -1491,13 +1593,13 @@ pub struct ElicitRequestFormParams {
     #[serde(rename = "requestedSchema")]
     pub requested_schema: ElicitSchema,
     /// The mode, `form`, which is also the default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitFormMode>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1533,6 +1635,12 @@ impl ElicitRequestFormParams {
         self.meta = Some(meta.into());
         self
     }
+}
+
+deserialize_object! {
+    ElicitRequestFormParams { required message = "message", required requested_schema =
+    "requestedSchema", optional mode = "mode", optional task = "task", optional meta =
+    "_meta" }
 }
 
 /// The params of `elicitation/create`: a request for user input.
@@ -1592,7 +1700,7 @@ impl<'de> Deserialize<'de> for ElicitRequestParams {
 }
 
 /// Asks the user to visit a page.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "mode", rename = "url")]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
@@ -1601,13 +1709,13 @@ pub struct ElicitRequestUrlParams {
     /// The URL of the page.
     pub url: String,
     /// The identifier that the completion notification refers to; required in 2025-11-25 only.
-    #[serde(rename = "elicitationId", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "elicitationId", skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1642,17 +1750,22 @@ impl ElicitRequestUrlParams {
     }
 }
 
+deserialize_object! {
+    ElicitRequestUrlParams { required message = "message", required url = "url", optional
+    elicitation_id = "elicitationId", optional task = "task", optional meta = "_meta" }
+}
+
 /// The user's response.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// The user's decision.
     pub action: ElicitAction,
     /// The values of the form, if the user accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<BTreeMap<String, ElicitValue>>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1682,19 +1795,24 @@ impl ElicitResult {
     }
 }
 
+deserialize_object! {
+    ElicitResult { required action = "action", optional content = "content", optional
+    meta = "_meta" }
+}
+
 impl ResultObject for ElicitResult {}
 /// The fields of a form, as a flat JSON Schema.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "object")]
 #[non_exhaustive]
 pub struct ElicitSchema {
     /// The fields by name.
     pub properties: ElicitFields,
     /// The dialect of JSON Schema; 2020-12 when absent.
-    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// The names of the required fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<Vec<String>>,
 }
 
@@ -1721,8 +1839,13 @@ impl ElicitSchema {
     }
 }
 
+deserialize_object! {
+    ElicitSchema { required properties = "properties", optional schema = "$schema",
+    optional required = "required" }
+}
+
 /// The params of `notifications/elicitation/complete`: reports that an elicitation by URL has finished (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotificationParams {
     /// The identifier from the request.
@@ -1739,18 +1862,22 @@ impl ElicitationCompleteNotificationParams {
     }
 }
 
+deserialize_object! {
+    ElicitationCompleteNotificationParams { required elicitation_id = "elicitationId" }
+}
+
 /// The contents of a resource, embedded in a message.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "resource")]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// The contents.
     pub resource: ResourceContents,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -1777,15 +1904,20 @@ impl EmbeddedResource {
     }
 }
 
+deserialize_object! {
+    EmbeddedResource { required resource = "resource", optional annotations =
+    "annotations", optional meta = "_meta" }
+}
+
 /// The result of a request that returns no data.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EmptyResult {
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
@@ -1815,6 +1947,10 @@ impl EmptyResult {
     }
 }
 
+deserialize_object! {
+    EmptyResult { optional result_type = "resultType", optional meta = "_meta"; extra }
+}
+
 impl ResultObject for EmptyResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -1822,7 +1958,7 @@ impl ResultObject for EmptyResult {
 }
 
 /// A string and its title, as one option of a choice.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EnumOption {
     /// The string.
@@ -1842,23 +1978,27 @@ impl EnumOption {
     }
 }
 
+deserialize_object! {
+    EnumOption { required const_ = "const", required title = "title" }
+}
+
 /// The params of `prompts/get`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GetPromptRequestParams {
     /// The prompt to get.
     pub name: String,
     /// The arguments by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, String>>,
     /// Responses to the input requests of the previous result, under the same keys.
-    #[serde(rename = "inputResponses", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// Opaque state of the server, which the client returns unchanged.
-    #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1905,20 +2045,26 @@ impl GetPromptRequestParams {
     }
 }
 
+deserialize_object! {
+    GetPromptRequestParams { required name = "name", optional arguments = "arguments",
+    optional input_responses = "inputResponses", optional request_state = "requestState",
+    optional meta = "_meta" }
+}
+
 /// A prompt with its arguments substituted.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// The messages, in order.
     pub messages: Vec<PromptMessage>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1952,6 +2098,11 @@ impl GetPromptResult {
     }
 }
 
+deserialize_object! {
+    GetPromptResult { required messages = "messages", optional description =
+    "description", optional result_type = "resultType", optional meta = "_meta" }
+}
+
 impl ResultObject for GetPromptResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -1959,7 +2110,7 @@ impl ResultObject for GetPromptResult {
 }
 
 /// The params of `tasks/result` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskPayloadRequestParams {
     /// The task's identifier, assigned by the receiver of the request.
@@ -1974,12 +2125,16 @@ impl GetTaskPayloadRequestParams {
     }
 }
 
+deserialize_object! {
+    GetTaskPayloadRequestParams { required task_id = "taskId" }
+}
+
 /// The result of the request that the task runs (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskPayloadResult {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
@@ -2002,9 +2157,13 @@ impl GetTaskPayloadResult {
     }
 }
 
+deserialize_object! {
+    GetTaskPayloadResult { optional meta = "_meta"; extra }
+}
+
 impl ResultObject for GetTaskPayloadResult {}
 /// The params of `tasks/get` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskRequestParams {
     /// The task's identifier, assigned by the receiver of the request.
@@ -2019,8 +2178,12 @@ impl GetTaskRequestParams {
     }
 }
 
+deserialize_object! {
+    GetTaskRequestParams { required task_id = "taskId" }
+}
+
 /// The state of a task (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GetTaskResult {
     /// The task's identifier, assigned by the receiver of the request.
@@ -2037,13 +2200,13 @@ pub struct GetTaskResult {
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
@@ -2091,21 +2254,28 @@ impl GetTaskResult {
     }
 }
 
+deserialize_object! {
+    GetTaskResult { required task_id = "taskId", required created_at = "createdAt",
+    required last_updated_at = "lastUpdatedAt", required status = "status", optional ttl
+    = "ttl", optional poll_interval = "pollInterval", optional status_message =
+    "statusMessage", optional meta = "_meta"; extra }
+}
+
 impl ResultObject for GetTaskResult {}
 /// An icon for a user interface.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Icon {
     /// The location of the icon: an `https:` or a `data:` URI.
     pub src: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The intended sizes, as in `48x48`, or `any`; any size when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<String>>,
     /// The intended background; either when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
@@ -2139,19 +2309,13 @@ impl Icon {
     }
 }
 
+deserialize_object! {
+    Icon { required src = "src", optional mime_type = "mimeType", optional sizes =
+    "sizes", optional theme = "theme" }
+}
+
 /// Background that an icon is intended for.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum IconTheme {
     /// A dark background.
@@ -2160,6 +2324,10 @@ pub enum IconTheme {
     /// A light background.
     #[serde(rename = "light")]
     Light,
+}
+
+deserialize_choice! {
+    IconTheme { "dark" => Dark, "light" => Light }
 }
 
 impl IconTheme {
@@ -2179,7 +2347,7 @@ impl std::fmt::Display for IconTheme {
 }
 
 /// An image, encoded in base64.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "image")]
 #[non_exhaustive]
 pub struct ImageContent {
@@ -2189,10 +2357,10 @@ pub struct ImageContent {
     #[serde(rename = "mimeType")]
     pub mime_type: String,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -2220,8 +2388,13 @@ impl ImageContent {
     }
 }
 
+deserialize_object! {
+    ImageContent { required data = "data", required mime_type = "mimeType", optional
+    annotations = "annotations", optional meta = "_meta" }
+}
+
 /// The name and version of a client or a server.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Implementation {
     /// The programmatic name.
@@ -2229,16 +2402,16 @@ pub struct Implementation {
     /// The version, in any format.
     pub version: String,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The program's home page.
-    #[serde(rename = "websiteUrl", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "websiteUrl", skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
 }
 
@@ -2280,19 +2453,14 @@ impl Implementation {
     }
 }
 
+deserialize_object! {
+    Implementation { required name = "name", required version = "version", optional
+    description = "description", optional icons = "icons", optional title = "title",
+    optional website_url = "websiteUrl" }
+}
+
 /// Servers whose context to include in sampling.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum IncludeContext {
     /// All servers.
@@ -2304,6 +2472,11 @@ pub enum IncludeContext {
     /// The server that sends the request.
     #[serde(rename = "thisServer")]
     ThisServer,
+}
+
+deserialize_choice! {
+    IncludeContext { "allServers" => AllServers, "none" => None, "thisServer" =>
+    ThisServer }
 }
 
 impl IncludeContext {
@@ -2324,7 +2497,7 @@ impl std::fmt::Display for IncludeContext {
 }
 
 /// The params of `initialize` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InitializeRequestParams {
     /// The newest revision that the client supports.
@@ -2336,7 +2509,7 @@ pub struct InitializeRequestParams {
     #[serde(rename = "clientInfo")]
     pub client_info: Implementation,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -2362,8 +2535,14 @@ impl InitializeRequestParams {
     }
 }
 
+deserialize_object! {
+    InitializeRequestParams { required protocol_version = "protocolVersion", required
+    capabilities = "capabilities", required client_info = "clientInfo", optional meta =
+    "_meta" }
+}
+
 /// The server's side of the `initialize` handshake (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InitializeResult {
     /// The negotiated revision of the session.
@@ -2375,10 +2554,10 @@ pub struct InitializeResult {
     #[serde(rename = "serverInfo")]
     pub server_info: Implementation,
     /// Instructions for a model on the use of the server, often added to its prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2411,20 +2590,26 @@ impl InitializeResult {
     }
 }
 
+deserialize_object! {
+    InitializeResult { required protocol_version = "protocolVersion", required
+    capabilities = "capabilities", required server_info = "serverInfo", optional
+    instructions = "instructions", optional meta = "_meta" }
+}
+
 impl ResultObject for InitializeResult {}
 /// A result that asks for input before the request can finish.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "resultType", rename = "input_required")]
 #[non_exhaustive]
 pub struct InputRequiredResult {
     /// The input requests; their keys are also those of the responses.
-    #[serde(rename = "inputRequests", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "inputRequests", skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
     /// Opaque state to return unchanged when the request is repeated.
-    #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2460,9 +2645,14 @@ impl InputRequiredResult {
     }
 }
 
+deserialize_object! {
+    InputRequiredResult { optional input_requests = "inputRequests", optional
+    request_state = "requestState", optional meta = "_meta" }
+}
+
 impl ResultObject for InputRequiredResult {}
 /// A choice of one of several strings, with titles in a separate list.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct LegacyTitledEnumSchema {
@@ -2470,16 +2660,16 @@ pub struct LegacyTitledEnumSchema {
     #[serde(rename = "enum")]
     pub enum_: Vec<String>,
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Their titles, in the same order.
-    #[serde(rename = "enumNames", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "enumNames", skip_serializing_if = "Option::is_none")]
     pub enum_names: Option<Vec<String>>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -2520,26 +2710,32 @@ impl LegacyTitledEnumSchema {
     }
 }
 
+deserialize_object! {
+    LegacyTitledEnumSchema { required enum_ = "enum", optional default = "default",
+    optional description = "description", optional enum_names = "enumNames", optional
+    title = "title" }
+}
+
 /// One page of the server's prompts.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListPromptsResult {
     /// The prompts of this page.
     pub prompts: Vec<Prompt>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2587,6 +2783,12 @@ impl ListPromptsResult {
     }
 }
 
+deserialize_object! {
+    ListPromptsResult { required prompts = "prompts", optional cache_scope =
+    "cacheScope", optional next_cursor = "nextCursor", optional result_type =
+    "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
+}
+
 impl ResultObject for ListPromptsResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
@@ -2596,26 +2798,26 @@ impl ResultObject for ListPromptsResult {
 }
 
 /// One page of the server's resource templates.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
     /// The templates of this page.
     #[serde(rename = "resourceTemplates")]
     pub resource_templates: Vec<ResourceTemplate>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2663,6 +2865,12 @@ impl ListResourceTemplatesResult {
     }
 }
 
+deserialize_object! {
+    ListResourceTemplatesResult { required resource_templates = "resourceTemplates",
+    optional cache_scope = "cacheScope", optional next_cursor = "nextCursor", optional
+    result_type = "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
+}
+
 impl ResultObject for ListResourceTemplatesResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
@@ -2672,25 +2880,25 @@ impl ResultObject for ListResourceTemplatesResult {
 }
 
 /// One page of the server's resources.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListResourcesResult {
     /// The resources of this page.
     pub resources: Vec<Resource>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2738,6 +2946,12 @@ impl ListResourcesResult {
     }
 }
 
+deserialize_object! {
+    ListResourcesResult { required resources = "resources", optional cache_scope =
+    "cacheScope", optional next_cursor = "nextCursor", optional result_type =
+    "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
+}
+
 impl ResultObject for ListResourcesResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
@@ -2747,13 +2961,13 @@ impl ResultObject for ListResourcesResult {
 }
 
 /// The roots that the client exposes to servers.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2773,18 +2987,22 @@ impl ListRootsResult {
     }
 }
 
+deserialize_object! {
+    ListRootsResult { required roots = "roots", optional meta = "_meta" }
+}
+
 impl ResultObject for ListRootsResult {}
 /// One page of the receiver's tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListTasksResult {
     /// The tasks of this page.
     pub tasks: Vec<Task>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2811,27 +3029,32 @@ impl ListTasksResult {
     }
 }
 
+deserialize_object! {
+    ListTasksResult { required tasks = "tasks", optional next_cursor = "nextCursor",
+    optional meta = "_meta" }
+}
+
 impl ResultObject for ListTasksResult {}
 /// One page of the server's tools.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListToolsResult {
     /// The tools of this page.
     pub tools: Vec<Tool>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2879,6 +3102,12 @@ impl ListToolsResult {
     }
 }
 
+deserialize_object! {
+    ListToolsResult { required tools = "tools", optional cache_scope = "cacheScope",
+    optional next_cursor = "nextCursor", optional result_type = "resultType", optional
+    ttl_ms = "ttlMs", optional meta = "_meta" }
+}
+
 impl ResultObject for ListToolsResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
@@ -2888,18 +3117,7 @@ impl ResultObject for ListToolsResult {
 }
 
 /// Severity of a log message, after RFC 5424; ordered from the least severe.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum LoggingLevel {
     /// Details for developers.
@@ -2928,6 +3146,12 @@ pub enum LoggingLevel {
     Emergency,
 }
 
+deserialize_choice! {
+    LoggingLevel { "debug" => Debug, "info" => Info, "notice" => Notice, "warning" =>
+    Warning, "error" => Error, "critical" => Critical, "alert" => Alert, "emergency" =>
+    Emergency }
+}
+
 impl LoggingLevel {
     /// Returns the value in JSON.
     pub fn as_str(self) -> &'static str {
@@ -2951,7 +3175,7 @@ impl std::fmt::Display for LoggingLevel {
 }
 
 /// A log message.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LoggingMessageNotificationParams {
     /// The severity.
@@ -2959,10 +3183,10 @@ pub struct LoggingMessageNotificationParams {
     /// The data to log, any JSON value.
     pub data: Value,
     /// The name of the logger.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -2990,8 +3214,13 @@ impl LoggingMessageNotificationParams {
     }
 }
 
+deserialize_object! {
+    LoggingMessageNotificationParams { required level = "level", required data = "data",
+    optional logger = "logger", optional meta = "_meta" }
+}
+
 /// The data of the error [`MISSING_REQUIRED_CLIENT_CAPABILITY`](crate::error_code::MISSING_REQUIRED_CLIENT_CAPABILITY).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MissingRequiredClientCapabilityErrorData {
     /// The missing capabilities of the client.
@@ -3008,12 +3237,17 @@ impl MissingRequiredClientCapabilityErrorData {
     }
 }
 
+deserialize_object! {
+    MissingRequiredClientCapabilityErrorData { required required_capabilities =
+    "requiredCapabilities" }
+}
+
 /// A model to try.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModelHint {
     /// A substring of the model's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
@@ -3030,25 +3264,25 @@ impl ModelHint {
     }
 }
 
+deserialize_object! {
+    ModelHint { optional name = "name" }
+}
+
 /// Preferences for the choice of a model; each priority is between 0 and 1.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ModelPreferences {
     /// Importance of a low price, from 0 to 1.
-    #[serde(rename = "costPriority", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "costPriority", skip_serializing_if = "Option::is_none")]
     pub cost_priority: Option<Number>,
     /// Models to try, in this order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<ModelHint>>,
     /// Importance of capability, from 0 to 1.
-    #[serde(
-        rename = "intelligencePriority",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "intelligencePriority", skip_serializing_if = "Option::is_none")]
     pub intelligence_priority: Option<Number>,
     /// Importance of speed, from 0 to 1.
-    #[serde(rename = "speedPriority", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "speedPriority", skip_serializing_if = "Option::is_none")]
     pub speed_priority: Option<Number>,
 }
 
@@ -3091,14 +3325,19 @@ impl ModelPreferences {
     }
 }
 
+deserialize_object! {
+    ModelPreferences { optional cost_priority = "costPriority", optional hints = "hints",
+    optional intelligence_priority = "intelligencePriority", optional speed_priority =
+    "speedPriority" }
+}
+
 /// The `_meta` of a notification.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NotificationMetaObject {
     /// The id of the `subscriptions/listen` request that the notification belongs to.
     #[serde(
         rename = "io.modelcontextprotocol/subscriptionId",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub subscription_id: Option<RequestId>,
@@ -3126,12 +3365,17 @@ impl NotificationMetaObject {
     }
 }
 
+deserialize_object! {
+    NotificationMetaObject { optional subscription_id =
+    "io.modelcontextprotocol/subscriptionId"; extra }
+}
+
 /// The params of a notification without specific ones.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NotificationParams {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
@@ -3154,27 +3398,31 @@ impl NotificationParams {
     }
 }
 
+deserialize_object! {
+    NotificationParams { optional meta = "_meta"; extra }
+}
+
 /// A number field.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NumberSchema {
     /// Selects whole numbers or any numbers.
     #[serde(rename = "type")]
     pub type_: NumberSchemaType,
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Number>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The maximum value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
     /// The minimum value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -3222,19 +3470,14 @@ impl NumberSchema {
     }
 }
 
+deserialize_object! {
+    NumberSchema { required type_ = "type", optional default = "default", optional
+    description = "description", optional maximum = "maximum", optional minimum =
+    "minimum", optional title = "title" }
+}
+
 /// Kind of the numbers in a field.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum NumberSchemaType {
     /// Whole numbers only.
@@ -3243,6 +3486,10 @@ pub enum NumberSchemaType {
     /// Fractions are allowed.
     #[serde(rename = "number")]
     Number,
+}
+
+deserialize_choice! {
+    NumberSchemaType { "integer" => Integer, "number" => Number }
 }
 
 impl NumberSchemaType {
@@ -3262,14 +3509,14 @@ impl std::fmt::Display for NumberSchemaType {
 }
 
 /// The params of a request for one page of a list.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {
     /// The cursor of the page, from `nextCursor` of the page before; the first page when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -3290,6 +3537,10 @@ impl PaginatedRequestParams {
         self.meta = Some(meta.into());
         self
     }
+}
+
+deserialize_object! {
+    PaginatedRequestParams { optional cursor = "cursor", optional meta = "_meta" }
 }
 
 /// One field of a form.
@@ -3380,7 +3631,7 @@ impl From<LegacyTitledEnumSchema> for PrimitiveSchemaDefinition {
 }
 
 /// The params of `notifications/progress`: reports the progress of a request.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgressNotificationParams {
     /// The token from the `_meta` of the request.
@@ -3389,13 +3640,13 @@ pub struct ProgressNotificationParams {
     /// The progress so far; it must increase with each notification.
     pub progress: Number,
     /// A description of the current step (from 2025-03-26).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The total amount of work, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Number>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -3433,26 +3684,32 @@ impl ProgressNotificationParams {
     }
 }
 
+deserialize_object! {
+    ProgressNotificationParams { required progress_token = "progressToken", required
+    progress = "progress", optional message = "message", optional total = "total",
+    optional meta = "_meta" }
+}
+
 /// A prompt, as listed by the server.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prompt {
     /// The programmatic name.
     pub name: String,
     /// The arguments of the prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<PromptArgument>>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -3500,20 +3757,26 @@ impl Prompt {
     }
 }
 
+deserialize_object! {
+    Prompt { required name = "name", optional arguments = "arguments", optional
+    description = "description", optional icons = "icons", optional title = "title",
+    optional meta = "_meta" }
+}
+
 /// An argument of a prompt.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// The programmatic name.
     pub name: String,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Set if the argument is required; false when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -3547,8 +3810,13 @@ impl PromptArgument {
     }
 }
 
+deserialize_object! {
+    PromptArgument { required name = "name", optional description = "description",
+    optional required = "required", optional title = "title" }
+}
+
 /// One message of a prompt.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
     /// The speaker.
@@ -3567,15 +3835,19 @@ impl PromptMessage {
     }
 }
 
+deserialize_object! {
+    PromptMessage { required role = "role", required content = "content" }
+}
+
 /// A prompt, identified by its name.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "ref/prompt")]
 #[non_exhaustive]
 pub struct PromptReference {
     /// The programmatic name.
     pub name: String,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -3595,20 +3867,24 @@ impl PromptReference {
     }
 }
 
+deserialize_object! {
+    PromptReference { required name = "name", optional title = "title" }
+}
+
 /// The params of `resources/read`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReadResourceRequestParams {
     /// The URI of the resource.
     pub uri: String,
     /// Responses to the input requests of the previous result, under the same keys.
-    #[serde(rename = "inputResponses", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// Opaque state of the server, which the client returns unchanged.
-    #[serde(rename = "requestState", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -3645,23 +3921,28 @@ impl ReadResourceRequestParams {
     }
 }
 
+deserialize_object! {
+    ReadResourceRequestParams { required uri = "uri", optional input_responses =
+    "inputResponses", optional request_state = "requestState", optional meta = "_meta" }
+}
+
 /// The contents of a resource, or of all parts of one.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// The contents, each with its own URI.
     pub contents: Vec<ResourceContents>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -3702,6 +3983,12 @@ impl ReadResourceResult {
     }
 }
 
+deserialize_object! {
+    ReadResourceResult { required contents = "contents", optional cache_scope =
+    "cacheScope", optional result_type = "resultType", optional ttl_ms = "ttlMs",
+    optional meta = "_meta" }
+}
+
 impl ResultObject for ReadResourceResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.cache_scope, revision >= Revision::V2026_07_28);
@@ -3711,7 +3998,7 @@ impl ResultObject for ReadResourceResult {
 }
 
 /// Identifies the task that a message belongs to, in `_meta` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RelatedTaskMetadata {
     /// The task's identifier, assigned by the receiver of the request.
@@ -3726,38 +4013,38 @@ impl RelatedTaskMetadata {
     }
 }
 
+deserialize_object! {
+    RelatedTaskMetadata { required task_id = "taskId" }
+}
+
 /// The `_meta` of a request.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RequestMetaObject {
     /// Asks for progress notifications with this token.
-    #[serde(rename = "progressToken", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "progressToken", skip_serializing_if = "Option::is_none")]
     pub progress_token: Option<ProgressToken>,
     /// The client's capabilities; required from 2026-07-28.
     #[serde(
         rename = "io.modelcontextprotocol/clientCapabilities",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub client_capabilities: Option<ClientCapabilities>,
     /// The client's name and version.
     #[serde(
         rename = "io.modelcontextprotocol/clientInfo",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub client_info: Option<Implementation>,
     /// The minimum level of log messages to send; none when absent.
     #[serde(
         rename = "io.modelcontextprotocol/logLevel",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub log_level: Option<LoggingLevel>,
     /// The revision of the request; required from 2026-07-28.
     #[serde(
         rename = "io.modelcontextprotocol/protocolVersion",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub protocol_version: Option<String>,
@@ -3816,12 +4103,20 @@ impl RequestMetaObject {
     }
 }
 
+deserialize_object! {
+    RequestMetaObject { optional progress_token = "progressToken", optional
+    client_capabilities = "io.modelcontextprotocol/clientCapabilities", optional
+    client_info = "io.modelcontextprotocol/clientInfo", optional log_level =
+    "io.modelcontextprotocol/logLevel", optional protocol_version =
+    "io.modelcontextprotocol/protocolVersion"; extra }
+}
+
 /// The params of a request without specific ones.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RequestParams {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
     /// Members that no revision of the protocol defines.
     #[serde(flatten)]
@@ -3844,8 +4139,12 @@ impl RequestParams {
     }
 }
 
+deserialize_object! {
+    RequestParams { optional meta = "_meta"; extra }
+}
+
 /// A resource, as listed by the server.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Resource {
     /// The programmatic name.
@@ -3853,25 +4152,25 @@ pub struct Resource {
     /// The URI of the resource.
     pub uri: String,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The size of the content in bytes, before any encoding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -3934,6 +4233,13 @@ impl Resource {
     }
 }
 
+deserialize_object! {
+    Resource { required name = "name", required uri = "uri", optional annotations =
+    "annotations", optional description = "description", optional icons = "icons",
+    optional mime_type = "mimeType", optional size = "size", optional title = "title",
+    optional meta = "_meta" }
+}
+
 /// The contents of a resource, text or binary.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -3967,7 +4273,7 @@ impl From<BlobResourceContents> for ResourceContents {
 }
 
 /// A link to a resource that the client may read.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "resource_link")]
 #[non_exhaustive]
 pub struct ResourceLink {
@@ -3976,25 +4282,25 @@ pub struct ResourceLink {
     /// The URI of the resource.
     pub uri: String,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The size of the content in bytes, before any encoding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4057,8 +4363,15 @@ impl ResourceLink {
     }
 }
 
+deserialize_object! {
+    ResourceLink { required name = "name", required uri = "uri", optional annotations =
+    "annotations", optional description = "description", optional icons = "icons",
+    optional mime_type = "mimeType", optional size = "size", optional title = "title",
+    optional meta = "_meta" }
+}
+
 /// A set of resources, described by a URI template.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The programmatic name.
@@ -4067,22 +4380,22 @@ pub struct ResourceTemplate {
     #[serde(rename = "uriTemplate")]
     pub uri_template: String,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, if all resources of the template have the same.
-    #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4138,8 +4451,15 @@ impl ResourceTemplate {
     }
 }
 
+deserialize_object! {
+    ResourceTemplate { required name = "name", required uri_template = "uriTemplate",
+    optional annotations = "annotations", optional description = "description", optional
+    icons = "icons", optional mime_type = "mimeType", optional title = "title", optional
+    meta = "_meta" }
+}
+
 /// A resource template, identified by its URI.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "ref/resource")]
 #[non_exhaustive]
 pub struct ResourceTemplateReference {
@@ -4154,14 +4474,18 @@ impl ResourceTemplateReference {
     }
 }
 
+deserialize_object! {
+    ResourceTemplateReference { required uri = "uri" }
+}
+
 /// The params of `notifications/resources/updated`: reports a changed resource.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotificationParams {
     /// The URI of the resource.
     pub uri: String,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -4181,14 +4505,17 @@ impl ResourceUpdatedNotificationParams {
     }
 }
 
+deserialize_object! {
+    ResourceUpdatedNotificationParams { required uri = "uri", optional meta = "_meta" }
+}
+
 /// The `_meta` of a result.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ResultMetaObject {
     /// The server's name and version.
     #[serde(
         rename = "io.modelcontextprotocol/serverInfo",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub server_info: Option<Implementation>,
@@ -4213,19 +4540,13 @@ impl ResultMetaObject {
     }
 }
 
+deserialize_object! {
+    ResultMetaObject { optional server_info = "io.modelcontextprotocol/serverInfo"; extra
+    }
+}
+
 /// Speaker in a conversation.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum Role {
     /// The model.
@@ -4234,6 +4555,10 @@ pub enum Role {
     /// The user, or a program on their behalf.
     #[serde(rename = "user")]
     User,
+}
+
+deserialize_choice! {
+    Role { "assistant" => Assistant, "user" => User }
 }
 
 impl Role {
@@ -4253,16 +4578,16 @@ impl std::fmt::Display for Role {
 }
 
 /// A root: a directory or file that the client exposes to servers.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Root {
     /// The URI of the root, with the scheme `file:`.
     pub uri: String,
     /// The display name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4289,8 +4614,12 @@ impl Root {
     }
 }
 
+deserialize_object! {
+    Root { required uri = "uri", optional name = "name", optional meta = "_meta" }
+}
+
 /// One message of a sampling conversation.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// The speaker.
@@ -4298,7 +4627,7 @@ pub struct SamplingMessage {
     /// The content of the message; one block before 2025-11-25.
     pub content: OneOrMany<SamplingMessageContentBlock>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4320,6 +4649,11 @@ impl SamplingMessage {
         self.meta = Some(meta.into());
         self
     }
+}
+
+deserialize_object! {
+    SamplingMessage { required role = "role", required content = "content", optional meta
+    = "_meta" }
 }
 
 /// One piece of a message in a sampling conversation.
@@ -4413,32 +4747,32 @@ impl<'de> Deserialize<'de> for SamplingMessageContentBlock {
 }
 
 /// Capabilities of a server beyond the base protocol.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// It proposes values for arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub completions: Option<JsonObject>,
     /// Non-standard features, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Settings of the supported protocol extensions, by name of the extension.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<BTreeMap<String, JsonObject>>,
     /// It sends log messages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub logging: Option<JsonObject>,
     /// It has prompts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ServerCapabilitiesPrompts>,
     /// It has resources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ServerCapabilitiesResources>,
     /// It can run requests as tasks (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<ServerCapabilitiesTasks>,
     /// It has tools.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ServerCapabilitiesTools>,
 }
 
@@ -4518,12 +4852,19 @@ impl ServerCapabilities {
     }
 }
 
+deserialize_object! {
+    ServerCapabilities { optional completions = "completions", optional experimental =
+    "experimental", optional extensions = "extensions", optional logging = "logging",
+    optional prompts = "prompts", optional resources = "resources", optional tasks =
+    "tasks", optional tools = "tools" }
+}
+
 /// Capabilities of a server for prompts.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesPrompts {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
@@ -4540,15 +4881,19 @@ impl ServerCapabilitiesPrompts {
     }
 }
 
+deserialize_object! {
+    ServerCapabilitiesPrompts { optional list_changed = "listChanged" }
+}
+
 /// Capabilities of a server for resources.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesResources {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Set if clients can subscribe to changes of single resources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
 }
 
@@ -4574,18 +4919,23 @@ impl ServerCapabilitiesResources {
     }
 }
 
+deserialize_object! {
+    ServerCapabilitiesResources { optional list_changed = "listChanged", optional
+    subscribe = "subscribe" }
+}
+
 /// Capabilities of a server for tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasks {
     /// It can cancel them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<JsonObject>,
     /// It can list them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<JsonObject>,
     /// The requests it can run as tasks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ServerCapabilitiesTasksRequests>,
 }
 
@@ -4621,12 +4971,17 @@ impl ServerCapabilitiesTasks {
     }
 }
 
+deserialize_object! {
+    ServerCapabilitiesTasks { optional cancel = "cancel", optional list = "list",
+    optional requests = "requests" }
+}
+
 /// The requests that a server can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasksRequests {
     /// Requests about tools.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ServerCapabilitiesTasksRequestsTools>,
 }
 
@@ -4646,12 +5001,16 @@ impl ServerCapabilitiesTasksRequests {
     }
 }
 
+deserialize_object! {
+    ServerCapabilitiesTasksRequests { optional tools = "tools" }
+}
+
 /// The tool requests that a server can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasksRequestsTools {
     /// `tools/call`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<JsonObject>,
 }
 
@@ -4668,12 +5027,16 @@ impl ServerCapabilitiesTasksRequestsTools {
     }
 }
 
+deserialize_object! {
+    ServerCapabilitiesTasksRequestsTools { optional call = "call" }
+}
+
 /// Capabilities of a server for tools.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTools {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
@@ -4690,14 +5053,18 @@ impl ServerCapabilitiesTools {
     }
 }
 
+deserialize_object! {
+    ServerCapabilitiesTools { optional list_changed = "listChanged" }
+}
+
 /// The params of `logging/setLevel` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SetLevelRequestParams {
     /// The minimum level to send.
     pub level: LoggingLevel,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -4714,28 +5081,32 @@ impl SetLevelRequestParams {
     }
 }
 
+deserialize_object! {
+    SetLevelRequestParams { required level = "level", optional meta = "_meta" }
+}
+
 /// A text field.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct StringSchema {
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The format of the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StringSchemaFormat>,
     /// The maximum number of characters.
-    #[serde(rename = "maxLength", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "maxLength", skip_serializing_if = "Option::is_none")]
     pub max_length: Option<i64>,
     /// The minimum number of characters.
-    #[serde(rename = "minLength", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "minLength", skip_serializing_if = "Option::is_none")]
     pub min_length: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -4789,19 +5160,14 @@ impl StringSchema {
     }
 }
 
+deserialize_object! {
+    StringSchema { optional default = "default", optional description = "description",
+    optional format = "format", optional max_length = "maxLength", optional min_length =
+    "minLength", optional title = "title" }
+}
+
 /// Format of the text in a field.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum StringSchemaFormat {
     /// A date.
@@ -4816,6 +5182,11 @@ pub enum StringSchemaFormat {
     /// A URI.
     #[serde(rename = "uri")]
     Uri,
+}
+
+deserialize_choice! {
+    StringSchemaFormat { "date" => Date, "date-time" => DateTime, "email" => Email, "uri"
+    => Uri }
 }
 
 impl StringSchemaFormat {
@@ -4837,13 +5208,13 @@ impl std::fmt::Display for StringSchemaFormat {
 }
 
 /// The params of `resources/subscribe` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscribeRequestParams {
     /// The URI of the resource.
     pub uri: String,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -4863,37 +5234,25 @@ impl SubscribeRequestParams {
     }
 }
 
+deserialize_object! {
+    SubscribeRequestParams { required uri = "uri", optional meta = "_meta" }
+}
+
 /// The notifications that a client subscribes to.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
     /// Changes of the list of prompts.
-    #[serde(
-        rename = "promptsListChanged",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "promptsListChanged", skip_serializing_if = "Option::is_none")]
     pub prompts_list_changed: Option<bool>,
     /// Changes of these resources, by URI.
-    #[serde(
-        rename = "resourceSubscriptions",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "resourceSubscriptions", skip_serializing_if = "Option::is_none")]
     pub resource_subscriptions: Option<Vec<String>>,
     /// Changes of the list of resources.
-    #[serde(
-        rename = "resourcesListChanged",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "resourcesListChanged", skip_serializing_if = "Option::is_none")]
     pub resources_list_changed: Option<bool>,
     /// Changes of the list of tools.
-    #[serde(
-        rename = "toolsListChanged",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "toolsListChanged", skip_serializing_if = "Option::is_none")]
     pub tools_list_changed: Option<bool>,
 }
 
@@ -4936,14 +5295,20 @@ impl SubscriptionFilter {
     }
 }
 
+deserialize_object! {
+    SubscriptionFilter { optional prompts_list_changed = "promptsListChanged", optional
+    resource_subscriptions = "resourceSubscriptions", optional resources_list_changed =
+    "resourcesListChanged", optional tools_list_changed = "toolsListChanged" }
+}
+
 /// The params of `notifications/subscriptions/acknowledged`: confirms a subscription.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotificationParams {
     /// The notifications that the server will send, out of those requested.
     pub notifications: SubscriptionFilter,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -4963,14 +5328,19 @@ impl SubscriptionsAcknowledgedNotificationParams {
     }
 }
 
+deserialize_object! {
+    SubscriptionsAcknowledgedNotificationParams { required notifications =
+    "notifications", optional meta = "_meta" }
+}
+
 /// The params of `subscriptions/listen` (from 2026-07-28).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
     /// The notifications to subscribe to.
     pub notifications: SubscriptionFilter,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -4990,15 +5360,20 @@ impl SubscriptionsListenRequestParams {
     }
 }
 
+deserialize_object! {
+    SubscriptionsListenRequestParams { required notifications = "notifications", optional
+    meta = "_meta" }
+}
+
 /// The end of a subscription.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
     /// Metadata of extensions and tracing.
     #[serde(rename = "_meta")]
     pub meta: SubscriptionsListenResultMetaObject,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
 }
 
@@ -5018,6 +5393,11 @@ impl SubscriptionsListenResult {
     }
 }
 
+deserialize_object! {
+    SubscriptionsListenResult { required meta = "_meta", optional result_type =
+    "resultType" }
+}
+
 impl ResultObject for SubscriptionsListenResult {
     fn conform_to(&mut self, revision: Revision) {
         require(&mut self.result_type, revision >= Revision::V2026_07_28);
@@ -5025,7 +5405,7 @@ impl ResultObject for SubscriptionsListenResult {
 }
 
 /// The `_meta` of the end of a subscription.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResultMetaObject {
     /// The id of the `subscriptions/listen` request.
@@ -5034,7 +5414,6 @@ pub struct SubscriptionsListenResultMetaObject {
     /// The server's name and version.
     #[serde(
         rename = "io.modelcontextprotocol/serverInfo",
-        default,
         skip_serializing_if = "Option::is_none"
     )]
     pub server_info: Option<Implementation>,
@@ -5060,8 +5439,14 @@ impl SubscriptionsListenResultMetaObject {
     }
 }
 
+deserialize_object! {
+    SubscriptionsListenResultMetaObject { required subscription_id =
+    "io.modelcontextprotocol/subscriptionId", optional server_info =
+    "io.modelcontextprotocol/serverInfo"; extra }
+}
+
 /// The state of a request that runs asynchronously (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Task {
     /// The task's identifier, assigned by the receiver of the request.
@@ -5078,10 +5463,10 @@ pub struct Task {
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
 }
 
@@ -5118,12 +5503,18 @@ impl Task {
     }
 }
 
+deserialize_object! {
+    Task { required task_id = "taskId", required created_at = "createdAt", required
+    last_updated_at = "lastUpdatedAt", required status = "status", optional ttl = "ttl",
+    optional poll_interval = "pollInterval", optional status_message = "statusMessage" }
+}
+
 /// Asks the receiver to run the request as a task (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TaskMetadata {
     /// Time to retain the task after its creation, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
@@ -5140,19 +5531,12 @@ impl TaskMetadata {
     }
 }
 
+deserialize_object! {
+    TaskMetadata { optional ttl = "ttl" }
+}
+
 /// Status of a task.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum TaskStatus {
     /// The task was cancelled.
@@ -5170,6 +5554,11 @@ pub enum TaskStatus {
     /// The task is running.
     #[serde(rename = "working")]
     Working,
+}
+
+deserialize_choice! {
+    TaskStatus { "cancelled" => Cancelled, "completed" => Completed, "failed" => Failed,
+    "input_required" => InputRequired, "working" => Working }
 }
 
 impl TaskStatus {
@@ -5192,7 +5581,7 @@ impl std::fmt::Display for TaskStatus {
 }
 
 /// The params of `notifications/tasks/status`: reports a changed status (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TaskStatusNotificationParams {
     /// The task's identifier, assigned by the receiver of the request.
@@ -5209,13 +5598,13 @@ pub struct TaskStatusNotificationParams {
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -5259,19 +5648,15 @@ impl TaskStatusNotificationParams {
     }
 }
 
+deserialize_object! {
+    TaskStatusNotificationParams { required task_id = "taskId", required created_at =
+    "createdAt", required last_updated_at = "lastUpdatedAt", required status = "status",
+    optional ttl = "ttl", optional poll_interval = "pollInterval", optional
+    status_message = "statusMessage", optional meta = "_meta" }
+}
+
 /// Support of a tool for task-augmented calls.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum TaskSupport {
     /// A call must not ask for a task.
@@ -5283,6 +5668,11 @@ pub enum TaskSupport {
     /// A call must ask for a task.
     #[serde(rename = "required")]
     Required,
+}
+
+deserialize_choice! {
+    TaskSupport { "forbidden" => Forbidden, "optional" => Optional, "required" =>
+    Required }
 }
 
 impl TaskSupport {
@@ -5303,17 +5693,17 @@ impl std::fmt::Display for TaskSupport {
 }
 
 /// Plain text.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "text")]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: String,
     /// Hints about audience and importance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5340,8 +5730,13 @@ impl TextContent {
     }
 }
 
+deserialize_object! {
+    TextContent { required text = "text", optional annotations = "annotations", optional
+    meta = "_meta" }
+}
+
 /// The contents of a resource that is text.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TextResourceContents {
     /// The URI of the resource.
@@ -5349,10 +5744,10 @@ pub struct TextResourceContents {
     /// The text.
     pub text: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5380,8 +5775,13 @@ impl TextResourceContents {
     }
 }
 
+deserialize_object! {
+    TextResourceContents { required uri = "uri", required text = "text", optional
+    mime_type = "mimeType", optional meta = "_meta" }
+}
+
 /// The strings of a choice and their titles.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TitledEnumItems {
     /// The strings and their titles.
@@ -5396,27 +5796,31 @@ impl TitledEnumItems {
     }
 }
 
+deserialize_object! {
+    TitledEnumItems { required any_of = "anyOf" }
+}
+
 /// A choice of any number of strings with titles.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "array")]
 #[non_exhaustive]
 pub struct TitledMultiSelectEnumSchema {
     /// The strings and their titles.
     pub items: TitledEnumItems,
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The maximum number of choices.
-    #[serde(rename = "maxItems", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "maxItems", skip_serializing_if = "Option::is_none")]
     pub max_items: Option<i64>,
     /// The minimum number of choices.
-    #[serde(rename = "minItems", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "minItems", skip_serializing_if = "Option::is_none")]
     pub min_items: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -5464,8 +5868,14 @@ impl TitledMultiSelectEnumSchema {
     }
 }
 
+deserialize_object! {
+    TitledMultiSelectEnumSchema { required items = "items", optional default = "default",
+    optional description = "description", optional max_items = "maxItems", optional
+    min_items = "minItems", optional title = "title" }
+}
+
 /// A choice of one of several strings with titles.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct TitledSingleSelectEnumSchema {
@@ -5473,13 +5883,13 @@ pub struct TitledSingleSelectEnumSchema {
     #[serde(rename = "oneOf")]
     pub one_of: Vec<EnumOption>,
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -5513,8 +5923,13 @@ impl TitledSingleSelectEnumSchema {
     }
 }
 
+deserialize_object! {
+    TitledSingleSelectEnumSchema { required one_of = "oneOf", optional default =
+    "default", optional description = "description", optional title = "title" }
+}
+
 /// A tool, as listed by the server.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tool {
     /// The name for calls.
@@ -5523,25 +5938,25 @@ pub struct Tool {
     #[serde(rename = "inputSchema")]
     pub input_schema: SchemaObject,
     /// Hints about the tool's effects.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// A description of the tool for the model that chooses it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Execution options of the tool (2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Icons for a user interface.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The JSON Schema of `structuredContent`; an object schema before 2026-07-28.
-    #[serde(rename = "outputSchema", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaObject>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5604,28 +6019,31 @@ impl Tool {
     }
 }
 
+deserialize_object! {
+    Tool { required name = "name", required input_schema = "inputSchema", optional
+    annotations = "annotations", optional description = "description", optional execution
+    = "execution", optional icons = "icons", optional output_schema = "outputSchema",
+    optional title = "title", optional meta = "_meta" }
+}
+
 /// Hints about a tool's effects. Do not rely on those of an untrusted server.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
     /// The tool may delete or overwrite data; true when absent. Only meaningful if it is not read-only.
-    #[serde(
-        rename = "destructiveHint",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "destructiveHint", skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Repeated calls have no further effect; false when absent. Only meaningful if the tool is not read-only.
-    #[serde(rename = "idempotentHint", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "idempotentHint", skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// The tool interacts with external entities; true when absent.
-    #[serde(rename = "openWorldHint", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "openWorldHint", skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
     /// The tool changes nothing; false when absent.
-    #[serde(rename = "readOnlyHint", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "readOnlyHint", skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// The display name; `title` of the tool takes precedence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -5672,12 +6090,18 @@ impl ToolAnnotations {
     }
 }
 
+deserialize_object! {
+    ToolAnnotations { optional destructive_hint = "destructiveHint", optional
+    idempotent_hint = "idempotentHint", optional open_world_hint = "openWorldHint",
+    optional read_only_hint = "readOnlyHint", optional title = "title" }
+}
+
 /// Tool use of a model.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolChoice {
     /// The mode; `auto` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
 
@@ -5694,19 +6118,12 @@ impl ToolChoice {
     }
 }
 
+deserialize_object! {
+    ToolChoice { optional mode = "mode" }
+}
+
 /// Mode of tool use.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Deserialize,
-    Serialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub enum ToolChoiceMode {
     /// The model may call tools.
@@ -5718,6 +6135,10 @@ pub enum ToolChoiceMode {
     /// The model must call a tool.
     #[serde(rename = "required")]
     Required,
+}
+
+deserialize_choice! {
+    ToolChoiceMode { "auto" => Auto, "none" => None, "required" => Required }
 }
 
 impl ToolChoiceMode {
@@ -5738,11 +6159,11 @@ impl std::fmt::Display for ToolChoiceMode {
 }
 
 /// Execution options of a tool (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolExecution {
     /// Support for task-augmented calls; forbidden when absent.
-    #[serde(rename = "taskSupport", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "taskSupport", skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
 }
 
@@ -5759,8 +6180,12 @@ impl ToolExecution {
     }
 }
 
+deserialize_object! {
+    ToolExecution { optional task_support = "taskSupport" }
+}
+
 /// The result of a tool call, in a sampling conversation.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "tool_result")]
 #[non_exhaustive]
 pub struct ToolResultContent {
@@ -5770,18 +6195,13 @@ pub struct ToolResultContent {
     /// The output for the model.
     pub content: Vec<ContentBlock>,
     /// Set if the tool failed; false when absent.
-    #[serde(rename = "isError", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "isError", skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// The output as JSON; an explicit `null` differs from an absent value. An object before 2026-07-28.
-    #[serde(
-        rename = "structuredContent",
-        default,
-        deserialize_with = "crate::explicit::some",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5822,8 +6242,14 @@ impl ToolResultContent {
     }
 }
 
+deserialize_object! {
+    ToolResultContent { required tool_use_id = "toolUseId", required content = "content",
+    optional is_error = "isError", explicit structured_content = "structuredContent",
+    optional meta = "_meta" }
+}
+
 /// A tool call requested by the model, in a sampling conversation.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "tool_use")]
 #[non_exhaustive]
 pub struct ToolUseContent {
@@ -5834,7 +6260,7 @@ pub struct ToolUseContent {
     /// The arguments of the call.
     pub input: JsonObject,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5860,8 +6286,13 @@ impl ToolUseContent {
     }
 }
 
+deserialize_object! {
+    ToolUseContent { required id = "id", required name = "name", required input =
+    "input", optional meta = "_meta" }
+}
+
 /// The data of the error [`URL_ELICITATION_REQUIRED`](crate::error_code::URL_ELICITATION_REQUIRED).
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct UrlElicitationRequiredErrorData {
     /// The pages that the user has to visit before the request can be repeated.
@@ -5881,14 +6312,18 @@ impl UrlElicitationRequiredErrorData {
     }
 }
 
+deserialize_object! {
+    UrlElicitationRequiredErrorData { required elicitations = "elicitations"; extra }
+}
+
 /// The params of `resources/unsubscribe` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct UnsubscribeRequestParams {
     /// The URI of the resource.
     pub uri: String,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -5908,8 +6343,12 @@ impl UnsubscribeRequestParams {
     }
 }
 
+deserialize_object! {
+    UnsubscribeRequestParams { required uri = "uri", optional meta = "_meta" }
+}
+
 /// The data of the error [`UNSUPPORTED_PROTOCOL_VERSION`](crate::error_code::UNSUPPORTED_PROTOCOL_VERSION).
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct UnsupportedProtocolVersionErrorData {
     /// The revision of the request.
@@ -5928,8 +6367,13 @@ impl UnsupportedProtocolVersionErrorData {
     }
 }
 
+deserialize_object! {
+    UnsupportedProtocolVersionErrorData { required requested = "requested", required
+    supported = "supported" }
+}
+
 /// The strings of a choice.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct UntitledEnumItems {
@@ -5945,27 +6389,31 @@ impl UntitledEnumItems {
     }
 }
 
+deserialize_object! {
+    UntitledEnumItems { required enum_ = "enum" }
+}
+
 /// A choice of any number of strings.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "array")]
 #[non_exhaustive]
 pub struct UntitledMultiSelectEnumSchema {
     /// The strings.
     pub items: UntitledEnumItems,
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The maximum number of choices.
-    #[serde(rename = "maxItems", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "maxItems", skip_serializing_if = "Option::is_none")]
     pub max_items: Option<i64>,
     /// The minimum number of choices.
-    #[serde(rename = "minItems", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "minItems", skip_serializing_if = "Option::is_none")]
     pub min_items: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -6013,8 +6461,14 @@ impl UntitledMultiSelectEnumSchema {
     }
 }
 
+deserialize_object! {
+    UntitledMultiSelectEnumSchema { required items = "items", optional default =
+    "default", optional description = "description", optional max_items = "maxItems",
+    optional min_items = "minItems", optional title = "title" }
+}
+
 /// A choice of one of several strings.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct UntitledSingleSelectEnumSchema {
@@ -6022,13 +6476,13 @@ pub struct UntitledSingleSelectEnumSchema {
     #[serde(rename = "enum")]
     pub enum_: Vec<String>,
     /// The initial value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -6060,4 +6514,9 @@ impl UntitledSingleSelectEnumSchema {
         self.title = Some(title.into());
         self
     }
+}
+
+deserialize_object! {
+    UntitledSingleSelectEnumSchema { required enum_ = "enum", optional default =
+    "default", optional description = "description", optional title = "title" }
 }

@@ -40,11 +40,12 @@ pub(super) fn render(
     Ok(quote! {
         #docs
         #[derive(
-            Clone, Copy, Debug, #derive_default PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize,
-            Serialize,
+            Clone, Copy, Debug, #derive_default PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
         )]
         #[non_exhaustive]
         pub enum #name { #(#variants,)* }
+
+        deserialize_choice! { #name { #(#order => #idents),* } }
 
         #names
     })

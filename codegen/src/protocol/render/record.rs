@@ -93,19 +93,33 @@ impl<'a> Record<'a> {
                 pub extra: LazyObject,
             }
         });
-        let methods = self.methods();
+        let (methods, reading) = (self.methods(), self.reading());
         let result = self.result();
         quote! {
             #docs
-            #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
+            #[derive(Clone, Debug, #default PartialEq, Serialize)]
             #tag
             #[non_exhaustive]
             pub struct #name { #(#fields)* #extra }
 
             impl #name { #methods }
 
+            #reading
+
             #result
         }
+    }
+
+    /// Renders the implementation of `Deserialize`.
+    fn reading(&self) -> TokenStream {
+        let name = ident(self.name);
+        let fields = self.fields.iter().map(|field| {
+            let FieldType { member, ident, .. } = field.rust;
+            let reader = field.reader();
+            quote! { #reader #ident = #member }
+        });
+        let extra = self.open.then(|| quote! { ; extra });
+        quote! { deserialize_object! { #name { #(#fields),* #extra } } }
     }
 
     fn methods(&self) -> TokenStream {
@@ -226,13 +240,24 @@ impl Field<'_> {
             let rename = rename.map(|rename| quote! { #[serde(#rename)] });
             return quote! { #docs #rename pub #ident: #ty, };
         }
-        let null = (type_name(ty) == "Value")
-            .then(|| quote! { deserialize_with = "crate::explicit::some", });
         quote! {
             #docs
-            #[serde(#rename default, #null skip_serializing_if = "Option::is_none")]
+            #[serde(#rename skip_serializing_if = "Option::is_none")]
             pub #ident: Option<#ty>,
         }
+    }
+
+    /// Returns the function of `read_object` that determines the value of the field.
+    fn reader(&self) -> Ident {
+        let ty = type_name(&self.rust.ty);
+        let reader = match (self.facts.required, ty.as_str()) {
+            // A revision may not have a member that others require, and that may be `null`.
+            (true, "Option") => "optional",
+            (true, _) => "required",
+            (false, "Value") => "explicit",
+            (false, _) => "optional",
+        };
+        format_ident!("{reader}")
     }
 }
 

@@ -1,0 +1,211 @@
+//! Deserialization of structs and of enumerations of strings.
+//!
+//! serde's derive compiles three times as much code for each type: it also reads a struct from an array, and an enumeration from an
+//! object, neither of which is JSON of the protocol.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+
+use crate::JsonObject;
+use crate::tagged::Text;
+
+/// Implements `Deserialize` for a struct, given for each field if the member is `required`, `optional` or `explicit`, and its name,
+/// and the field with all other members if there is one.
+macro_rules! deserialize_object {
+    ($name:ident { $($reader:ident $field:ident = $member:literal),* $(; $extra:ident)? }) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct ObjectVisitor;
+
+                impl<'de> serde::de::Visitor<'de> for ObjectVisitor {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        $(let mut $field = None;)*
+                        $(let mut $extra = crate::JsonObject::new();)?
+                        while let Some(key) = crate::read_object::next_key(&mut map)? {
+                            let read = match &*key {
+                                $($member => crate::read_object::read(&mut map, &mut $field, $member),)*
+                                _key => crate::read_object::deserialize_object!(@other map _key $($extra)?),
+                            };
+                            read?;
+                        }
+                        Ok($name {
+                            $($field: crate::read_object::deserialize_object!(@$reader $field $member),)*
+                            $($extra: $extra.into(),)?
+                        })
+                    }
+                }
+
+                deserializer.deserialize_map(ObjectVisitor)
+            }
+        }
+    };
+    (@other $map:ident $key:ident) => { crate::read_object::skip(&mut $map) };
+    (@other $map:ident $key:ident $extra:ident) => {
+        crate::read_object::insert(&mut $map, &mut $extra, $key)
+    };
+    // A member that must be present.
+    (@required $field:ident $member:literal) => {
+        $field.ok_or_else(|| serde::de::Error::missing_field($member))?
+    };
+    // A member that may be absent or `null`.
+    (@optional $field:ident $member:literal) => { $field.flatten() };
+    // A member that may be absent, and is a value if it is `null`.
+    (@explicit $field:ident $member:literal) => { $field };
+}
+
+/// Implements `Deserialize` for an enumeration, given the string of each variant.
+macro_rules! deserialize_choice {
+    ($name:ident { $($value:literal => $variant:ident),* }) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                const VARIANTS: &[$name] = &[$($name::$variant),*];
+                let visitor = crate::read_object::ChoiceVisitor(&[$($value),*]);
+                deserializer.deserialize_str(visitor).map(|position| VARIANTS[position])
+            }
+        }
+    };
+}
+
+pub(crate) use {deserialize_choice, deserialize_object};
+
+pub(crate) fn next_key<'de, A: MapAccess<'de>>(
+    map: &mut A,
+) -> Result<Option<Cow<'de, str>>, A::Error> {
+    Ok(map.next_key()?.map(|Text(key)| key))
+}
+
+/// Reads a member that must not occur twice.
+pub(crate) fn read<'de, T: serde::Deserialize<'de>, A: MapAccess<'de>>(
+    map: &mut A,
+    value: &mut Option<T>,
+    member: &'static str,
+) -> Result<(), A::Error> {
+    if value.is_some() {
+        return Err(A::Error::duplicate_field(member));
+    }
+    *value = Some(map.next_value()?);
+    Ok(())
+}
+
+/// Skips an unknown member.
+pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+    map.next_value().map(|IgnoredAny| ())
+}
+
+/// Adds a member to those that the protocol does not define.
+pub(crate) fn insert<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    extra: &mut JsonObject,
+    key: &str,
+) -> Result<(), A::Error> {
+    extra.insert(key.to_owned(), map.next_value()?);
+    Ok(())
+}
+
+/// Visitor of a string that is one of some values. Returns its position.
+pub(crate) struct ChoiceVisitor(pub(crate) &'static [&'static str]);
+
+impl Visitor<'_> for ChoiceVisitor {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<usize, E> {
+        let mut values = self.0.iter();
+        let position = values.position(|known| *known == value);
+        position.ok_or_else(|| E::unknown_variant(value, self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+    use serde_json::json;
+
+    use crate::{
+        Icon, Implementation, LoggingLevel, LoggingMessageNotificationParams, RequestMetaObject,
+    };
+
+    fn error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
+        serde_json::from_str::<T>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn members_are_read_in_any_order_and_unknown_ones_skipped() {
+        let text = r#"{"version":"1","x":[{}],"name":"n","title":null,"\u0069cons":[{"src":"a:b","theme":"dark"}]}"#;
+        let read: Implementation = serde_json::from_str(text).unwrap();
+        let expected = Implementation::new("n", "1")
+            .with_icons([Icon::new("a:b").with_theme(crate::IconTheme::Dark)]);
+        assert_eq!(read, expected);
+        // A tree has owned keys.
+        let tree = serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(
+            serde_json::from_value::<Implementation>(tree).unwrap(),
+            read
+        );
+    }
+
+    #[test]
+    fn an_absent_null_or_repeated_member_is_reported() {
+        let missing = error::<Implementation>(r#"{"name":"n"}"#);
+        assert!(missing.starts_with("missing field `version`"), "{missing}");
+        let null = error::<Implementation>(r#"{"name":null,"version":"1"}"#);
+        assert!(
+            null.starts_with("invalid type: null, expected a string"),
+            "{null}"
+        );
+        for repeated in [
+            r#"{"name":"n","name":"n","version":"1"}"#,
+            r#"{"name":"n","version":"1","title":null,"title":null}"#,
+        ] {
+            let repeated = error::<Implementation>(repeated);
+            assert!(repeated.starts_with("duplicate field `"), "{repeated}");
+        }
+    }
+
+    #[test]
+    fn only_objects_are_structs_and_only_strings_are_choices() {
+        let array = error::<Implementation>(r#"["n","1"]"#);
+        assert!(
+            array.starts_with("invalid type: sequence, expected an object"),
+            "{array}"
+        );
+        let object = error::<LoggingLevel>(r#"{"debug":null}"#);
+        assert!(
+            object.starts_with("invalid type: map, expected a string"),
+            "{object}"
+        );
+        let unknown = error::<LoggingLevel>(r#""trace""#);
+        assert!(
+            unknown.starts_with("unknown variant `trace`, expected one of `debug`, `info`"),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn other_members_are_kept_where_the_protocol_allows_them() {
+        let text = r#"{"a/b":{"c":[1]},"progressToken":7,"d":null}"#;
+        let meta: RequestMetaObject = serde_json::from_str(text).unwrap();
+        assert_eq!(meta.progress_token, Some(7.into()));
+        assert_eq!(meta.extra.get("a/b"), Some(&json!({"c": [1]})));
+        assert_eq!(meta.extra.get("d"), Some(&json!(null)));
+        assert_eq!(meta.extra.len(), 2);
+    }
+
+    #[test]
+    fn null_is_a_value_of_members_with_any_value() {
+        let text = r#"{"level":"info","data":null}"#;
+        let message: LoggingMessageNotificationParams = serde_json::from_str(text).unwrap();
+        assert_eq!(message.data, json!(null));
+    }
+}
