@@ -38,7 +38,7 @@ mod input;
 mod read_call;
 mod result;
 
-mod read_object;
+mod object;
 mod tagged;
 
 mod json_schema;

@@ -132,6 +132,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
 }
 
 /// Returns the descriptor of a resource, and the parts of its URI if that is a template.
+#[inline]
 fn descriptor(
     name: String,
     metadata: &mut ResourceMetadata,

@@ -68,6 +68,7 @@ impl Collected {
 
     /// Writes the members for the output, up to the last block of `content`. Returns the placement of structured
     /// content.
+    #[inline]
     fn write_output(&self, shape: Shape, result: &mut ResultWriter<'_>) -> Placement {
         let structured = result.style().placement(shape);
         match (self.fold, self.form) {

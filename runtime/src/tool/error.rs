@@ -74,6 +74,7 @@ impl<E: Error> From<E> for ToolError {
 }
 
 impl From<ToolError> for Box<dyn Error + Send + Sync> {
+    #[inline]
     fn from(error: ToolError) -> Self {
         Box::new(Carried(error))
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use crate::read_object::{deserialize_choice, deserialize_object};
+use crate::object::{choice, object};
 use crate::result::{ResultObject, require};
 use crate::tagged::{self, Tagged};
 use crate::{
@@ -13,17 +13,14 @@ use crate::{
     SchemaObject,
 };
 /// Display hints for a client, such as audience and priority.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Annotations {
     /// The intended audience; can be both roles.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
     /// Time of the last change, as an ISO 8601 date and time.
-    #[serde(rename = "lastModified", skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
     /// Importance, from 0 (optional) to 1 (required).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Number>,
 }
 
@@ -56,26 +53,22 @@ impl Annotations {
     }
 }
 
-deserialize_object! {
+object! {
     Annotations { optional audience = "audience", optional last_modified =
     "lastModified", optional priority = "priority" }
 }
 
 /// Audio, encoded in base64.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "audio")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AudioContent {
     /// The bytes, encoded in base64.
     pub data: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType")]
     pub mime_type: String,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -103,13 +96,13 @@ impl AudioContent {
     }
 }
 
-deserialize_object! {
-    AudioContent { required data = "data", required mime_type = "mimeType", optional
-    annotations = "annotations", optional meta = "_meta" }
+object! {
+    AudioContent("type" = "audio") { required data = "data", required mime_type =
+    "mimeType", optional annotations = "annotations", optional meta = "_meta" }
 }
 
 /// The contents of a binary resource.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BlobResourceContents {
     /// The URI of the resource.
@@ -117,10 +110,8 @@ pub struct BlobResourceContents {
     /// The bytes, encoded in base64.
     pub blob: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -148,24 +139,20 @@ impl BlobResourceContents {
     }
 }
 
-deserialize_object! {
+object! {
     BlobResourceContents { required uri = "uri", required blob = "blob", optional
     mime_type = "mimeType", optional meta = "_meta" }
 }
 
 /// A boolean field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "boolean")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BooleanSchema {
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -198,25 +185,23 @@ impl BooleanSchema {
     }
 }
 
-deserialize_object! {
-    BooleanSchema { optional default = "default", optional description = "description",
-    optional title = "title" }
+object! {
+    BooleanSchema("type" = "boolean") { optional default = "default", optional
+    description = "description", optional title = "title" }
 }
 
 /// Scope of a cached result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CacheScope {
     /// Restricted to the user whose request it answers.
     #[default]
-    #[serde(rename = "private")]
     Private,
     /// Shared: the result is the same for every user.
-    #[serde(rename = "public")]
     Public,
 }
 
-deserialize_choice! {
+choice! {
     CacheScope { "private" => Private, "public" => Public }
 }
 
@@ -237,25 +222,20 @@ impl std::fmt::Display for CacheScope {
 }
 
 /// The params of `tools/call`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolRequestParams {
     /// The tool to call.
     pub name: String,
     /// The arguments by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<JsonObject>,
     /// Responses to the input requests of the previous result, under the same keys.
-    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// Opaque state of the server, which the client returns unchanged.
-    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -306,29 +286,25 @@ impl CallToolRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     CallToolRequestParams { required name = "name", optional arguments = "arguments",
     optional input_responses = "inputResponses", optional request_state = "requestState",
     optional task = "task", optional meta = "_meta" }
 }
 
 /// The output of a tool, or the reason for its failure, for the model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolResult {
     /// The output as a list of blocks, which can be empty.
     pub content: Vec<ContentBlock>,
     /// Set if the tool failed; false when absent.
-    #[serde(rename = "isError", skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// The output as JSON; an explicit `null` differs from an absent value. An object before 2026-07-28.
-    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -372,7 +348,7 @@ impl CallToolResult {
     }
 }
 
-deserialize_object! {
+object! {
     CallToolResult { required content = "content", optional is_error = "isError",
     optional result_type = "resultType", explicit structured_content =
     "structuredContent", optional meta = "_meta" }
@@ -385,11 +361,10 @@ impl ResultObject for CallToolResult {
 }
 
 /// The params of `tasks/cancel` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CancelTaskRequestParams {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
@@ -400,38 +375,31 @@ impl CancelTaskRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     CancelTaskRequestParams { required task_id = "taskId" }
 }
 
 /// The state of a task after it was cancelled (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CancelTaskResult {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
     /// Time of the task's creation, as an ISO 8601 date and time.
-    #[serde(rename = "createdAt")]
     pub created_at: String,
     /// Time of the last status change, as an ISO 8601 date and time.
-    #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
     /// The status of the task.
     pub status: TaskStatus,
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -476,26 +444,23 @@ impl CancelTaskResult {
     }
 }
 
-deserialize_object! {
+object! {
     CancelTaskResult { required task_id = "taskId", required created_at = "createdAt",
-    required last_updated_at = "lastUpdatedAt", required status = "status", optional ttl
+    required last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl
     = "ttl", optional poll_interval = "pollInterval", optional status_message =
     "statusMessage", optional meta = "_meta"; extra }
 }
 
 impl ResultObject for CancelTaskResult {}
 /// The params of `notifications/cancelled`: cancels a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CancelledNotificationParams {
     /// The reason, for users.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The request; always present, except for tasks in 2025-11-25.
-    #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -528,32 +493,26 @@ impl CancelledNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     CancelledNotificationParams { optional reason = "reason", optional request_id =
     "requestId", optional meta = "_meta" }
 }
 
 /// Capabilities of a client beyond the base protocol.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// It can ask the user for input; an empty object means form mode.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ClientCapabilitiesElicitation>,
     /// Non-standard features, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Settings of the supported protocol extensions, by name of the extension.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<BTreeMap<String, JsonObject>>,
     /// It can list its roots.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<ClientCapabilitiesRoots>,
     /// It can ask a model for a completion.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<ClientCapabilitiesSampling>,
     /// It can run requests as tasks (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<ClientCapabilitiesTasks>,
 }
 
@@ -619,21 +578,19 @@ impl ClientCapabilities {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilities { optional elicitation = "elicitation", optional experimental =
     "experimental", optional extensions = "extensions", optional roots = "roots",
     optional sampling = "sampling", optional tasks = "tasks" }
 }
 
 /// Modes in which a client can ask the user for input.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesElicitation {
     /// Form mode.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<JsonObject>,
     /// URL mode: it can open a page in the browser.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<JsonObject>,
 }
 
@@ -656,16 +613,15 @@ impl ClientCapabilitiesElicitation {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesElicitation { optional form = "form", optional url = "url" }
 }
 
 /// Capabilities of a client for roots.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesRoots {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
@@ -682,19 +638,17 @@ impl ClientCapabilitiesRoots {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesRoots { optional list_changed = "listChanged" }
 }
 
 /// Capabilities of a client for sampling.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesSampling {
     /// It can include context from servers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<JsonObject>,
     /// It can offer tools to the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<JsonObject>,
 }
 
@@ -717,22 +671,19 @@ impl ClientCapabilitiesSampling {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesSampling { optional context = "context", optional tools = "tools" }
 }
 
 /// Capabilities of a client for tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasks {
     /// It can cancel them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<JsonObject>,
     /// It can list them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<JsonObject>,
     /// The requests it can run as tasks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ClientCapabilitiesTasksRequests>,
 }
 
@@ -768,20 +719,18 @@ impl ClientCapabilitiesTasks {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesTasks { optional cancel = "cancel", optional list = "list",
     optional requests = "requests" }
 }
 
 /// The requests that a client can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasksRequests {
     /// Requests about elicitation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ClientCapabilitiesTasksRequestsElicitation>,
     /// Requests about sampling.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<ClientCapabilitiesTasksRequestsSampling>,
 }
 
@@ -813,17 +762,16 @@ impl ClientCapabilitiesTasksRequests {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesTasksRequests { optional elicitation = "elicitation", optional
     sampling = "sampling" }
 }
 
 /// The elicitation requests that a client can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasksRequestsElicitation {
     /// `elicitation/create`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub create: Option<JsonObject>,
 }
 
@@ -840,16 +788,15 @@ impl ClientCapabilitiesTasksRequestsElicitation {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesTasksRequestsElicitation { optional create = "create" }
 }
 
 /// The sampling requests that a client can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilitiesTasksRequestsSampling {
     /// `sampling/createMessage`.
-    #[serde(rename = "createMessage", skip_serializing_if = "Option::is_none")]
     pub create_message: Option<JsonObject>,
 }
 
@@ -866,24 +813,21 @@ impl ClientCapabilitiesTasksRequestsSampling {
     }
 }
 
-deserialize_object! {
+object! {
     ClientCapabilitiesTasksRequestsSampling { optional create_message = "createMessage" }
 }
 
 /// The params of `completion/complete`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteRequestParams {
     /// The prompt or resource template of the argument.
-    #[serde(rename = "ref")]
     pub ref_: CompletionReference,
     /// The argument to complete.
     pub argument: CompletionArgument,
     /// Additional context for the completion (from 2025-06-18).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -914,22 +858,20 @@ impl CompleteRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     CompleteRequestParams { required ref_ = "ref", required argument = "argument",
     optional context = "context", optional meta = "_meta" }
 }
 
 /// Completions of an argument.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The completions.
     pub completion: Completion,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -956,7 +898,7 @@ impl CompleteResult {
     }
 }
 
-deserialize_object! {
+object! {
     CompleteResult { required completion = "completion", optional result_type =
     "resultType", optional meta = "_meta" }
 }
@@ -968,16 +910,14 @@ impl ResultObject for CompleteResult {
 }
 
 /// Completions of an argument.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Completion {
     /// The completions, best first; at most 100.
     pub values: Vec<String>,
     /// Set if there are more completions than these.
-    #[serde(rename = "hasMore", skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
     /// The total number of completions, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<i64>,
 }
 
@@ -1004,13 +944,13 @@ impl Completion {
     }
 }
 
-deserialize_object! {
+object! {
     Completion { required values = "values", optional has_more = "hasMore", optional
     total = "total" }
 }
 
 /// An argument that the user is typing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// The argument's name.
@@ -1029,16 +969,15 @@ impl CompletionArgument {
     }
 }
 
-deserialize_object! {
+object! {
     CompletionArgument { required name = "name", required value = "value" }
 }
 
 /// Additional context for a completion.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The values of the other arguments, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, String>>,
 }
 
@@ -1058,7 +997,7 @@ impl CompletionContext {
     }
 }
 
-deserialize_object! {
+object! {
     CompletionContext { optional arguments = "arguments" }
 }
 
@@ -1210,43 +1149,32 @@ impl<'de> Deserialize<'de> for ContentBlock {
 }
 
 /// The params of `sampling/createMessage`: a request to the client's model.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageRequestParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
     /// The maximum number of tokens to generate.
-    #[serde(rename = "maxTokens")]
     pub max_tokens: i64,
     /// The servers whose context to include; none when absent.
-    #[serde(rename = "includeContext", skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
     /// Metadata for the model's provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
     /// Preferences for the choice of the model.
-    #[serde(rename = "modelPreferences", skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
     /// Texts that end the generation.
-    #[serde(rename = "stopSequences", skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
     /// The system prompt to use.
-    #[serde(rename = "systemPrompt", skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// The sampling temperature, on the provider's scale.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<Number>,
     /// Controls tool use; `auto` when absent.
-    #[serde(rename = "toolChoice", skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
     /// The tools that the model may call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Tool>>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1336,7 +1264,7 @@ impl CreateMessageRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     CreateMessageRequestParams { required messages = "messages", required max_tokens =
     "maxTokens", optional include_context = "includeContext", optional metadata =
     "metadata", optional model_preferences = "modelPreferences", optional stop_sequences
@@ -1346,7 +1274,7 @@ deserialize_object! {
 }
 
 /// The message that the client's model generated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
     /// The speaker.
@@ -1356,10 +1284,8 @@ pub struct CreateMessageResult {
     /// The model that generated the message.
     pub model: String,
     /// The reason for the end of the generation, as in `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
-    #[serde(rename = "stopReason", skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -1392,20 +1318,19 @@ impl CreateMessageResult {
     }
 }
 
-deserialize_object! {
+object! {
     CreateMessageResult { required role = "role", required content = "content", required
     model = "model", optional stop_reason = "stopReason", optional meta = "_meta" }
 }
 
 impl ResultObject for CreateMessageResult {}
 /// The response to a request that runs as a task (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
     pub task: Task,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1425,34 +1350,28 @@ impl CreateTaskResult {
     }
 }
 
-deserialize_object! {
+object! {
     CreateTaskResult { required task = "task", optional meta = "_meta" }
 }
 
 impl ResultObject for CreateTaskResult {}
 /// The identity and capabilities of a server (from 2026-07-28).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DiscoverResult {
     /// The optional features that the sender supports.
     pub capabilities: ServerCapabilities,
     /// The protocol revisions that the server supports.
-    #[serde(rename = "supportedVersions")]
     pub supported_versions: Vec<String>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Instructions for a model on the use of the server, often added to its prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1504,7 +1423,7 @@ impl DiscoverResult {
     }
 }
 
-deserialize_object! {
+object! {
     DiscoverResult { required capabilities = "capabilities", required supported_versions
     = "supportedVersions", optional cache_scope = "cacheScope", optional instructions =
     "instructions", optional result_type = "resultType", optional ttl_ms = "ttlMs",
@@ -1520,21 +1439,18 @@ impl ResultObject for DiscoverResult {
 }
 
 /// Decision of a user about a request for input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ElicitAction {
     /// The user provided the input.
-    #[serde(rename = "accept")]
     Accept,
     /// The user dismissed the request without a decision.
-    #[serde(rename = "cancel")]
     Cancel,
     /// The user refused.
-    #[serde(rename = "decline")]
     Decline,
 }
 
-deserialize_choice! {
+choice! {
     ElicitAction { "accept" => Accept, "cancel" => Cancel, "decline" => Decline }
 }
 
@@ -1556,15 +1472,14 @@ impl std::fmt::Display for ElicitAction {
 }
 
 /// Mode of an elicitation by form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ElicitFormMode {
     /// A form.
-    #[serde(rename = "form")]
     Form,
 }
 
-deserialize_choice! {
+choice! {
     ElicitFormMode { "form" => Form }
 }
 
@@ -1584,22 +1499,18 @@ impl std::fmt::Display for ElicitFormMode {
 }
 
 /// Asks the user to fill in a form.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestFormParams {
     /// The text to display to the user.
     pub message: String,
     /// The fields of the form.
-    #[serde(rename = "requestedSchema")]
     pub requested_schema: ElicitSchema,
     /// The mode, `form`, which is also the default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ElicitFormMode>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1637,7 +1548,7 @@ impl ElicitRequestFormParams {
     }
 }
 
-deserialize_object! {
+object! {
     ElicitRequestFormParams { required message = "message", required requested_schema =
     "requestedSchema", optional mode = "mode", optional task = "task", optional meta =
     "_meta" }
@@ -1700,8 +1611,7 @@ impl<'de> Deserialize<'de> for ElicitRequestParams {
 }
 
 /// Asks the user to visit a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "mode", rename = "url")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitRequestUrlParams {
     /// The text to display to the user.
@@ -1709,13 +1619,10 @@ pub struct ElicitRequestUrlParams {
     /// The URL of the page.
     pub url: String,
     /// The identifier that the completion notification refers to; required in 2025-11-25 only.
-    #[serde(rename = "elicitationId", skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
     /// Asks the receiver to run the request as a task (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -1750,22 +1657,21 @@ impl ElicitRequestUrlParams {
     }
 }
 
-deserialize_object! {
-    ElicitRequestUrlParams { required message = "message", required url = "url", optional
-    elicitation_id = "elicitationId", optional task = "task", optional meta = "_meta" }
+object! {
+    ElicitRequestUrlParams("mode" = "url") { required message = "message", required url =
+    "url", optional elicitation_id = "elicitationId", optional task = "task", optional
+    meta = "_meta" }
 }
 
 /// The user's response.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// The user's decision.
     pub action: ElicitAction,
     /// The values of the form, if the user accepted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<BTreeMap<String, ElicitValue>>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -1795,24 +1701,21 @@ impl ElicitResult {
     }
 }
 
-deserialize_object! {
+object! {
     ElicitResult { required action = "action", optional content = "content", optional
     meta = "_meta" }
 }
 
 impl ResultObject for ElicitResult {}
 /// The fields of a form, as a flat JSON Schema.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "object")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitSchema {
     /// The fields by name.
     pub properties: ElicitFields,
     /// The dialect of JSON Schema; 2020-12 when absent.
-    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// The names of the required fields.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<Vec<String>>,
 }
 
@@ -1839,17 +1742,16 @@ impl ElicitSchema {
     }
 }
 
-deserialize_object! {
-    ElicitSchema { required properties = "properties", optional schema = "$schema",
-    optional required = "required" }
+object! {
+    ElicitSchema("type" = "object") { required properties = "properties", optional schema
+    = "$schema", optional required = "required" }
 }
 
 /// The params of `notifications/elicitation/complete`: reports that an elicitation by URL has finished (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotificationParams {
     /// The identifier from the request.
-    #[serde(rename = "elicitationId")]
     pub elicitation_id: String,
 }
 
@@ -1862,22 +1764,19 @@ impl ElicitationCompleteNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     ElicitationCompleteNotificationParams { required elicitation_id = "elicitationId" }
 }
 
 /// The contents of a resource, embedded in a message.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "resource")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// The contents.
     pub resource: ResourceContents,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -1904,23 +1803,20 @@ impl EmbeddedResource {
     }
 }
 
-deserialize_object! {
-    EmbeddedResource { required resource = "resource", optional annotations =
-    "annotations", optional meta = "_meta" }
+object! {
+    EmbeddedResource("type" = "resource") { required resource = "resource", optional
+    annotations = "annotations", optional meta = "_meta" }
 }
 
 /// The result of a request that returns no data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyResult {
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -1947,7 +1843,7 @@ impl EmptyResult {
     }
 }
 
-deserialize_object! {
+object! {
     EmptyResult { optional result_type = "resultType", optional meta = "_meta"; extra }
 }
 
@@ -1958,11 +1854,10 @@ impl ResultObject for EmptyResult {
 }
 
 /// A string and its title, as one option of a choice.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EnumOption {
     /// The string.
-    #[serde(rename = "const")]
     pub const_: String,
     /// The display name of the option.
     pub title: String,
@@ -1978,27 +1873,23 @@ impl EnumOption {
     }
 }
 
-deserialize_object! {
+object! {
     EnumOption { required const_ = "const", required title = "title" }
 }
 
 /// The params of `prompts/get`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptRequestParams {
     /// The prompt to get.
     pub name: String,
     /// The arguments by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, String>>,
     /// Responses to the input requests of the previous result, under the same keys.
-    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// Opaque state of the server, which the client returns unchanged.
-    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -2045,26 +1936,23 @@ impl GetPromptRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     GetPromptRequestParams { required name = "name", optional arguments = "arguments",
     optional input_responses = "inputResponses", optional request_state = "requestState",
     optional meta = "_meta" }
 }
 
 /// A prompt with its arguments substituted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// The messages, in order.
     pub messages: Vec<PromptMessage>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2098,7 +1986,7 @@ impl GetPromptResult {
     }
 }
 
-deserialize_object! {
+object! {
     GetPromptResult { required messages = "messages", optional description =
     "description", optional result_type = "resultType", optional meta = "_meta" }
 }
@@ -2110,11 +1998,10 @@ impl ResultObject for GetPromptResult {
 }
 
 /// The params of `tasks/result` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskPayloadRequestParams {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
@@ -2125,19 +2012,17 @@ impl GetTaskPayloadRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     GetTaskPayloadRequestParams { required task_id = "taskId" }
 }
 
 /// The result of the request that the task runs (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskPayloadResult {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -2157,17 +2042,16 @@ impl GetTaskPayloadResult {
     }
 }
 
-deserialize_object! {
+object! {
     GetTaskPayloadResult { optional meta = "_meta"; extra }
 }
 
 impl ResultObject for GetTaskPayloadResult {}
 /// The params of `tasks/get` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskRequestParams {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
@@ -2178,38 +2062,31 @@ impl GetTaskRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     GetTaskRequestParams { required task_id = "taskId" }
 }
 
 /// The state of a task (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct GetTaskResult {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
     /// Time of the task's creation, as an ISO 8601 date and time.
-    #[serde(rename = "createdAt")]
     pub created_at: String,
     /// Time of the last status change, as an ISO 8601 date and time.
-    #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
     /// The status of the task.
     pub status: TaskStatus,
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -2254,28 +2131,25 @@ impl GetTaskResult {
     }
 }
 
-deserialize_object! {
+object! {
     GetTaskResult { required task_id = "taskId", required created_at = "createdAt",
-    required last_updated_at = "lastUpdatedAt", required status = "status", optional ttl
+    required last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl
     = "ttl", optional poll_interval = "pollInterval", optional status_message =
     "statusMessage", optional meta = "_meta"; extra }
 }
 
 impl ResultObject for GetTaskResult {}
 /// An icon for a user interface.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Icon {
     /// The location of the icon: an `https:` or a `data:` URI.
     pub src: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The intended sizes, as in `48x48`, or `any`; any size when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<String>>,
     /// The intended background; either when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
@@ -2309,24 +2183,22 @@ impl Icon {
     }
 }
 
-deserialize_object! {
+object! {
     Icon { required src = "src", optional mime_type = "mimeType", optional sizes =
     "sizes", optional theme = "theme" }
 }
 
 /// Background that an icon is intended for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum IconTheme {
     /// A dark background.
-    #[serde(rename = "dark")]
     Dark,
     /// A light background.
-    #[serde(rename = "light")]
     Light,
 }
 
-deserialize_choice! {
+choice! {
     IconTheme { "dark" => Dark, "light" => Light }
 }
 
@@ -2347,20 +2219,16 @@ impl std::fmt::Display for IconTheme {
 }
 
 /// An image, encoded in base64.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "image")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ImageContent {
     /// The bytes, encoded in base64.
     pub data: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType")]
     pub mime_type: String,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -2388,13 +2256,13 @@ impl ImageContent {
     }
 }
 
-deserialize_object! {
-    ImageContent { required data = "data", required mime_type = "mimeType", optional
-    annotations = "annotations", optional meta = "_meta" }
+object! {
+    ImageContent("type" = "image") { required data = "data", required mime_type =
+    "mimeType", optional annotations = "annotations", optional meta = "_meta" }
 }
 
 /// The name and version of a client or a server.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Implementation {
     /// The programmatic name.
@@ -2402,16 +2270,12 @@ pub struct Implementation {
     /// The version, in any format.
     pub version: String,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The program's home page.
-    #[serde(rename = "websiteUrl", skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
 }
 
@@ -2453,28 +2317,25 @@ impl Implementation {
     }
 }
 
-deserialize_object! {
+object! {
     Implementation { required name = "name", required version = "version", optional
     description = "description", optional icons = "icons", optional title = "title",
     optional website_url = "websiteUrl" }
 }
 
 /// Servers whose context to include in sampling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum IncludeContext {
     /// All servers.
-    #[serde(rename = "allServers")]
     AllServers,
     /// No server.
-    #[serde(rename = "none")]
     None,
     /// The server that sends the request.
-    #[serde(rename = "thisServer")]
     ThisServer,
 }
 
-deserialize_choice! {
+choice! {
     IncludeContext { "allServers" => AllServers, "none" => None, "thisServer" =>
     ThisServer }
 }
@@ -2497,19 +2358,16 @@ impl std::fmt::Display for IncludeContext {
 }
 
 /// The params of `initialize` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeRequestParams {
     /// The newest revision that the client supports.
-    #[serde(rename = "protocolVersion")]
     pub protocol_version: String,
     /// The optional features that the sender supports.
     pub capabilities: ClientCapabilities,
     /// The client's name and version.
-    #[serde(rename = "clientInfo")]
     pub client_info: Implementation,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -2535,29 +2393,25 @@ impl InitializeRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     InitializeRequestParams { required protocol_version = "protocolVersion", required
     capabilities = "capabilities", required client_info = "clientInfo", optional meta =
     "_meta" }
 }
 
 /// The server's side of the `initialize` handshake (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeResult {
     /// The negotiated revision of the session.
-    #[serde(rename = "protocolVersion")]
     pub protocol_version: String,
     /// The optional features that the sender supports.
     pub capabilities: ServerCapabilities,
     /// The server's name and version.
-    #[serde(rename = "serverInfo")]
     pub server_info: Implementation,
     /// Instructions for a model on the use of the server, often added to its prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2590,7 +2444,7 @@ impl InitializeResult {
     }
 }
 
-deserialize_object! {
+object! {
     InitializeResult { required protocol_version = "protocolVersion", required
     capabilities = "capabilities", required server_info = "serverInfo", optional
     instructions = "instructions", optional meta = "_meta" }
@@ -2598,18 +2452,14 @@ deserialize_object! {
 
 impl ResultObject for InitializeResult {}
 /// A result that asks for input before the request can finish.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "resultType", rename = "input_required")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InputRequiredResult {
     /// The input requests; their keys are also those of the responses.
-    #[serde(rename = "inputRequests", skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
     /// Opaque state to return unchanged when the request is repeated.
-    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2645,31 +2495,25 @@ impl InputRequiredResult {
     }
 }
 
-deserialize_object! {
-    InputRequiredResult { optional input_requests = "inputRequests", optional
-    request_state = "requestState", optional meta = "_meta" }
+object! {
+    InputRequiredResult("resultType" = "input_required") { optional input_requests =
+    "inputRequests", optional request_state = "requestState", optional meta = "_meta" }
 }
 
 impl ResultObject for InputRequiredResult {}
 /// A choice of one of several strings, with titles in a separate list.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "string")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LegacyTitledEnumSchema {
     /// The strings.
-    #[serde(rename = "enum")]
     pub enum_: Vec<String>,
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Their titles, in the same order.
-    #[serde(rename = "enumNames", skip_serializing_if = "Option::is_none")]
     pub enum_names: Option<Vec<String>>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -2710,32 +2554,27 @@ impl LegacyTitledEnumSchema {
     }
 }
 
-deserialize_object! {
-    LegacyTitledEnumSchema { required enum_ = "enum", optional default = "default",
-    optional description = "description", optional enum_names = "enumNames", optional
-    title = "title" }
+object! {
+    LegacyTitledEnumSchema("type" = "string") { required enum_ = "enum", optional default
+    = "default", optional description = "description", optional enum_names = "enumNames",
+    optional title = "title" }
 }
 
 /// One page of the server's prompts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListPromptsResult {
     /// The prompts of this page.
     pub prompts: Vec<Prompt>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2783,7 +2622,7 @@ impl ListPromptsResult {
     }
 }
 
-deserialize_object! {
+object! {
     ListPromptsResult { required prompts = "prompts", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
     "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
@@ -2798,26 +2637,20 @@ impl ResultObject for ListPromptsResult {
 }
 
 /// One page of the server's resource templates.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
     /// The templates of this page.
-    #[serde(rename = "resourceTemplates")]
     pub resource_templates: Vec<ResourceTemplate>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2865,7 +2698,7 @@ impl ListResourceTemplatesResult {
     }
 }
 
-deserialize_object! {
+object! {
     ListResourceTemplatesResult { required resource_templates = "resourceTemplates",
     optional cache_scope = "cacheScope", optional next_cursor = "nextCursor", optional
     result_type = "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
@@ -2880,25 +2713,20 @@ impl ResultObject for ListResourceTemplatesResult {
 }
 
 /// One page of the server's resources.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListResourcesResult {
     /// The resources of this page.
     pub resources: Vec<Resource>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2946,7 +2774,7 @@ impl ListResourcesResult {
     }
 }
 
-deserialize_object! {
+object! {
     ListResourcesResult { required resources = "resources", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
     "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
@@ -2961,13 +2789,12 @@ impl ResultObject for ListResourcesResult {
 }
 
 /// The roots that the client exposes to servers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -2987,22 +2814,20 @@ impl ListRootsResult {
     }
 }
 
-deserialize_object! {
+object! {
     ListRootsResult { required roots = "roots", optional meta = "_meta" }
 }
 
 impl ResultObject for ListRootsResult {}
 /// One page of the receiver's tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListTasksResult {
     /// The tasks of this page.
     pub tasks: Vec<Task>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -3029,32 +2854,27 @@ impl ListTasksResult {
     }
 }
 
-deserialize_object! {
+object! {
     ListTasksResult { required tasks = "tasks", optional next_cursor = "nextCursor",
     optional meta = "_meta" }
 }
 
 impl ResultObject for ListTasksResult {}
 /// One page of the server's tools.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListToolsResult {
     /// The tools of this page.
     pub tools: Vec<Tool>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The cursor of the next page; absent on the last page.
-    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -3102,7 +2922,7 @@ impl ListToolsResult {
     }
 }
 
-deserialize_object! {
+object! {
     ListToolsResult { required tools = "tools", optional cache_scope = "cacheScope",
     optional next_cursor = "nextCursor", optional result_type = "resultType", optional
     ttl_ms = "ttlMs", optional meta = "_meta" }
@@ -3117,36 +2937,28 @@ impl ResultObject for ListToolsResult {
 }
 
 /// Severity of a log message, after RFC 5424; ordered from the least severe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LoggingLevel {
     /// Details for developers.
-    #[serde(rename = "debug")]
     Debug,
     /// Normal operation.
-    #[serde(rename = "info")]
     Info,
     /// Normal but significant.
-    #[serde(rename = "notice")]
     Notice,
     /// A possible problem.
-    #[serde(rename = "warning")]
     Warning,
     /// A failure.
-    #[serde(rename = "error")]
     Error,
     /// A failure of a component.
-    #[serde(rename = "critical")]
     Critical,
     /// Immediate action is required.
-    #[serde(rename = "alert")]
     Alert,
     /// The system is unusable.
-    #[serde(rename = "emergency")]
     Emergency,
 }
 
-deserialize_choice! {
+choice! {
     LoggingLevel { "debug" => Debug, "info" => Info, "notice" => Notice, "warning" =>
     Warning, "error" => Error, "critical" => Critical, "alert" => Alert, "emergency" =>
     Emergency }
@@ -3175,7 +2987,7 @@ impl std::fmt::Display for LoggingLevel {
 }
 
 /// A log message.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoggingMessageNotificationParams {
     /// The severity.
@@ -3183,10 +2995,8 @@ pub struct LoggingMessageNotificationParams {
     /// The data to log, any JSON value.
     pub data: Value,
     /// The name of the logger.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -3214,17 +3024,16 @@ impl LoggingMessageNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     LoggingMessageNotificationParams { required level = "level", required data = "data",
     optional logger = "logger", optional meta = "_meta" }
 }
 
 /// The data of the error [`MISSING_REQUIRED_CLIENT_CAPABILITY`](crate::error_code::MISSING_REQUIRED_CLIENT_CAPABILITY).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MissingRequiredClientCapabilityErrorData {
     /// The missing capabilities of the client.
-    #[serde(rename = "requiredCapabilities")]
     pub required_capabilities: ClientCapabilities,
 }
 
@@ -3237,17 +3046,16 @@ impl MissingRequiredClientCapabilityErrorData {
     }
 }
 
-deserialize_object! {
+object! {
     MissingRequiredClientCapabilityErrorData { required required_capabilities =
     "requiredCapabilities" }
 }
 
 /// A model to try.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelHint {
     /// A substring of the model's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
@@ -3264,25 +3072,21 @@ impl ModelHint {
     }
 }
 
-deserialize_object! {
+object! {
     ModelHint { optional name = "name" }
 }
 
 /// Preferences for the choice of a model; each priority is between 0 and 1.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelPreferences {
     /// Importance of a low price, from 0 to 1.
-    #[serde(rename = "costPriority", skip_serializing_if = "Option::is_none")]
     pub cost_priority: Option<Number>,
     /// Models to try, in this order.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<ModelHint>>,
     /// Importance of capability, from 0 to 1.
-    #[serde(rename = "intelligencePriority", skip_serializing_if = "Option::is_none")]
     pub intelligence_priority: Option<Number>,
     /// Importance of speed, from 0 to 1.
-    #[serde(rename = "speedPriority", skip_serializing_if = "Option::is_none")]
     pub speed_priority: Option<Number>,
 }
 
@@ -3325,24 +3129,19 @@ impl ModelPreferences {
     }
 }
 
-deserialize_object! {
+object! {
     ModelPreferences { optional cost_priority = "costPriority", optional hints = "hints",
     optional intelligence_priority = "intelligencePriority", optional speed_priority =
     "speedPriority" }
 }
 
 /// The `_meta` of a notification.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NotificationMetaObject {
     /// The id of the `subscriptions/listen` request that the notification belongs to.
-    #[serde(
-        rename = "io.modelcontextprotocol/subscriptionId",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub subscription_id: Option<RequestId>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -3365,20 +3164,18 @@ impl NotificationMetaObject {
     }
 }
 
-deserialize_object! {
+object! {
     NotificationMetaObject { optional subscription_id =
     "io.modelcontextprotocol/subscriptionId"; extra }
 }
 
 /// The params of a notification without specific ones.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NotificationParams {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -3398,31 +3195,25 @@ impl NotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     NotificationParams { optional meta = "_meta"; extra }
 }
 
 /// A number field.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NumberSchema {
     /// Selects whole numbers or any numbers.
-    #[serde(rename = "type")]
     pub type_: NumberSchemaType,
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Number>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The maximum value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
     /// The minimum value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -3470,25 +3261,23 @@ impl NumberSchema {
     }
 }
 
-deserialize_object! {
+object! {
     NumberSchema { required type_ = "type", optional default = "default", optional
     description = "description", optional maximum = "maximum", optional minimum =
     "minimum", optional title = "title" }
 }
 
 /// Kind of the numbers in a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NumberSchemaType {
     /// Whole numbers only.
-    #[serde(rename = "integer")]
     Integer,
     /// Fractions are allowed.
-    #[serde(rename = "number")]
     Number,
 }
 
-deserialize_choice! {
+choice! {
     NumberSchemaType { "integer" => Integer, "number" => Number }
 }
 
@@ -3509,14 +3298,12 @@ impl std::fmt::Display for NumberSchemaType {
 }
 
 /// The params of a request for one page of a list.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {
     /// The cursor of the page, from `nextCursor` of the page before; the first page when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -3539,7 +3326,7 @@ impl PaginatedRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     PaginatedRequestParams { optional cursor = "cursor", optional meta = "_meta" }
 }
 
@@ -3631,22 +3418,18 @@ impl From<LegacyTitledEnumSchema> for PrimitiveSchemaDefinition {
 }
 
 /// The params of `notifications/progress`: reports the progress of a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProgressNotificationParams {
     /// The token from the `_meta` of the request.
-    #[serde(rename = "progressToken")]
     pub progress_token: ProgressToken,
     /// The progress so far; it must increase with each notification.
     pub progress: Number,
     /// A description of the current step (from 2025-03-26).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The total amount of work, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Number>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -3684,32 +3467,27 @@ impl ProgressNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     ProgressNotificationParams { required progress_token = "progressToken", required
     progress = "progress", optional message = "message", optional total = "total",
     optional meta = "_meta" }
 }
 
 /// A prompt, as listed by the server.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
     /// The programmatic name.
     pub name: String,
     /// The arguments of the prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<PromptArgument>>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -3757,26 +3535,23 @@ impl Prompt {
     }
 }
 
-deserialize_object! {
+object! {
     Prompt { required name = "name", optional arguments = "arguments", optional
     description = "description", optional icons = "icons", optional title = "title",
     optional meta = "_meta" }
 }
 
 /// An argument of a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// The programmatic name.
     pub name: String,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Set if the argument is required; false when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -3810,13 +3585,13 @@ impl PromptArgument {
     }
 }
 
-deserialize_object! {
+object! {
     PromptArgument { required name = "name", optional description = "description",
     optional required = "required", optional title = "title" }
 }
 
 /// One message of a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
     /// The speaker.
@@ -3835,19 +3610,17 @@ impl PromptMessage {
     }
 }
 
-deserialize_object! {
+object! {
     PromptMessage { required role = "role", required content = "content" }
 }
 
 /// A prompt, identified by its name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "ref/prompt")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PromptReference {
     /// The programmatic name.
     pub name: String,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -3867,24 +3640,22 @@ impl PromptReference {
     }
 }
 
-deserialize_object! {
-    PromptReference { required name = "name", optional title = "title" }
+object! {
+    PromptReference("type" = "ref/prompt") { required name = "name", optional title =
+    "title" }
 }
 
 /// The params of `resources/read`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceRequestParams {
     /// The URI of the resource.
     pub uri: String,
     /// Responses to the input requests of the previous result, under the same keys.
-    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// Opaque state of the server, which the client returns unchanged.
-    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -3921,28 +3692,24 @@ impl ReadResourceRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     ReadResourceRequestParams { required uri = "uri", optional input_responses =
     "inputResponses", optional request_state = "requestState", optional meta = "_meta" }
 }
 
 /// The contents of a resource, or of all parts of one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// The contents, each with its own URI.
     pub contents: Vec<ResourceContents>,
     /// The scope of a cached copy of the result.
-    #[serde(rename = "cacheScope", skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Time for which the result can be cached, in milliseconds; 0 disables caching.
-    #[serde(rename = "ttlMs", skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<ResultMetaObject>,
 }
 
@@ -3983,7 +3750,7 @@ impl ReadResourceResult {
     }
 }
 
-deserialize_object! {
+object! {
     ReadResourceResult { required contents = "contents", optional cache_scope =
     "cacheScope", optional result_type = "resultType", optional ttl_ms = "ttlMs",
     optional meta = "_meta" }
@@ -3998,11 +3765,10 @@ impl ResultObject for ReadResourceResult {
 }
 
 /// Identifies the task that a message belongs to, in `_meta` (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RelatedTaskMetadata {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
 }
 
@@ -4013,43 +3779,25 @@ impl RelatedTaskMetadata {
     }
 }
 
-deserialize_object! {
+object! {
     RelatedTaskMetadata { required task_id = "taskId" }
 }
 
 /// The `_meta` of a request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequestMetaObject {
     /// Asks for progress notifications with this token.
-    #[serde(rename = "progressToken", skip_serializing_if = "Option::is_none")]
     pub progress_token: Option<ProgressToken>,
     /// The client's capabilities; required from 2026-07-28.
-    #[serde(
-        rename = "io.modelcontextprotocol/clientCapabilities",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub client_capabilities: Option<ClientCapabilities>,
     /// The client's name and version.
-    #[serde(
-        rename = "io.modelcontextprotocol/clientInfo",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub client_info: Option<Implementation>,
     /// The minimum level of log messages to send; none when absent.
-    #[serde(
-        rename = "io.modelcontextprotocol/logLevel",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub log_level: Option<LoggingLevel>,
     /// The revision of the request; required from 2026-07-28.
-    #[serde(
-        rename = "io.modelcontextprotocol/protocolVersion",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub protocol_version: Option<String>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -4103,7 +3851,7 @@ impl RequestMetaObject {
     }
 }
 
-deserialize_object! {
+object! {
     RequestMetaObject { optional progress_token = "progressToken", optional
     client_capabilities = "io.modelcontextprotocol/clientCapabilities", optional
     client_info = "io.modelcontextprotocol/clientInfo", optional log_level =
@@ -4112,14 +3860,12 @@ deserialize_object! {
 }
 
 /// The params of a request without specific ones.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequestParams {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -4139,12 +3885,12 @@ impl RequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     RequestParams { optional meta = "_meta"; extra }
 }
 
 /// A resource, as listed by the server.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
     /// The programmatic name.
@@ -4152,25 +3898,18 @@ pub struct Resource {
     /// The URI of the resource.
     pub uri: String,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The size of the content in bytes, before any encoding.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4233,7 +3972,7 @@ impl Resource {
     }
 }
 
-deserialize_object! {
+object! {
     Resource { required name = "name", required uri = "uri", optional annotations =
     "annotations", optional description = "description", optional icons = "icons",
     optional mime_type = "mimeType", optional size = "size", optional title = "title",
@@ -4273,8 +4012,7 @@ impl From<BlobResourceContents> for ResourceContents {
 }
 
 /// A link to a resource that the client may read.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "resource_link")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLink {
     /// The programmatic name.
@@ -4282,25 +4020,18 @@ pub struct ResourceLink {
     /// The URI of the resource.
     pub uri: String,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The size of the content in bytes, before any encoding.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4363,39 +4094,32 @@ impl ResourceLink {
     }
 }
 
-deserialize_object! {
-    ResourceLink { required name = "name", required uri = "uri", optional annotations =
-    "annotations", optional description = "description", optional icons = "icons",
-    optional mime_type = "mimeType", optional size = "size", optional title = "title",
-    optional meta = "_meta" }
+object! {
+    ResourceLink("type" = "resource_link") { required name = "name", required uri =
+    "uri", optional annotations = "annotations", optional description = "description",
+    optional icons = "icons", optional mime_type = "mimeType", optional size = "size",
+    optional title = "title", optional meta = "_meta" }
 }
 
 /// A set of resources, described by a URI template.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The programmatic name.
     pub name: String,
     /// A URI template after RFC 6570.
-    #[serde(rename = "uriTemplate")]
     pub uri_template: String,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Icons for a user interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The media type, if all resources of the template have the same.
-    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4451,7 +4175,7 @@ impl ResourceTemplate {
     }
 }
 
-deserialize_object! {
+object! {
     ResourceTemplate { required name = "name", required uri_template = "uriTemplate",
     optional annotations = "annotations", optional description = "description", optional
     icons = "icons", optional mime_type = "mimeType", optional title = "title", optional
@@ -4459,8 +4183,7 @@ deserialize_object! {
 }
 
 /// A resource template, identified by its URI.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "ref/resource")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplateReference {
     /// The URI or URI template.
@@ -4474,18 +4197,17 @@ impl ResourceTemplateReference {
     }
 }
 
-deserialize_object! {
-    ResourceTemplateReference { required uri = "uri" }
+object! {
+    ResourceTemplateReference("type" = "ref/resource") { required uri = "uri" }
 }
 
 /// The params of `notifications/resources/updated`: reports a changed resource.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotificationParams {
     /// The URI of the resource.
     pub uri: String,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -4505,22 +4227,17 @@ impl ResourceUpdatedNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     ResourceUpdatedNotificationParams { required uri = "uri", optional meta = "_meta" }
 }
 
 /// The `_meta` of a result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResultMetaObject {
     /// The server's name and version.
-    #[serde(
-        rename = "io.modelcontextprotocol/serverInfo",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub server_info: Option<Implementation>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -4540,24 +4257,22 @@ impl ResultMetaObject {
     }
 }
 
-deserialize_object! {
+object! {
     ResultMetaObject { optional server_info = "io.modelcontextprotocol/serverInfo"; extra
     }
 }
 
 /// Speaker in a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Role {
     /// The model.
-    #[serde(rename = "assistant")]
     Assistant,
     /// The user, or a program on their behalf.
-    #[serde(rename = "user")]
     User,
 }
 
-deserialize_choice! {
+choice! {
     Role { "assistant" => Assistant, "user" => User }
 }
 
@@ -4578,16 +4293,14 @@ impl std::fmt::Display for Role {
 }
 
 /// A root: a directory or file that the client exposes to servers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Root {
     /// The URI of the root, with the scheme `file:`.
     pub uri: String,
     /// The display name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4614,12 +4327,12 @@ impl Root {
     }
 }
 
-deserialize_object! {
+object! {
     Root { required uri = "uri", optional name = "name", optional meta = "_meta" }
 }
 
 /// One message of a sampling conversation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// The speaker.
@@ -4627,7 +4340,6 @@ pub struct SamplingMessage {
     /// The content of the message; one block before 2025-11-25.
     pub content: OneOrMany<SamplingMessageContentBlock>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -4651,7 +4363,7 @@ impl SamplingMessage {
     }
 }
 
-deserialize_object! {
+object! {
     SamplingMessage { required role = "role", required content = "content", optional meta
     = "_meta" }
 }
@@ -4747,32 +4459,24 @@ impl<'de> Deserialize<'de> for SamplingMessageContentBlock {
 }
 
 /// Capabilities of a server beyond the base protocol.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// It proposes values for arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub completions: Option<JsonObject>,
     /// Non-standard features, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub experimental: Option<BTreeMap<String, JsonObject>>,
     /// Settings of the supported protocol extensions, by name of the extension.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<BTreeMap<String, JsonObject>>,
     /// It sends log messages.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub logging: Option<JsonObject>,
     /// It has prompts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ServerCapabilitiesPrompts>,
     /// It has resources.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ServerCapabilitiesResources>,
     /// It can run requests as tasks (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<ServerCapabilitiesTasks>,
     /// It has tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ServerCapabilitiesTools>,
 }
 
@@ -4852,7 +4556,7 @@ impl ServerCapabilities {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilities { optional completions = "completions", optional experimental =
     "experimental", optional extensions = "extensions", optional logging = "logging",
     optional prompts = "prompts", optional resources = "resources", optional tasks =
@@ -4860,11 +4564,10 @@ deserialize_object! {
 }
 
 /// Capabilities of a server for prompts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesPrompts {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
@@ -4881,19 +4584,17 @@ impl ServerCapabilitiesPrompts {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilitiesPrompts { optional list_changed = "listChanged" }
 }
 
 /// Capabilities of a server for resources.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesResources {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Set if clients can subscribe to changes of single resources.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
 }
 
@@ -4919,23 +4620,20 @@ impl ServerCapabilitiesResources {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilitiesResources { optional list_changed = "listChanged", optional
     subscribe = "subscribe" }
 }
 
 /// Capabilities of a server for tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasks {
     /// It can cancel them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<JsonObject>,
     /// It can list them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<JsonObject>,
     /// The requests it can run as tasks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ServerCapabilitiesTasksRequests>,
 }
 
@@ -4971,17 +4669,16 @@ impl ServerCapabilitiesTasks {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilitiesTasks { optional cancel = "cancel", optional list = "list",
     optional requests = "requests" }
 }
 
 /// The requests that a server can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasksRequests {
     /// Requests about tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ServerCapabilitiesTasksRequestsTools>,
 }
 
@@ -5001,16 +4698,15 @@ impl ServerCapabilitiesTasksRequests {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilitiesTasksRequests { optional tools = "tools" }
 }
 
 /// The tool requests that a server can run as tasks (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTasksRequestsTools {
     /// `tools/call`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<JsonObject>,
 }
 
@@ -5027,16 +4723,15 @@ impl ServerCapabilitiesTasksRequestsTools {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilitiesTasksRequestsTools { optional call = "call" }
 }
 
 /// Capabilities of a server for tools.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilitiesTools {
     /// Set if changes of the list are announced.
-    #[serde(rename = "listChanged", skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
@@ -5053,18 +4748,17 @@ impl ServerCapabilitiesTools {
     }
 }
 
-deserialize_object! {
+object! {
     ServerCapabilitiesTools { optional list_changed = "listChanged" }
 }
 
 /// The params of `logging/setLevel` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SetLevelRequestParams {
     /// The minimum level to send.
     pub level: LoggingLevel,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -5081,32 +4775,25 @@ impl SetLevelRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     SetLevelRequestParams { required level = "level", optional meta = "_meta" }
 }
 
 /// A text field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "string")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StringSchema {
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The format of the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StringSchemaFormat>,
     /// The maximum number of characters.
-    #[serde(rename = "maxLength", skip_serializing_if = "Option::is_none")]
     pub max_length: Option<i64>,
     /// The minimum number of characters.
-    #[serde(rename = "minLength", skip_serializing_if = "Option::is_none")]
     pub min_length: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -5160,31 +4847,27 @@ impl StringSchema {
     }
 }
 
-deserialize_object! {
-    StringSchema { optional default = "default", optional description = "description",
-    optional format = "format", optional max_length = "maxLength", optional min_length =
-    "minLength", optional title = "title" }
+object! {
+    StringSchema("type" = "string") { optional default = "default", optional description
+    = "description", optional format = "format", optional max_length = "maxLength",
+    optional min_length = "minLength", optional title = "title" }
 }
 
 /// Format of the text in a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum StringSchemaFormat {
     /// A date.
-    #[serde(rename = "date")]
     Date,
     /// A date and time.
-    #[serde(rename = "date-time")]
     DateTime,
     /// An e-mail address.
-    #[serde(rename = "email")]
     Email,
     /// A URI.
-    #[serde(rename = "uri")]
     Uri,
 }
 
-deserialize_choice! {
+choice! {
     StringSchemaFormat { "date" => Date, "date-time" => DateTime, "email" => Email, "uri"
     => Uri }
 }
@@ -5208,13 +4891,12 @@ impl std::fmt::Display for StringSchemaFormat {
 }
 
 /// The params of `resources/subscribe` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscribeRequestParams {
     /// The URI of the resource.
     pub uri: String,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -5234,25 +4916,21 @@ impl SubscribeRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     SubscribeRequestParams { required uri = "uri", optional meta = "_meta" }
 }
 
 /// The notifications that a client subscribes to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
     /// Changes of the list of prompts.
-    #[serde(rename = "promptsListChanged", skip_serializing_if = "Option::is_none")]
     pub prompts_list_changed: Option<bool>,
     /// Changes of these resources, by URI.
-    #[serde(rename = "resourceSubscriptions", skip_serializing_if = "Option::is_none")]
     pub resource_subscriptions: Option<Vec<String>>,
     /// Changes of the list of resources.
-    #[serde(rename = "resourcesListChanged", skip_serializing_if = "Option::is_none")]
     pub resources_list_changed: Option<bool>,
     /// Changes of the list of tools.
-    #[serde(rename = "toolsListChanged", skip_serializing_if = "Option::is_none")]
     pub tools_list_changed: Option<bool>,
 }
 
@@ -5295,20 +4973,19 @@ impl SubscriptionFilter {
     }
 }
 
-deserialize_object! {
+object! {
     SubscriptionFilter { optional prompts_list_changed = "promptsListChanged", optional
     resource_subscriptions = "resourceSubscriptions", optional resources_list_changed =
     "resourcesListChanged", optional tools_list_changed = "toolsListChanged" }
 }
 
 /// The params of `notifications/subscriptions/acknowledged`: confirms a subscription.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotificationParams {
     /// The notifications that the server will send, out of those requested.
     pub notifications: SubscriptionFilter,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -5328,19 +5005,18 @@ impl SubscriptionsAcknowledgedNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     SubscriptionsAcknowledgedNotificationParams { required notifications =
     "notifications", optional meta = "_meta" }
 }
 
 /// The params of `subscriptions/listen` (from 2026-07-28).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
     /// The notifications to subscribe to.
     pub notifications: SubscriptionFilter,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -5360,20 +5036,18 @@ impl SubscriptionsListenRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     SubscriptionsListenRequestParams { required notifications = "notifications", optional
     meta = "_meta" }
 }
 
 /// The end of a subscription.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta")]
     pub meta: SubscriptionsListenResultMetaObject,
     /// The type of the result; `complete` when absent.
-    #[serde(rename = "resultType", skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
 }
 
@@ -5393,7 +5067,7 @@ impl SubscriptionsListenResult {
     }
 }
 
-deserialize_object! {
+object! {
     SubscriptionsListenResult { required meta = "_meta", optional result_type =
     "resultType" }
 }
@@ -5405,20 +5079,14 @@ impl ResultObject for SubscriptionsListenResult {
 }
 
 /// The `_meta` of the end of a subscription.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResultMetaObject {
     /// The id of the `subscriptions/listen` request.
-    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
     pub subscription_id: RequestId,
     /// The server's name and version.
-    #[serde(
-        rename = "io.modelcontextprotocol/serverInfo",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub server_info: Option<Implementation>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -5439,34 +5107,29 @@ impl SubscriptionsListenResultMetaObject {
     }
 }
 
-deserialize_object! {
+object! {
     SubscriptionsListenResultMetaObject { required subscription_id =
     "io.modelcontextprotocol/subscriptionId", optional server_info =
     "io.modelcontextprotocol/serverInfo"; extra }
 }
 
 /// The state of a request that runs asynchronously (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Task {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
     /// Time of the task's creation, as an ISO 8601 date and time.
-    #[serde(rename = "createdAt")]
     pub created_at: String,
     /// Time of the last status change, as an ISO 8601 date and time.
-    #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
     /// The status of the task.
     pub status: TaskStatus,
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
 }
 
@@ -5503,18 +5166,17 @@ impl Task {
     }
 }
 
-deserialize_object! {
+object! {
     Task { required task_id = "taskId", required created_at = "createdAt", required
-    last_updated_at = "lastUpdatedAt", required status = "status", optional ttl = "ttl",
+    last_updated_at = "lastUpdatedAt", required status = "status", nullable ttl = "ttl",
     optional poll_interval = "pollInterval", optional status_message = "statusMessage" }
 }
 
 /// Asks the receiver to run the request as a task (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TaskMetadata {
     /// Time to retain the task after its creation, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<i64>,
 }
 
@@ -5531,32 +5193,27 @@ impl TaskMetadata {
     }
 }
 
-deserialize_object! {
+object! {
     TaskMetadata { optional ttl = "ttl" }
 }
 
 /// Status of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TaskStatus {
     /// The task was cancelled.
-    #[serde(rename = "cancelled")]
     Cancelled,
     /// The task has finished with a result.
-    #[serde(rename = "completed")]
     Completed,
     /// The task has finished without a result.
-    #[serde(rename = "failed")]
     Failed,
     /// The task waits for input.
-    #[serde(rename = "input_required")]
     InputRequired,
     /// The task is running.
-    #[serde(rename = "working")]
     Working,
 }
 
-deserialize_choice! {
+choice! {
     TaskStatus { "cancelled" => Cancelled, "completed" => Completed, "failed" => Failed,
     "input_required" => InputRequired, "working" => Working }
 }
@@ -5581,30 +5238,24 @@ impl std::fmt::Display for TaskStatus {
 }
 
 /// The params of `notifications/tasks/status`: reports a changed status (2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskStatusNotificationParams {
     /// The task's identifier, assigned by the receiver of the request.
-    #[serde(rename = "taskId")]
     pub task_id: String,
     /// Time of the task's creation, as an ISO 8601 date and time.
-    #[serde(rename = "createdAt")]
     pub created_at: String,
     /// Time of the last status change, as an ISO 8601 date and time.
-    #[serde(rename = "lastUpdatedAt")]
     pub last_updated_at: String,
     /// The status of the task.
     pub status: TaskStatus,
     /// Time for which the task is retained after its creation, in milliseconds; `null` means no limit.
     pub ttl: Option<i64>,
     /// Interval between two polls, in milliseconds.
-    #[serde(rename = "pollInterval", skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<i64>,
     /// A description of the status.
-    #[serde(rename = "statusMessage", skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<NotificationMetaObject>,
 }
 
@@ -5648,29 +5299,26 @@ impl TaskStatusNotificationParams {
     }
 }
 
-deserialize_object! {
+object! {
     TaskStatusNotificationParams { required task_id = "taskId", required created_at =
     "createdAt", required last_updated_at = "lastUpdatedAt", required status = "status",
-    optional ttl = "ttl", optional poll_interval = "pollInterval", optional
+    nullable ttl = "ttl", optional poll_interval = "pollInterval", optional
     status_message = "statusMessage", optional meta = "_meta" }
 }
 
 /// Support of a tool for task-augmented calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TaskSupport {
     /// A call must not ask for a task.
-    #[serde(rename = "forbidden")]
     Forbidden,
     /// A call may ask for a task.
-    #[serde(rename = "optional")]
     Optional,
     /// A call must ask for a task.
-    #[serde(rename = "required")]
     Required,
 }
 
-deserialize_choice! {
+choice! {
     TaskSupport { "forbidden" => Forbidden, "optional" => Optional, "required" =>
     Required }
 }
@@ -5693,17 +5341,14 @@ impl std::fmt::Display for TaskSupport {
 }
 
 /// Plain text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "text")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: String,
     /// Hints about audience and importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5730,13 +5375,13 @@ impl TextContent {
     }
 }
 
-deserialize_object! {
-    TextContent { required text = "text", optional annotations = "annotations", optional
-    meta = "_meta" }
+object! {
+    TextContent("type" = "text") { required text = "text", optional annotations =
+    "annotations", optional meta = "_meta" }
 }
 
 /// The contents of a resource that is text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TextResourceContents {
     /// The URI of the resource.
@@ -5744,10 +5389,8 @@ pub struct TextResourceContents {
     /// The text.
     pub text: String,
     /// The media type, as in `image/png`.
-    #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -5775,17 +5418,16 @@ impl TextResourceContents {
     }
 }
 
-deserialize_object! {
+object! {
     TextResourceContents { required uri = "uri", required text = "text", optional
     mime_type = "mimeType", optional meta = "_meta" }
 }
 
 /// The strings of a choice and their titles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TitledEnumItems {
     /// The strings and their titles.
-    #[serde(rename = "anyOf")]
     pub any_of: Vec<EnumOption>,
 }
 
@@ -5796,31 +5438,25 @@ impl TitledEnumItems {
     }
 }
 
-deserialize_object! {
+object! {
     TitledEnumItems { required any_of = "anyOf" }
 }
 
 /// A choice of any number of strings with titles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "array")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TitledMultiSelectEnumSchema {
     /// The strings and their titles.
     pub items: TitledEnumItems,
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The maximum number of choices.
-    #[serde(rename = "maxItems", skip_serializing_if = "Option::is_none")]
     pub max_items: Option<i64>,
     /// The minimum number of choices.
-    #[serde(rename = "minItems", skip_serializing_if = "Option::is_none")]
     pub min_items: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -5868,28 +5504,23 @@ impl TitledMultiSelectEnumSchema {
     }
 }
 
-deserialize_object! {
-    TitledMultiSelectEnumSchema { required items = "items", optional default = "default",
-    optional description = "description", optional max_items = "maxItems", optional
-    min_items = "minItems", optional title = "title" }
+object! {
+    TitledMultiSelectEnumSchema("type" = "array") { required items = "items", optional
+    default = "default", optional description = "description", optional max_items =
+    "maxItems", optional min_items = "minItems", optional title = "title" }
 }
 
 /// A choice of one of several strings with titles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "string")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TitledSingleSelectEnumSchema {
     /// The strings and their titles.
-    #[serde(rename = "oneOf")]
     pub one_of: Vec<EnumOption>,
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -5923,40 +5554,32 @@ impl TitledSingleSelectEnumSchema {
     }
 }
 
-deserialize_object! {
-    TitledSingleSelectEnumSchema { required one_of = "oneOf", optional default =
-    "default", optional description = "description", optional title = "title" }
+object! {
+    TitledSingleSelectEnumSchema("type" = "string") { required one_of = "oneOf", optional
+    default = "default", optional description = "description", optional title = "title" }
 }
 
 /// A tool, as listed by the server.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
     /// The name for calls.
     pub name: String,
     /// The JSON Schema of the arguments, which are always an object.
-    #[serde(rename = "inputSchema")]
     pub input_schema: SchemaObject,
     /// Hints about the tool's effects.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// A description of the tool for the model that chooses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Execution options of the tool (2025-11-25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Icons for a user interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The JSON Schema of `structuredContent`; an object schema before 2026-07-28.
-    #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<SchemaObject>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -6019,7 +5642,7 @@ impl Tool {
     }
 }
 
-deserialize_object! {
+object! {
     Tool { required name = "name", required input_schema = "inputSchema", optional
     annotations = "annotations", optional description = "description", optional execution
     = "execution", optional icons = "icons", optional output_schema = "outputSchema",
@@ -6027,23 +5650,18 @@ deserialize_object! {
 }
 
 /// Hints about a tool's effects. Do not rely on those of an untrusted server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
     /// The tool may delete or overwrite data; true when absent. Only meaningful if it is not read-only.
-    #[serde(rename = "destructiveHint", skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Repeated calls have no further effect; false when absent. Only meaningful if the tool is not read-only.
-    #[serde(rename = "idempotentHint", skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// The tool interacts with external entities; true when absent.
-    #[serde(rename = "openWorldHint", skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
     /// The tool changes nothing; false when absent.
-    #[serde(rename = "readOnlyHint", skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// The display name; `title` of the tool takes precedence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -6090,18 +5708,17 @@ impl ToolAnnotations {
     }
 }
 
-deserialize_object! {
+object! {
     ToolAnnotations { optional destructive_hint = "destructiveHint", optional
     idempotent_hint = "idempotentHint", optional open_world_hint = "openWorldHint",
     optional read_only_hint = "readOnlyHint", optional title = "title" }
 }
 
 /// Tool use of a model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolChoice {
     /// The mode; `auto` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
 
@@ -6118,26 +5735,23 @@ impl ToolChoice {
     }
 }
 
-deserialize_object! {
+object! {
     ToolChoice { optional mode = "mode" }
 }
 
 /// Mode of tool use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ToolChoiceMode {
     /// The model may call tools.
-    #[serde(rename = "auto")]
     Auto,
     /// The model must not call tools.
-    #[serde(rename = "none")]
     None,
     /// The model must call a tool.
-    #[serde(rename = "required")]
     Required,
 }
 
-deserialize_choice! {
+choice! {
     ToolChoiceMode { "auto" => Auto, "none" => None, "required" => Required }
 }
 
@@ -6159,11 +5773,10 @@ impl std::fmt::Display for ToolChoiceMode {
 }
 
 /// Execution options of a tool (2025-11-25).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolExecution {
     /// Support for task-augmented calls; forbidden when absent.
-    #[serde(rename = "taskSupport", skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
 }
 
@@ -6180,28 +5793,23 @@ impl ToolExecution {
     }
 }
 
-deserialize_object! {
+object! {
     ToolExecution { optional task_support = "taskSupport" }
 }
 
 /// The result of a tool call, in a sampling conversation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "tool_result")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResultContent {
     /// The `id` of the [`ToolUseContent`] of the call.
-    #[serde(rename = "toolUseId")]
     pub tool_use_id: String,
     /// The output for the model.
     pub content: Vec<ContentBlock>,
     /// Set if the tool failed; false when absent.
-    #[serde(rename = "isError", skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// The output as JSON; an explicit `null` differs from an absent value. An object before 2026-07-28.
-    #[serde(rename = "structuredContent", skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -6242,15 +5850,14 @@ impl ToolResultContent {
     }
 }
 
-deserialize_object! {
-    ToolResultContent { required tool_use_id = "toolUseId", required content = "content",
-    optional is_error = "isError", explicit structured_content = "structuredContent",
-    optional meta = "_meta" }
+object! {
+    ToolResultContent("type" = "tool_result") { required tool_use_id = "toolUseId",
+    required content = "content", optional is_error = "isError", explicit
+    structured_content = "structuredContent", optional meta = "_meta" }
 }
 
 /// A tool call requested by the model, in a sampling conversation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "tool_use")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolUseContent {
     /// The identifier that the tool's result refers to.
@@ -6260,7 +5867,6 @@ pub struct ToolUseContent {
     /// The arguments of the call.
     pub input: JsonObject,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<MetaObject>,
 }
 
@@ -6286,19 +5892,18 @@ impl ToolUseContent {
     }
 }
 
-deserialize_object! {
-    ToolUseContent { required id = "id", required name = "name", required input =
-    "input", optional meta = "_meta" }
+object! {
+    ToolUseContent("type" = "tool_use") { required id = "id", required name = "name",
+    required input = "input", optional meta = "_meta" }
 }
 
 /// The data of the error [`URL_ELICITATION_REQUIRED`](crate::error_code::URL_ELICITATION_REQUIRED).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct UrlElicitationRequiredErrorData {
     /// The pages that the user has to visit before the request can be repeated.
     pub elicitations: Vec<ElicitRequestUrlParams>,
     /// Members that no revision of the protocol defines.
-    #[serde(flatten)]
     pub extra: LazyObject,
 }
 
@@ -6312,18 +5917,17 @@ impl UrlElicitationRequiredErrorData {
     }
 }
 
-deserialize_object! {
+object! {
     UrlElicitationRequiredErrorData { required elicitations = "elicitations"; extra }
 }
 
 /// The params of `resources/unsubscribe` (up to 2025-11-25).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UnsubscribeRequestParams {
     /// The URI of the resource.
     pub uri: String,
     /// Metadata of extensions and tracing.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<RequestMetaObject>,
 }
 
@@ -6343,12 +5947,12 @@ impl UnsubscribeRequestParams {
     }
 }
 
-deserialize_object! {
+object! {
     UnsubscribeRequestParams { required uri = "uri", optional meta = "_meta" }
 }
 
 /// The data of the error [`UNSUPPORTED_PROTOCOL_VERSION`](crate::error_code::UNSUPPORTED_PROTOCOL_VERSION).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UnsupportedProtocolVersionErrorData {
     /// The revision of the request.
@@ -6367,18 +5971,16 @@ impl UnsupportedProtocolVersionErrorData {
     }
 }
 
-deserialize_object! {
+object! {
     UnsupportedProtocolVersionErrorData { required requested = "requested", required
     supported = "supported" }
 }
 
 /// The strings of a choice.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "string")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct UntitledEnumItems {
     /// The strings.
-    #[serde(rename = "enum")]
     pub enum_: Vec<String>,
 }
 
@@ -6389,31 +5991,25 @@ impl UntitledEnumItems {
     }
 }
 
-deserialize_object! {
-    UntitledEnumItems { required enum_ = "enum" }
+object! {
+    UntitledEnumItems("type" = "string") { required enum_ = "enum" }
 }
 
 /// A choice of any number of strings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "array")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct UntitledMultiSelectEnumSchema {
     /// The strings.
     pub items: UntitledEnumItems,
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The maximum number of choices.
-    #[serde(rename = "maxItems", skip_serializing_if = "Option::is_none")]
     pub max_items: Option<i64>,
     /// The minimum number of choices.
-    #[serde(rename = "minItems", skip_serializing_if = "Option::is_none")]
     pub min_items: Option<i64>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -6461,28 +6057,23 @@ impl UntitledMultiSelectEnumSchema {
     }
 }
 
-deserialize_object! {
-    UntitledMultiSelectEnumSchema { required items = "items", optional default =
-    "default", optional description = "description", optional max_items = "maxItems",
-    optional min_items = "minItems", optional title = "title" }
+object! {
+    UntitledMultiSelectEnumSchema("type" = "array") { required items = "items", optional
+    default = "default", optional description = "description", optional max_items =
+    "maxItems", optional min_items = "minItems", optional title = "title" }
 }
 
 /// A choice of one of several strings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(tag = "type", rename = "string")]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct UntitledSingleSelectEnumSchema {
     /// The strings.
-    #[serde(rename = "enum")]
     pub enum_: Vec<String>,
     /// The initial value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// A description for users or for a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The display name; `name` when absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
@@ -6516,7 +6107,7 @@ impl UntitledSingleSelectEnumSchema {
     }
 }
 
-deserialize_object! {
-    UntitledSingleSelectEnumSchema { required enum_ = "enum", optional default =
-    "default", optional description = "description", optional title = "title" }
+object! {
+    UntitledSingleSelectEnumSchema("type" = "string") { required enum_ = "enum", optional
+    default = "default", optional description = "description", optional title = "title" }
 }

@@ -48,6 +48,7 @@ fn branches(schema: &Schema) -> impl Iterator<Item = &Schema> {
 
 /// Returns the types that a schema mentions, each once: those in `type`, otherwise those of the values in `enum` and
 /// `const`, otherwise those of all branches. The list is empty if the schema has none of them.
+#[inline]
 pub fn types_of<'a>(schema: &'a Schema, root: &'a Schema) -> Vec<&'a str> {
     let mut types = Vec::new();
     collect_types(schema, root, &mut MAX_STEPS.clone(), &mut types);

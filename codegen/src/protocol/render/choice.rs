@@ -33,19 +33,19 @@ pub(super) fn render(
         let docs = input.overlay.docs(&format!("{name}.{value}"));
         let docs = doc(&docs.map_or_else(|| format!("The value `{value}`."), str::to_owned));
         let default = (default == Some(*value)).then(|| quote! { #[default] });
-        quote! { #docs #default #[serde(rename = #value)] #ident }
+        quote! { #docs #default #ident }
     });
     let name = ident(name);
     let names = names(&name, &order, &idents);
     Ok(quote! {
         #docs
         #[derive(
-            Clone, Copy, Debug, #derive_default PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
+            Clone, Copy, Debug, #derive_default PartialEq, Eq, PartialOrd, Ord, Hash,
         )]
         #[non_exhaustive]
         pub enum #name { #(#variants,)* }
 
-        deserialize_choice! { #name { #(#order => #idents),* } }
+        choice! { #name { #(#order => #idents),* } }
 
         #names
     })

@@ -86,7 +86,7 @@ fn type_definitions(input: Input<'_>) -> Result<TokenStream> {
         use serde::{Deserialize, Deserializer, Serialize};
         use serde_json::Value;
 
-        use crate::read_object::{deserialize_choice, deserialize_object};
+        use crate::object::{choice, object};
         use crate::result::{ResultObject, require};
         use crate::tagged::{self, Tagged};
         use crate::{#(#hand_written),*};

@@ -79,9 +79,6 @@ impl<'a> Record<'a> {
         let docs = self.input.overlay.docs(self.name).unwrap_or_default();
         let docs = doc(docs);
         let default = has_default(self.input, self.name).then(|| quote! { Default, });
-        let tag = self
-            .tag
-            .map(|(key, value)| quote! { #[serde(tag = #key, rename = #value)] });
         let fields = self
             .fields
             .iter()
@@ -89,37 +86,36 @@ impl<'a> Record<'a> {
         let extra = self.open.then(|| {
             quote! {
                 /// Members that no revision of the protocol defines.
-                #[serde(flatten)]
                 pub extra: LazyObject,
             }
         });
-        let (methods, reading) = (self.methods(), self.reading());
+        let (methods, json) = (self.methods(), self.json());
         let result = self.result();
         quote! {
             #docs
-            #[derive(Clone, Debug, #default PartialEq, Serialize)]
-            #tag
+            #[derive(Clone, Debug, #default PartialEq)]
             #[non_exhaustive]
             pub struct #name { #(#fields)* #extra }
 
             impl #name { #methods }
 
-            #reading
+            #json
 
             #result
         }
     }
 
-    /// Renders the implementation of `Deserialize`.
-    fn reading(&self) -> TokenStream {
+    /// Renders the implementations of `Deserialize` and `Serialize`.
+    fn json(&self) -> TokenStream {
         let name = ident(self.name);
+        let tag = self.tag.map(|(key, value)| quote! { (#key = #value) });
         let fields = self.fields.iter().map(|field| {
             let FieldType { member, ident, .. } = field.rust;
-            let reader = field.reader();
-            quote! { #reader #ident = #member }
+            let kind = field.kind();
+            quote! { #kind #ident = #member }
         });
         let extra = self.open.then(|| quote! { ; extra });
-        quote! { deserialize_object! { #name { #(#fields),* #extra } } }
+        quote! { object! { #name #tag { #(#fields),* #extra } } }
     }
 
     fn methods(&self) -> TokenStream {
@@ -235,29 +231,23 @@ impl Field<'_> {
             Some(docs) => doc(docs),
             None => doc(&format!("The member `{member}`.")),
         };
-        let rename = (ident != member).then(|| quote! { rename = #member, });
         if self.facts.required {
-            let rename = rename.map(|rename| quote! { #[serde(#rename)] });
-            return quote! { #docs #rename pub #ident: #ty, };
-        }
-        quote! {
-            #docs
-            #[serde(#rename skip_serializing_if = "Option::is_none")]
-            pub #ident: Option<#ty>,
+            quote! { #docs pub #ident: #ty, }
+        } else {
+            quote! { #docs pub #ident: Option<#ty>, }
         }
     }
 
-    /// Returns the function of `read_object` that determines the value of the field.
-    fn reader(&self) -> Ident {
+    /// Returns the kind of the field for the macro `object`.
+    fn kind(&self) -> Ident {
         let ty = type_name(&self.rust.ty);
-        let reader = match (self.facts.required, ty.as_str()) {
-            // A revision may not have a member that others require, and that may be `null`.
-            (true, "Option") => "optional",
+        let kind = match (self.facts.required, ty.as_str()) {
+            (true, "Option") => "nullable",
             (true, _) => "required",
             (false, "Value") => "explicit",
             (false, _) => "optional",
         };
-        format_ident!("{reader}")
+        format_ident!("{kind}")
     }
 }
 

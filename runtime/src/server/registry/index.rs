@@ -21,6 +21,7 @@ pub(crate) struct Index {
 }
 
 impl fmt::Debug for Index {
+    #[inline]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(&self.entries).finish()
     }

@@ -1,20 +1,29 @@
-//! Deserialization of structs and of enumerations of strings.
+//! JSON of structs and of enumerations of strings.
 //!
-//! serde's derive compiles three times as much code for each type: it also reads a struct from an array, and an enumeration from an
-//! object, neither of which is JSON of the protocol.
+//! serde's derives compile more than twice as much code for each type. They also read a struct from an array and an enumeration from an
+//! object, which is not JSON of the protocol, and write each member a second time for structs that stand for raw JSON.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
 use crate::tagged::Text;
 
-/// Implements `Deserialize` for a struct, given for each field if the member is `required`, `optional` or `explicit`, and its name,
-/// and the field with all other members if there is one.
-macro_rules! deserialize_object {
-    ($name:ident { $($reader:ident $field:ident = $member:literal),* $(; $extra:ident)? }) => {
+/// Implements `Deserialize` and `Serialize` for a struct. Each field has one of these kinds, and the name of its member:
+///
+/// - `required`: the member must be present.
+/// - `optional`: the member may be absent or `null`, and is not written if it is.
+/// - `nullable`: the same, and it is written as `null`.
+/// - `explicit`: the member may be absent; `null` is a value.
+///
+/// A tag is a member with a constant value, which is written first and not read. All other members are those of the last field, if it
+/// has no name.
+macro_rules! object {
+    ($name:ident $(($tag:literal = $value:literal))? { $($kind:ident $field:ident = $member:literal),* $(; $extra:ident)? }) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct ObjectVisitor;
@@ -29,15 +38,15 @@ macro_rules! deserialize_object {
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         $(let mut $field = None;)*
                         $(let mut $extra = crate::JsonObject::new();)?
-                        while let Some(key) = crate::read_object::next_key(&mut map)? {
+                        while let Some(key) = crate::object::next_key(&mut map)? {
                             let read = match &*key {
-                                $($member => crate::read_object::read(&mut map, &mut $field, $member),)*
-                                _key => crate::read_object::deserialize_object!(@other map _key $($extra)?),
+                                $($member => crate::object::read(&mut map, &mut $field, $member),)*
+                                _key => crate::object::object!(@other map _key $($extra)?),
                             };
                             read?;
                         }
                         Ok($name {
-                            $($field: crate::read_object::deserialize_object!(@$reader $field $member),)*
+                            $($field: crate::object::object!(@read $kind $field $member),)*
                             $($extra: $extra.into(),)?
                         })
                     }
@@ -46,35 +55,62 @@ macro_rules! deserialize_object {
                 deserializer.deserialize_map(ObjectVisitor)
             }
         }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                #[allow(unused_mut, reason = "a struct may have no members")]
+                let mut map = serializer.serialize_map(None)?;
+                $(serde::ser::SerializeMap::serialize_entry(&mut map, $tag, $value)?;)?
+                $(crate::object::object!(@write $kind map $member self.$field);)*
+                $(crate::object::write_all(&mut map, &self.$extra)?;)?
+                serde::ser::SerializeMap::end(map)
+            }
+        }
     };
-    (@other $map:ident $key:ident) => { crate::read_object::skip(&mut $map) };
+    (@other $map:ident $key:ident) => { crate::object::skip(&mut $map) };
     (@other $map:ident $key:ident $extra:ident) => {
-        crate::read_object::insert(&mut $map, &mut $extra, $key)
+        crate::object::insert(&mut $map, &mut $extra, $key)
     };
-    // A member that must be present.
-    (@required $field:ident $member:literal) => {
+    (@read required $field:ident $member:literal) => {
         $field.ok_or_else(|| serde::de::Error::missing_field($member))?
     };
-    // A member that may be absent or `null`.
-    (@optional $field:ident $member:literal) => { $field.flatten() };
-    // A member that may be absent, and is a value if it is `null`.
-    (@explicit $field:ident $member:literal) => { $field };
+    (@read optional $field:ident $member:literal) => { $field.flatten() };
+    (@read nullable $field:ident $member:literal) => { $field.flatten() };
+    (@read explicit $field:ident $member:literal) => { $field };
+    (@write required $map:ident $member:literal $value:expr) => {
+        serde::ser::SerializeMap::serialize_entry(&mut $map, $member, &$value)?;
+    };
+    (@write optional $map:ident $member:literal $value:expr) => {
+        crate::object::write(&mut $map, $member, &$value)?;
+    };
+    (@write nullable $map:ident $member:literal $value:expr) => {
+        serde::ser::SerializeMap::serialize_entry(&mut $map, $member, &$value)?;
+    };
+    (@write explicit $map:ident $member:literal $value:expr) => {
+        crate::object::write(&mut $map, $member, &$value)?;
+    };
 }
 
-/// Implements `Deserialize` for an enumeration, given the string of each variant.
-macro_rules! deserialize_choice {
+/// Implements `Deserialize` and `Serialize` for an enumeration, given the string of each variant.
+macro_rules! choice {
     ($name:ident { $($value:literal => $variant:ident),* }) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 const VARIANTS: &[$name] = &[$($name::$variant),*];
-                let visitor = crate::read_object::ChoiceVisitor(&[$($value),*]);
+                let visitor = crate::object::ChoiceVisitor(&[$($value),*]);
                 deserializer.deserialize_str(visitor).map(|position| VARIANTS[position])
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
             }
         }
     };
 }
 
-pub(crate) use {deserialize_choice, deserialize_object};
+pub(crate) use {choice, object};
 
 pub(crate) fn next_key<'de, A: MapAccess<'de>>(
     map: &mut A,
@@ -83,7 +119,7 @@ pub(crate) fn next_key<'de, A: MapAccess<'de>>(
 }
 
 /// Reads a member that must not occur twice.
-pub(crate) fn read<'de, T: serde::Deserialize<'de>, A: MapAccess<'de>>(
+pub(crate) fn read<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     map: &mut A,
     value: &mut Option<T>,
     member: &'static str,
@@ -110,6 +146,24 @@ pub(crate) fn insert<'de, A: MapAccess<'de>>(
     Ok(())
 }
 
+/// Writes a member unless it is absent.
+pub(crate) fn write<M: SerializeMap, T: Serialize>(
+    map: &mut M,
+    member: &'static str,
+    value: &Option<T>,
+) -> Result<(), M::Error> {
+    match value {
+        Some(value) => map.serialize_entry(member, value),
+        None => Ok(()),
+    }
+}
+
+/// Writes the members that the protocol does not define.
+pub(crate) fn write_all<M: SerializeMap>(map: &mut M, extra: &JsonObject) -> Result<(), M::Error> {
+    let mut members = extra.iter();
+    members.try_for_each(|(member, value)| map.serialize_entry(member, value))
+}
+
 /// Visitor of a string that is one of some values. Returns its position.
 pub(crate) struct ChoiceVisitor(pub(crate) &'static [&'static str]);
 
@@ -133,7 +187,8 @@ mod tests {
     use serde_json::json;
 
     use crate::{
-        Icon, Implementation, LoggingLevel, LoggingMessageNotificationParams, RequestMetaObject,
+        CallToolResult, CancelTaskResult, Icon, ImageContent, Implementation, LoggingLevel,
+        LoggingMessageNotificationParams, MetaObject, RequestMetaObject, TaskStatus,
     };
 
     fn error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
@@ -203,9 +258,43 @@ mod tests {
     }
 
     #[test]
+    fn members_are_written_in_order_with_the_tag_first() {
+        let image = ImageContent::new("AA==", "image/png").with_meta(MetaObject::new());
+        let text = r#"{"type":"image","data":"AA==","mimeType":"image/png","_meta":{}}"#;
+        assert_eq!(serde_json::to_string(&image).unwrap(), text);
+        let mut meta = RequestMetaObject::new().with_progress_token(7);
+        meta.extra.insert("a/b".to_owned(), json!([]));
+        let text = r#"{"progressToken":7,"a/b":[]}"#;
+        assert_eq!(serde_json::to_string(&meta).unwrap(), text);
+        assert_eq!(
+            serde_json::to_value(&meta).unwrap(),
+            json!({"progressToken": 7, "a/b": []})
+        );
+        assert_eq!(
+            serde_json::to_string(&LoggingLevel::Info).unwrap(),
+            r#""info""#
+        );
+    }
+
+    #[test]
+    fn a_nullable_member_is_always_written() {
+        let task = CancelTaskResult::new("t", "c", "u", TaskStatus::Working, None);
+        let written = serde_json::to_value(&task).unwrap();
+        assert_eq!(written["ttl"], json!(null));
+        assert_eq!(
+            serde_json::from_value::<CancelTaskResult>(written).unwrap(),
+            task
+        );
+    }
+
+    #[test]
     fn null_is_a_value_of_members_with_any_value() {
         let text = r#"{"level":"info","data":null}"#;
         let message: LoggingMessageNotificationParams = serde_json::from_str(text).unwrap();
         assert_eq!(message.data, json!(null));
+        let text = r#"{"content":[],"structuredContent":null}"#;
+        let result: CallToolResult = serde_json::from_str(text).unwrap();
+        assert_eq!(result.structured_content, Some(json!(null)));
+        assert_eq!(serde_json::to_string(&result).unwrap(), text);
     }
 }
