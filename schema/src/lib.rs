@@ -114,6 +114,11 @@ pub mod internal {
     pub use crate::uri_template::expand_uri_template;
     pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};
 
+    /// JSON of structs.
+    pub mod object {
+        pub use crate::object::{insert, next_key, object, read, skip, write, write_all};
+    }
+
     /// JSON-RPC messages as bytes: parsing with bounds, and writing.
     pub mod wire {
         pub use crate::wire::*;

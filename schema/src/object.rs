@@ -22,7 +22,9 @@ use crate::tagged::Text;
 ///
 /// A tag is a member with a constant value, which is written first and not read. All other members are those of the last field, if it
 /// has no name.
-macro_rules! object {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __object {
     ($name:ident $(($tag:literal = $value:literal))? { $($kind:ident $field:ident = $member:literal),* $(; $extra:ident)? }) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -37,16 +39,16 @@ macro_rules! object {
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
                         $(let mut $field = None;)*
-                        $(let mut $extra = crate::JsonObject::new();)?
-                        while let Some(key) = crate::object::next_key(&mut map)? {
+                        $(let mut $extra = $crate::JsonObject::new();)?
+                        while let Some(key) = $crate::internal::object::next_key(&mut map)? {
                             let read = match &*key {
-                                $($member => crate::object::read(&mut map, &mut $field, $member),)*
-                                _key => crate::object::object!(@other map _key $($extra)?),
+                                $($member => $crate::internal::object::read(&mut map, &mut $field, $member),)*
+                                _key => $crate::__object!(@other map _key $($extra)?),
                             };
                             read?;
                         }
                         Ok($name {
-                            $($field: crate::object::object!(@read $kind $field $member),)*
+                            $($field: $crate::__object!(@read $kind $field $member),)*
                             $($extra: $extra.into(),)?
                         })
                     }
@@ -61,15 +63,15 @@ macro_rules! object {
                 #[allow(unused_mut, reason = "a struct may have no members")]
                 let mut map = serializer.serialize_map(None)?;
                 $(serde::ser::SerializeMap::serialize_entry(&mut map, $tag, $value)?;)?
-                $(crate::object::object!(@write $kind map $member self.$field);)*
-                $(crate::object::write_all(&mut map, &self.$extra)?;)?
+                $($crate::__object!(@write $kind map $member self.$field);)*
+                $($crate::internal::object::write_all(&mut map, &self.$extra)?;)?
                 serde::ser::SerializeMap::end(map)
             }
         }
     };
-    (@other $map:ident $key:ident) => { crate::object::skip(&mut $map) };
+    (@other $map:ident $key:ident) => { $crate::internal::object::skip(&mut $map) };
     (@other $map:ident $key:ident $extra:ident) => {
-        crate::object::insert(&mut $map, &mut $extra, $key)
+        $crate::internal::object::insert(&mut $map, &mut $extra, $key)
     };
     (@read required $field:ident $member:literal) => {
         $field.ok_or_else(|| serde::de::Error::missing_field($member))?
@@ -81,13 +83,13 @@ macro_rules! object {
         serde::ser::SerializeMap::serialize_entry(&mut $map, $member, &$value)?;
     };
     (@write optional $map:ident $member:literal $value:expr) => {
-        crate::object::write(&mut $map, $member, &$value)?;
+        $crate::internal::object::write(&mut $map, $member, $value.as_ref())?;
     };
     (@write nullable $map:ident $member:literal $value:expr) => {
         serde::ser::SerializeMap::serialize_entry(&mut $map, $member, &$value)?;
     };
     (@write explicit $map:ident $member:literal $value:expr) => {
-        crate::object::write(&mut $map, $member, &$value)?;
+        $crate::internal::object::write(&mut $map, $member, $value.as_ref())?;
     };
 }
 
@@ -110,16 +112,17 @@ macro_rules! choice {
     };
 }
 
-pub(crate) use {choice, object};
+pub(crate) use choice;
 
-pub(crate) fn next_key<'de, A: MapAccess<'de>>(
-    map: &mut A,
-) -> Result<Option<Cow<'de, str>>, A::Error> {
+pub use crate::__object as object;
+
+/// Returns the key of the next member.
+pub fn next_key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
     Ok(map.next_key()?.map(|Text(key)| key))
 }
 
 /// Reads a member that must not occur twice.
-pub(crate) fn read<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+pub fn read<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     map: &mut A,
     value: &mut Option<T>,
     member: &'static str,
@@ -132,12 +135,12 @@ pub(crate) fn read<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
 }
 
 /// Skips an unknown member.
-pub(crate) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+pub fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
     map.next_value().map(|IgnoredAny| ())
 }
 
 /// Adds a member to those that the protocol does not define.
-pub(crate) fn insert<'de, A: MapAccess<'de>>(
+pub fn insert<'de, A: MapAccess<'de>>(
     map: &mut A,
     extra: &mut JsonObject,
     key: &str,
@@ -147,10 +150,10 @@ pub(crate) fn insert<'de, A: MapAccess<'de>>(
 }
 
 /// Writes a member unless it is absent.
-pub(crate) fn write<M: SerializeMap, T: Serialize>(
+pub fn write<M: SerializeMap, T: Serialize>(
     map: &mut M,
     member: &'static str,
-    value: &Option<T>,
+    value: Option<&T>,
 ) -> Result<(), M::Error> {
     match value {
         Some(value) => map.serialize_entry(member, value),
@@ -159,7 +162,7 @@ pub(crate) fn write<M: SerializeMap, T: Serialize>(
 }
 
 /// Writes the members that the protocol does not define.
-pub(crate) fn write_all<M: SerializeMap>(map: &mut M, extra: &JsonObject) -> Result<(), M::Error> {
+pub fn write_all<M: SerializeMap>(map: &mut M, extra: &JsonObject) -> Result<(), M::Error> {
     let mut members = extra.iter();
     members.try_for_each(|(member, value)| map.serialize_entry(member, value))
 }

@@ -49,6 +49,7 @@ fn update(context: &mut Context, part: Option<&[u8]>) {
 /// The whole digest, in base64: others may choose the text of a question, and could find two questions whose digests share a
 /// prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(super) struct QuestionId(Box<str>);
 
 impl QuestionId {

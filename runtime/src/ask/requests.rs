@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use treenail_schema::InputRequest;
+use treenail_schema::internal::object::object;
 
 use crate::ask::error::AskError;
 use crate::wire::RpcError;
@@ -134,17 +134,18 @@ impl Drop for PendingReply<'_> {
 const MESSAGE_CHARACTERS: usize = 1_000;
 
 fn read_error(text: &str) -> RpcError {
-    #[derive(Deserialize)]
     struct ErrorObject {
         code: i64,
-        #[serde(default)]
-        message: String,
+        message: Option<String>,
         data: Option<Value>,
     }
 
+    object! { ErrorObject { required code = "code", optional message = "message", optional data = "data" } }
+
     match serde_json::from_str::<ErrorObject>(text) {
         Ok(error) => {
-            let message: String = error.message.chars().take(MESSAGE_CHARACTERS).collect();
+            let message = error.message.unwrap_or_default();
+            let message: String = message.chars().take(MESSAGE_CHARACTERS).collect();
             let mut read = RpcError::new(error.code, message);
             read.data = error.data;
             read

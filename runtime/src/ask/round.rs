@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use treenail_schema::InputRequest;
+use treenail_schema::internal::object::object;
 
 use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
@@ -87,7 +87,7 @@ impl ElicitConfig {
 }
 
 /// State that a client carries from one round to the next.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 struct State {
     /// In seconds since 1970.
     expires: u64,
@@ -100,15 +100,25 @@ struct State {
     /// Results of [`Context::once`](crate::Context::once).
     once: BTreeMap<String, Box<RawValue>>,
     /// The principal of the caller according to the layers around the tool, which run after the state has been opened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<Box<str>>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+object! { State {
+    required expires = "expires",
+    required rounds = "rounds",
+    required asked = "asked",
+    required answers = "answers",
+    required once = "once",
+    optional caller = "caller"
+} }
+
+#[derive(Clone, Debug)]
 struct Answer {
     to: QuestionId,
     value: Box<RawValue>,
 }
+
+object! { Answer { required to = "to", required value = "value" } }
 
 type Responses = BTreeMap<String, Box<RawValue>>;
 

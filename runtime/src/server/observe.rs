@@ -7,7 +7,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
+use treenail_schema::internal::object::object;
 use treenail_schema::{Method, Revision};
 
 use crate::extensions::Extensions;
@@ -150,12 +150,12 @@ pub enum Outcome {
 }
 
 /// The parts of a JSON-RPC error that an observer sees.
-#[derive(Deserialize)]
 struct ErrorObject {
     code: i64,
-    #[serde(default)]
-    message: String,
+    message: Option<String>,
 }
+
+object! { ErrorObject { required code = "code", optional message = "message" } }
 
 impl Outcome {
     /// Reads the outcome from a response.
@@ -163,7 +163,10 @@ impl Outcome {
         let text = std::str::from_utf8(response).unwrap_or_default();
         if let Some(error) = member(text, "error") {
             return match serde_json::from_str(error) {
-                Ok(ErrorObject { code, message }) => Self::Error { code, message },
+                Ok(ErrorObject { code, message }) => Self::Error {
+                    code,
+                    message: message.unwrap_or_default(),
+                },
                 Err(_) => Self::Success,
             };
         }
