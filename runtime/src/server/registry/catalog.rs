@@ -104,7 +104,7 @@ impl Catalog {
         self.check()
     }
 
-    /// Rejects duplicate keys.
+    /// Rejects duplicate keys, except those of templates that are in no list.
     fn check(&self) -> Result<(), String> {
         let [listed @ .., _] = self.lists();
         listed.into_iter().try_for_each(EntryList::check)
