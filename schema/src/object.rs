@@ -20,8 +20,8 @@ use crate::tagged::Text;
 /// - `nullable`: the same, and it is written as `null`.
 /// - `explicit`: the member may be absent; `null` is a value.
 ///
-/// A tag is a member with a constant value, which is written first and not read. All other members are those of the last field, if it
-/// has no name.
+/// A tag is a member with a constant value, which is written first and not read. A field after `;` has all members without a field of
+/// their own.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __object {

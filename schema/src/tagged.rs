@@ -112,6 +112,10 @@ impl<'de> Deserialize<'de> for Text<'de> {
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Text<'de>, E> {
                 Ok(Text(Cow::Borrowed(text)))
             }
+
+            fn visit_string<E: Error>(self, text: String) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
         }
 
         // A newtype would hide the string from readers that report the path of an error.
