@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use treenail_schema::InputRequest;
-use treenail_schema::internal::object::object;
 
 use crate::ask::error::AskError;
 use crate::wire::RpcError;
@@ -134,22 +132,12 @@ impl Drop for PendingReply<'_> {
 const MESSAGE_CHARACTERS: usize = 1_000;
 
 fn read_error(text: &str) -> RpcError {
-    struct ErrorObject {
-        code: i64,
-        message: Option<String>,
-        data: Option<Value>,
-    }
-
-    object! { ErrorObject { required code = "code", optional message = "message", optional data = "data" } }
-
-    match serde_json::from_str::<ErrorObject>(text) {
-        Ok(error) => {
-            let message = error.message.unwrap_or_default();
-            let message: String = message.chars().take(MESSAGE_CHARACTERS).collect();
-            let mut read = RpcError::new(error.code, message);
-            read.data = error.data;
-            read
+    match serde_json::from_str::<RpcError>(text) {
+        Ok(mut error) => {
+            let message: String = error.message.chars().take(MESSAGE_CHARACTERS).collect();
+            error.message = message.into();
+            error
         }
-        Err(_) => RpcError::internal("the client's error has no code"),
+        Err(_) => RpcError::internal("the client's error has no code or no message"),
     }
 }

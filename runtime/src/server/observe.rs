@@ -7,11 +7,10 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
-use treenail_schema::internal::object::object;
 use treenail_schema::{Method, Revision};
 
 use crate::extensions::Extensions;
-use crate::wire::{Members, as_string};
+use crate::wire::{Members, RpcError, as_string};
 
 /// Observer of the requests to a server, added by [`ServerBuilder::observe`](crate::ServerBuilder::observe). The crate
 /// `treenail-otel` has one for OpenTelemetry.
@@ -149,23 +148,15 @@ pub enum Outcome {
     },
 }
 
-/// The parts of a JSON-RPC error that an observer sees.
-struct ErrorObject {
-    code: i64,
-    message: Option<String>,
-}
-
-object! { ErrorObject { required code = "code", optional message = "message" } }
-
 impl Outcome {
     /// Reads the outcome from a response.
     pub(crate) fn of_response(response: &[u8]) -> Self {
         let text = std::str::from_utf8(response).unwrap_or_default();
         if let Some(error) = member(text, "error") {
-            return match serde_json::from_str(error) {
-                Ok(ErrorObject { code, message }) => Self::Error {
+            return match serde_json::from_str::<RpcError>(error) {
+                Ok(RpcError { code, message, .. }) => Self::Error {
                     code,
-                    message: message.unwrap_or_default(),
+                    message: message.into_owned(),
                 },
                 Err(_) => Self::Success,
             };

@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::error_code;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error_code;
+use crate::object::object;
 use crate::wire::{SyntaxError, quoted};
 
 /// JSON-RPC error object: the `error` member of a response.
 ///
 /// A failed tool does not return one. Its failure is a *result* that the model can read, see
 /// `ToolError`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RpcError {
     /// Error code. The constants are in [`crate::error_code`].
@@ -21,9 +21,10 @@ pub struct RpcError {
     /// Short description of the error, one sentence.
     pub message: Cow<'static, str>,
     /// Additional data that the specification defines for the code, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
+
+object! { RpcError { required code = "code", required message = "message", optional data = "data" } }
 
 impl RpcError {
     /// Creates an error without data.
