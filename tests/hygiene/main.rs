@@ -179,7 +179,7 @@ pub mod bare {
     #[::treenail::mcp_client(namespace = "contract")]
     pub trait Contract {
         /// Waits.
-        #[tool(read_only)]
+        #[::treenail::tool(read_only)]
         async fn wait(
             &self,
             _cx: &::treenail::Context,
@@ -208,6 +208,7 @@ pub mod bare {
             &self,
             __items: u8,
             __arguments: Unit,
+            answer: u8,
         ) -> impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>>;
 
         /// A part.
@@ -243,6 +244,7 @@ pub mod bare {
             &self,
             item: u8,
             _: Unit,
+            _: u8,
         ) -> impl ::treenail::Stream<Item = Result<u8, ::std::fmt::Error>> {
             ::tokio_stream::once(Result::Ok(item))
         }

@@ -9,7 +9,7 @@ use crate::krate::Krate;
 use crate::signature::Function;
 use crate::tool::check as rules;
 use crate::tool::expand::{block_stub, impl_mount};
-use crate::tool::model::extract;
+use crate::tool::model::{extract, is_mark};
 use crate::tool::parse::{ImplBlock, Member};
 
 use super::{check, expand};
@@ -48,7 +48,7 @@ pub(crate) fn implement(
 /// Removes our marks from a function, and reports them.
 fn without_marks(function: &mut Function, sink: &mut Sink) {
     let marks = extract(&mut function.attributes, |mark| {
-        MARKS.iter().any(|name| mark.path().is_ident(name))
+        MARKS.iter().any(|name| is_mark(mark.path(), name))
     });
     check::marks_belong_in_the_trait(&marks, sink);
     for param in &mut function.signature.inputs {

@@ -14,7 +14,7 @@ use crate::args::Keys;
 use crate::diag::Sink;
 use crate::docs;
 use crate::signature::peel;
-use crate::tool::model::{Argument, Feature, Input, Kind, Name, TOOL_KEYS, extract};
+use crate::tool::model::{Argument, Feature, Input, Kind, Name, TOOL_KEYS, extract, is_mark};
 
 use super::parse::{Member, Method, Trait};
 
@@ -95,9 +95,11 @@ impl Entry {
     fn read(method: &mut Method, sink: &mut Sink) -> Self {
         let attributes = &mut method.function.attributes;
         let namespace = extract(attributes, |mark| mark.path().is_ident("namespace"));
-        let tool = extract(attributes, |mark| mark.path().is_ident("tool"));
+        let tool = extract(attributes, |mark| is_mark(mark.path(), "tool"));
         let mut others = extract(attributes, |mark| {
-            mark.path().is_ident("prompt") || mark.path().is_ident("resource")
+            ["prompt", "resource"]
+                .iter()
+                .any(|name| is_mark(mark.path(), name))
         });
         if namespace.is_empty() {
             return Self::Tool(Tool::read(method, &tool, others, sink));

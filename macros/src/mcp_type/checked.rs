@@ -89,6 +89,7 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
     attributes(&mut plain, |attributes| {
         attributes.retain(|attribute| !is_of_derives(attribute));
     });
+    let has_default = has_default(&for_serde);
     let mut count = 0;
     checked_fields(&mut for_serde, |field, leaf| {
         let checked = checked_type(krate, direction, (leaf, &field.ty));
@@ -99,8 +100,9 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
         let serialize = direction.writes().then(|| path("serialize"));
         let serialize = serialize.map(|path| quote!(serialize_with = #path,));
         let deserialize = direction.reads().then(|| path("deserialize"));
-        let default = outermost(&field.ty).filter(|name| name == "Option");
-        let default = default.map(|_| quote!(default,));
+        let is_option = outermost(&field.ty).is_some_and(|name| name == "Option");
+        let may_be_missing = is_option && field.ident.is_some() && !has_default;
+        let default = may_be_missing.then(|| quote!(default,));
         let deserialize = deserialize.map(|path| quote!(#default deserialize_with = #path));
         let attribute = parse_quote!(#[serde(#serialize #deserialize)]);
         field.attrs.push(attribute);
@@ -147,6 +149,18 @@ fn at(tokens: TokenStream, span: Span) -> TokenStream {
         token
     });
     tokens.collect()
+}
+
+/// Returns `true` if missing fields have the values of the whole type's default.
+fn has_default(item: &Item) -> bool {
+    let Item::Struct(item) = item else {
+        return false;
+    };
+    let mut serde = item
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("serde"));
+    serde.any(|attribute| has_ident(attribute.meta.to_token_stream(), &|name| name == "default"))
 }
 
 fn is_understood(item: &mut Item) -> bool {

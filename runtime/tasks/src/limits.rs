@@ -59,8 +59,8 @@ limits! {
         sweep_interval: Duration = Duration::from_secs(10),
         /// The `pollIntervalMs` that clients receive. Default 1 s.
         poll_interval: Duration = Duration::from_secs(1),
-        /// Maximum number of subscribed tasks (`taskIds`) of this process whose changes in other processes are watched. Others
-        /// receive the changes in this process only. Default 1,024.
+        /// Maximum number of tasks of this process that are subscribed (`taskIds`). A subscription to more of them is acknowledged
+        /// without them. A task counts until it ends, even without subscribers. Default 1,024.
         watched: usize = 1_024,
         /// Timeout of one operation of the store. Default 10 s.
         store_timeout: Duration = Duration::from_secs(10),

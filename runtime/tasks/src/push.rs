@@ -129,7 +129,11 @@ pub(crate) async fn accept(
                 version,
                 record,
             }) if engine.watch.add(&key.id) => {
-                engine.watch.publish(&key, version, &record);
+                // The local run may have changed it since.
+                match engine.local(&key.id) {
+                    Some(run) => engine.watch.publish(&key, run.version(), &run.record()),
+                    None => engine.watch.publish(&key, version, &record),
+                }
                 accepted.push(id);
             }
             Ok(_) => tracing::warn!("a task has no subscription: too many tasks are watched"),

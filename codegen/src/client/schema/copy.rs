@@ -32,9 +32,13 @@ impl Reader<'_> {
         base: &Map<String, Value>,
         schema: &'v Value,
     ) -> Result<Cow<'v, Value>, String> {
-        let is_form =
-            |key: &&String| key.as_str() != "type" && has_form(&json!({ key.as_str(): true }));
-        if base.keys().any(|key| is_form(&key) || key == "required") {
+        // An alternative with types of its own is one of those of the base.
+        let is_needed = |key: &str| match key {
+            "type" => !has_type(schema),
+            "required" => true,
+            key => has_form(&json!({ key: true })),
+        };
+        if base.keys().any(|key| is_needed(key)) {
             self.budget.charge_copies(base.values().chain([schema]))?;
             Ok(Cow::Owned(json!({ "allOf": [schema, base] })))
         } else {
@@ -66,6 +70,14 @@ impl Reader<'_> {
         });
         each.collect()
     }
+}
+
+/// Returns `true` if a schema determines the types of its values.
+fn has_type(schema: &Value) -> bool {
+    const KEYS: [&str; 7] = ["type", "$ref", "const", "enum", "allOf", "anyOf", "oneOf"];
+
+    let mut keys = KEYS.iter();
+    keys.any(|key| schema.get(key).is_some()) || !schema.is_object()
 }
 
 /// The title and the description of a schema.

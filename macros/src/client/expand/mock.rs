@@ -324,7 +324,7 @@ fn items_setter(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         #[must_use]
         #vis fn #setter<__Items>(
             mut self,
-            answer: impl ::core::ops::Fn(#(#types),*) -> __Items
+            __answer: impl ::core::ops::Fn(#(#types),*) -> __Items
                 + ::core::marker::Send
                 + ::core::marker::Sync
                 + 'static,
@@ -334,7 +334,7 @@ fn items_setter(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
             __Items::IntoIter: ::core::marker::Send + 'static,
         {
             self.#ident = ::core::option::Option::Some(::std::sync::Arc::new(
-                move |#(#names: #types),*| #krate::__private_0_1_0::MockStream::new(answer(#(#names),*)),
+                move |#(#names: #types),*| #krate::__private_0_1_0::MockStream::new(__answer(#(#names),*)),
             ));
             self
         }

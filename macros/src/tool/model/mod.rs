@@ -184,6 +184,12 @@ impl Feature {
             whole.meta = Meta::Path(whole.path().clone());
             tool.push(whole);
         }
+        for second in resource.iter().skip(1) {
+            sink.error(
+                second.path(),
+                "duplicate `#[resource]`; remove one, or write a second method for its URI",
+            );
+        }
         let firsts: Vec<_> = [&tool, &prompt, &resource]
             .into_iter()
             .filter_map(|marks| marks.first())
@@ -298,7 +304,7 @@ impl Feature {
 }
 
 /// Returns `true` if `path` is the mark `name`, with or without the crate name.
-fn is_mark(path: &Path, name: &str) -> bool {
+pub(crate) fn is_mark(path: &Path, name: &str) -> bool {
     let mut segments = path.segments.iter().rev();
     let last = segments.next().is_some_and(|last| last.ident == name);
     last && segments.all(|before| before.ident == "treenail")

@@ -120,7 +120,12 @@ impl Run {
 
     /// Leaves the task to the bearer of its token.
     async fn hand_over(&self, message: Option<String>) {
+        // A question that the function has abandoned would stay open.
+        let pending = self.take_pending(false);
         let hand_over = |record: &mut Record| {
+            if let Some(pending) = &pending {
+                pending.apply(record);
+            }
             record.run = None;
             if message.is_some() {
                 record.message.clone_from(&message);

@@ -107,7 +107,7 @@ impl Run {
     }
 
     /// Takes the changes that wait for the keeper, if there are any: messages only if it is time for one.
-    fn take_pending(&self, message: bool) -> Option<Pending> {
+    pub(super) fn take_pending(&self, message: bool) -> Option<Pending> {
         let mut pending = self.pending();
         let taken = Pending {
             message: pending.message.take_if(|_| message),
@@ -128,7 +128,8 @@ impl Run {
 }
 
 impl Pending {
-    fn apply(&self, record: &mut Record) -> bool {
+    /// Applies the changes. Returns `false` if there were none.
+    pub(super) fn apply(&self, record: &mut Record) -> bool {
         let mut changed = false;
         for key in &self.withdrawn {
             changed |= record.withdraw(key);

@@ -212,12 +212,13 @@ impl Run {
         held.version = version;
         held.record = Arc::new(record.clone());
         drop(held);
-        self.version.send_replace(version);
+        // The stop first: the function must not see the end of its task.
         if record.is_final() {
             self.stop(Stop::Ended);
         } else if record.run.as_ref() != Some(&self.id) {
             self.stop(Stop::Lost);
         }
+        self.version.send_replace(version);
     }
 
     /// Stops the run, unless it has been stopped.

@@ -1,5 +1,6 @@
 //! Questions of a run to its client, which wait for an answer through any process.
 
+use std::future::pending;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -42,7 +43,8 @@ impl Run {
                     return read(answer);
                 }
             } else if record.is_final() {
-                return Err(AskError::Closed);
+                // The function is dropped at this place, without another effect.
+                return pending().await;
             }
             open.take_permit()?;
             if changes.changed().await.is_err() {

@@ -55,6 +55,21 @@ async fn another_process_completes_the_task_with_its_token() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_that_the_function_has_abandoned_is_withdrawn() {
+    let (works, store) = (Works::default(), shared());
+    let tasks = Tasks::new().store(store).limits(limits()).token_key(key());
+    let server = works.with(tasks);
+    let mut peer = Peer::modern(&server);
+    let task = peer.task("outside_impatient", json!({})).await;
+    peer.until(&task, &["input_required"]).await;
+    while peer.get(&task).await["statusMessage"] != "queued" {
+        tokio::time::sleep(limits().watch_interval).await;
+    }
+    let left = peer.get(&task).await;
+    assert_eq!(left["status"], "working", "{left}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_token_survives_the_process_of_the_server() {
     let (works, store) = (Works::default(), shared());
     let (server, task, token) = start(&works, &store).await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treenail::RpcError;
 use treenail::elicit::AskError;
 use treenail::prelude::*;
@@ -289,6 +289,15 @@ impl Works {
     #[tool(task(external))]
     async fn outside(&self, cx: &Context) -> Result<String, RpcError> {
         let token = task_token(cx)?;
+        self.note(token.as_str());
+        Ok("queued".to_owned())
+    }
+
+    /// Leaves the task to its token after a question that nobody has answered.
+    #[tool(task(external))]
+    async fn outside_impatient(&self, cx: &Context) -> Result<String, RpcError> {
+        let token = task_token(cx)?;
+        let _ = timeout(Duration::from_secs(1), cx.confirm("Go on?")).await;
         self.note(token.as_str());
         Ok("queued".to_owned())
     }

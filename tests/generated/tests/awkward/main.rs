@@ -125,16 +125,18 @@ fn alternatives_are_enums() {
         .with_described(MixedDescribed::A)
         .with_two_enums(MixedTwoEnums::Z)
         .with_lists([MixedList::from(1), "b".into()])
+        .with_multiple(5_i64)
         .with_scalar_or_object(true);
     let written = json!({
         "text_or_number": "a", "one_or_many": ["a"], "known_or_other": "red", "described": "a", "two_enums": "z",
-        "lists": [1, "b"], "null_only": null, "scalar_or_object": true,
+        "lists": [1, "b"], "null_only": null, "multiple": 5, "scalar_or_object": true,
     });
     assert_eq!(round_trips::<Mixed>(written), mixed);
     for (member, value) in [
         ("text_or_number", json!(1.5)),
         ("one_or_many", json!("a")),
         ("known_or_other", json!("blue")),
+        ("date_or_time", json!("2026-11-26")),
         ("not_told", json!({"n": "a"})),
         ("not_told", json!({"a": "a", "b": 2, "n": 3})),
         ("object_or_map", json!({"a": "b", "c": 1})),
@@ -142,6 +144,9 @@ fn alternatives_are_enums() {
     ] {
         round_trips::<Mixed>(json!({"null_only": null, member: value}));
     }
+    let without: Mixed =
+        serde_json::from_value(json!({"null_only": null, "date_or_time": null})).unwrap();
+    assert_eq!(without, Mixed::new());
     let text = generated_code("alternatives");
     assert_documented(&text, "/// The first.", "A,");
     assert_documented(

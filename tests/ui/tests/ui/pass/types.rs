@@ -95,6 +95,34 @@ macro_rules! typed {
 }
 typed!(FromMacro, Option<Id>);
 
+/// Missing members have the values of its default.
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+#[serde(default)]
+struct Settings {
+    id: Option<Id>,
+    #[serde(default)]
+    other: Option<Id>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let id = Some(Id(Number { number: 7 }));
+        Self {
+            other: id.clone(),
+            id,
+        }
+    }
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+struct Pair(Option<Id>, String);
+
+#[mcp_type]
+#[derive(Debug)]
+struct Last(String, Option<Id>);
+
 #[mcp_tool]
 fn all(node: Node, shape: Shape, mixed: Mixed<Id>, hidden: Conversion, from: FromMacro) -> Node {
     let _ = (shape, mixed.items, mixed.id, hidden.hidden, hidden.id);
@@ -123,6 +151,13 @@ pub(crate) fn main() {
     .unwrap();
     assert_eq!(read.child_nodes, [node]);
     assert_eq!(read.maybe, None);
+    let read: Settings = treenail::__private_0_1_0::serde_json::from_value(json!({})).unwrap();
+    let id = Some(Id(Number { number: 7 }));
+    assert_eq!(read, Settings { id, other: None });
+    let pair = treenail::__private_0_1_0::serde_json::from_value::<Pair>(json!([null, "a"]));
+    assert_eq!(pair.unwrap(), Pair(None, "a".to_owned()));
+    let short = treenail::__private_0_1_0::serde_json::from_value::<Last>(json!(["a"]));
+    assert!(short.is_err(), "{short:?}");
     let _ = (Shape::default(), Shape::Named { id: Id::default() });
     let _ = (Shape::Inner(Number::default()), Shape::Secret(Hidden));
 }
