@@ -1,5 +1,6 @@
 //! Extensions with a state, and extensions that publish messages.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::ClientCapabilities;
 
 use crate::context::Context;
-use crate::extension::{ExtensionMethod, Publication, require};
+use crate::extension::{ExtensionMethod, Publication, require, topic_key};
 use crate::result_writer::ResultWriter;
 use crate::server::Server;
 use crate::wire::RpcError;
@@ -28,6 +29,24 @@ pub fn publish(
     let publication = Publication::new((member, topic), method, params)?;
     server.publish_message(&Arc::new(publication));
     Ok(())
+}
+
+/// Topics that clients at this replica have subscribed to.
+#[derive(Debug)]
+pub struct SubscribedTopics(HashSet<Arc<str>>);
+
+impl SubscribedTopics {
+    /// Returns the topics of a server. Those of a request are among them before they are accepted.
+    #[inline]
+    pub fn of(server: &Server) -> Self {
+        Self(server.subscribed_topics())
+    }
+
+    /// Returns `true` if a client has subscribed to `topic` in the list `member`.
+    #[inline]
+    pub fn contains(&self, (member, topic): (&str, &str)) -> bool {
+        self.0.contains(&*topic_key(member, topic))
+    }
 }
 
 /// Returns the value that an extension of a server has added with `Extension::state`.

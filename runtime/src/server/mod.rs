@@ -17,6 +17,7 @@ mod visible;
 mod weak;
 
 use std::any::Any;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -139,6 +140,12 @@ impl Server {
     #[inline]
     pub(crate) fn publish_message(&self, publication: &Arc<Publication>) {
         self.state.hub.publish_message(publication);
+    }
+
+    /// Returns the keys of the topics that clients at this replica have subscribed to.
+    #[inline]
+    pub(crate) fn subscribed_topics(&self) -> HashSet<Arc<str>> {
+        self.state.hub.topics()
     }
 
     /// Closes the server, for all its clones: subscriptions end with their results. [`Server::serve`] reads no more messages,

@@ -60,7 +60,7 @@ limits! {
         /// The `pollIntervalMs` that clients receive. Default 1 s.
         poll_interval: Duration = Duration::from_secs(1),
         /// Maximum number of tasks of this process that are subscribed (`taskIds`). A subscription to more of them is acknowledged
-        /// without them. A task counts until it ends, even without subscribers. Default 1,024.
+        /// without them. A task without subscribers counts for another `watch_interval` at most. Default 1,024.
         watched: usize = 1_024,
         /// Timeout of one operation of the store. Default 10 s.
         store_timeout: Duration = Duration::from_secs(10),

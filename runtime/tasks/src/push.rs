@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use treenail_runtime::internal::extension::publish;
+use treenail_runtime::internal::extension::{SubscribedTopics, publish};
 use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written, owner, unknown_task};
@@ -92,6 +92,19 @@ impl Watch {
         fits
     }
 
+    /// Removes the tasks without subscribers.
+    fn prune(&self) {
+        let Some(server) = self.server.get().and_then(WeakServer::upgrade) else {
+            return;
+        };
+        // Locked first: the topics of a subscription exist before its tasks are added.
+        let mut watched = self.watched();
+        if !watched.is_empty() {
+            let topics = SubscribedTopics::of(&server);
+            watched.retain(|id, _| topics.contains((MEMBER, id.as_str())));
+        }
+    }
+
     /// Returns the next tasks to read.
     fn next(&self) -> Vec<TaskId> {
         let watched = self.watched();
@@ -147,6 +160,7 @@ pub(crate) async fn accept(
 impl Engine {
     /// Reads subscribed tasks that run in other processes, and publishes those that have changed.
     pub(crate) async fn read_watched(&self) {
+        self.watch.prune();
         for id in self.watch.next() {
             if self.local(&id).is_some() {
                 continue;

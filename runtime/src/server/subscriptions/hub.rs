@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::bus::EventQueue;
 use crate::extension::Publication;
 use crate::server::subscriptions::listener::Listener;
+use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kind};
 
 /// Listeners of a server.
@@ -169,18 +170,24 @@ impl Hub {
     /// Returns the URIs of the resources that some connection of this replica has subscribed to.
     #[inline]
     pub(crate) fn uris(&self) -> HashSet<Arc<str>> {
+        self.collect(|one, uris| uris.extend(one.uris().cloned()))
+    }
+
+    /// Returns the keys of the topics that some connection of this replica has subscribed to, also before they are accepted.
+    #[inline]
+    pub(crate) fn topics(&self) -> HashSet<Arc<str>> {
+        self.collect(|one, topics| topics.extend(one.topics().cloned()))
+    }
+
+    fn collect(&self, add: impl Fn(&Subscription, &mut HashSet<Arc<str>>)) -> HashSet<Arc<str>> {
         let listeners: Vec<_> = self.lock().iter().cloned().collect();
-        let mut uris = HashSet::new();
+        let mut collected = HashSet::new();
         for listener in listeners {
             let state = listener.lock();
-            uris.extend(
-                state
-                    .subscriptions
-                    .iter()
-                    .flat_map(|one| one.uris().cloned()),
-            );
+            let subscriptions = state.subscriptions.iter();
+            subscriptions.for_each(|one| add(one, &mut collected));
         }
-        uris
+        collected
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -177,6 +177,11 @@ impl Subscription {
         self.uris.iter().map(|(uri, _)| uri)
     }
 
+    /// Returns the keys of its topics.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.topics.keys()
+    }
+
     fn position(&self, uri: &str) -> Result<usize, usize> {
         self.uris.binary_search_by(|(one, _)| (**one).cmp(uri))
     }

@@ -35,6 +35,24 @@ async fn the_acknowledgement_has_the_callers_tasks_only() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_without_subscribers_leaves_room_for_another() {
+    let tasks = Tasks::new()
+        .store(MemoryStore::new())
+        .limits(limits().watched(1));
+    let server = Works::default().with(tasks);
+    let (mut one, mut two) = (Peer::modern(&server), Peer::modern(&server));
+    let first = two.task("gated", json!({})).await;
+    let second = two.task("gated", json!({})).await;
+    assert_eq!(listen(&mut one, &[&first]).await, json!([first]));
+    assert_eq!(listen(&mut two, &[&second]).await, json!([]));
+    tokio::time::sleep(limits().watch_interval * 2).await;
+    assert_eq!(listen(&mut two, &[&second]).await, json!([]));
+    one.abort().await;
+    tokio::time::sleep(limits().watch_interval * 2).await;
+    assert_eq!(listen(&mut two, &[&second]).await, json!([second]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn each_change_is_pushed_whole() {
     let works = Works::default();
     let server = works.server(MemoryStore::new());
