@@ -324,13 +324,14 @@ pub use treenail_macros::resource;
 /// |---|---|
 /// | `after = "500ms"` | a call that has not finished after this time becomes a task; other calls return their result |
 /// | `always` | a call does not wait before it becomes a task |
-/// | `required` | clients that do not support tasks get an error |
+/// | `required` | clients without tasks get an error; those of revisions before 2025-11-25 get a plain call |
 /// | `external` | another program ends the task, with its token |
 /// | `resume` | after a crash, the function may run again, although the tool is neither `read_only` nor `idempotent` |
 /// | `keep = "1d"` | time for which the result is readable after the end |
 /// | `max = "2h"` | maximum run time |
 ///
-/// Units of time are `ms`, `s`, `m`, `h` and `d`. A client without support for tasks gets the result of a plain call.
+/// Units of time are `ms`, `s`, `m`, `h` and `d`. A client without tasks gets the result of a plain call, or an
+/// error with `required` or `external`.
 ///
 /// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
 pub use treenail_macros::tool;
@@ -447,8 +448,13 @@ pub mod contract {
 /// Elicitation, sampling and roots: requests from a function to the client.
 ///
 /// Guide: [elicitation](crate::guide::elicitation).
-#[doc(inline)]
-pub use treenail_runtime::ask as elicit;
+pub mod elicit {
+    #[doc(inline)]
+    pub use treenail_runtime::ask::{
+        Ask, AskError, AskIfSupported, Confirm, Elicit, ElicitBySchema, ElicitUrl, Forward,
+        Question, RequestStateKey, Roots, Sample,
+    };
+}
 
 /// Events between the replicas of a server.
 ///

@@ -12,10 +12,10 @@ use crate::form::FormError;
 use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
-/// Why a server could not be built, or stopped.
+/// Error of building or serving a server. Errors of clients, models and functions convert to it, so that `main` needs one type.
 #[non_exhaustive]
 pub enum Error {
-    /// The server was put together wrongly: two tools have one name, a name is not allowed, a schema is not an object.
+    /// The configuration of the server is invalid: two tools have one name, a name is not allowed, a schema is not an object.
     Build(String),
     /// Reading from or writing to the peer failed, or a server cannot listen at its address.
     Io(io::Error),

@@ -49,7 +49,9 @@ limits! {
         request_id_bytes: usize = 4 << 10,
         /// Maximum number of messages in a batch (revision 2025-03-26). A longer batch is answered with -32600. Default 128.
         batch_messages: usize = 128,
-        /// Maximum number of calls of one connection in flight; further ones are queued. Default 256.
+        /// Maximum number of calls of one connection or session in flight. Over byte streams, further calls are queued. In a session
+        /// over HTTP, they are refused with status 503 and `Retry-After`. Requests of the modern era over HTTP are no part of a
+        /// session. Default 256.
         calls_in_flight: usize = 256,
         /// Maximum number of calls of the whole server in flight, over all connections and sessions. Calls that complete
         /// immediately do not count. A quarter of the capacity is reserved for clients without another call in flight.
@@ -106,7 +108,7 @@ limits! {
         streams: StreamLimits = StreamLimits::default(),
         /// Maximum number of sets of visible items whose lists are cached, if [`visible`](crate::ServerBuilder::visible) has
         /// rules. Each takes the memory of its lists in the revisions that are requested. Callers with another set get theirs
-        /// made for each request.
+        /// made for each request. Default 64.
         cached_views: usize = 64,
         /// Limits of subscriptions.
         subscriptions: SubscriptionLimits = SubscriptionLimits::default(),

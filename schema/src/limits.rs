@@ -40,7 +40,11 @@ macro_rules! __limits {
 pub use crate::__limits as limits;
 
 limits! {
-    /// Limits of output validation, with the feature `validation`. Part of `ClientLimits`.
+    /// Limits of validation against a JSON Schema: of results in a client, with the feature `validation` and as a part of
+    /// `ClientLimits`, and of the arguments of tools that are made at run time.
+    ///
+    /// The fields describe the client. For a tool that is made at run time, a schema beyond a limit fails the build, arguments
+    /// beyond a limit are refused, and the default of `steps` is 500,000.
     struct ValidationLimits {
         /// Maximum size of an output schema in bytes. A tool with a larger one is not called. Default 256 KiB.
         schema_bytes: usize = 256 << 10,

@@ -4,18 +4,18 @@
 //!
 //! A [`ToolLoop`] holds the configuration of runs and starts them. A [`Run`] is a future that resolves to a
 //! [`RunReport`] and a stream of [`RunEvent`]s.
-//!
-//! Modules:
-//!
-//! - `tool_loop`: the builder; `limits`: its bounds.
-//! - `model`: the trait of language models; `scripted`: a model for tests; `openai`: a model behind an HTTP endpoint;
-//!   `sampling` and `context`: models at the other end of an MCP connection.
-//! - `source`, `catalog`, `names`: tool sources, and the table of tools by the names that the model uses.
-//! - `approval`: the policy that decides which calls may run.
-//! - `run`: the engine; `model_call`: one request to a model; `arguments`: validation and repair of arguments;
-//!   `results`: tool results as content for a model.
-//! - `text`: tool calls for models without tool use; `raw_arguments`: calls whose arguments arrive as text.
-//! - `checkpoint` and `report`: the state of a run, and its result.
+
+// Modules:
+//
+// - `tool_loop`: the builder; `limits`: its bounds.
+// - `model`: the trait of language models; `scripted`: a model for tests; `openai`: a model behind an HTTP endpoint;
+//   `sampling` and `context`: models at the other end of an MCP connection.
+// - `source`, `catalog`, `names`: tool sources, and the table of tools by the names that the model uses.
+// - `approval`: the policy that decides which calls may run.
+// - `run`: the engine; `model_call`: one request to a model; `arguments`: validation and repair of arguments;
+//   `results`: tool results as content for a model.
+// - `text`: tool calls for models without tool use; `raw_arguments`: calls whose arguments arrive as text.
+// - `checkpoint` and `report`: the state of a run, and its result.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,9 +1,10 @@
 //! Authorization of the Model Context Protocol: an OAuth client and an OAuth resource server.
 //!
-//! Use the crate `treenail`, which re-exports this one as `treenail::auth`. Common to both halves: `jose` (signed tokens and
-//! keys), `challenge` (`WWW-Authenticate`), `scope`, `metadata` (documents of resources and authorization servers) and `fetch`
-//! (requests to servers that a peer has named). `client` obtains and renews tokens, `server` verifies them, and `testing` is
-//! an authorization server for tests.
+//! Use the crate `treenail`, which re-exports this one as `treenail::auth`.
+
+// Common to both halves: `jose` (signed tokens and keys), `challenge` (`WWW-Authenticate`), `scope`, `metadata` (documents of
+// resources and authorization servers) and `fetch` (requests to servers that a peer has named). `client` obtains and renews
+// tokens, `server` verifies them, and `testing` is an authorization server for tests.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

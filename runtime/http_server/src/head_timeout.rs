@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 use treenail_runtime::internal::deadline;
 
-/// Timer that elapses if a connection receives no complete head for the timeout while it has no request.
+/// Timer that elapses if a connection receives no complete head for the timeout while it has no request and writes nothing.
 pub(super) struct HeadTimeout {
     length: Duration,
     requests: Arc<Requests>,
@@ -27,6 +27,8 @@ pub(super) struct HeadTimeout {
 struct Requests {
     active: AtomicUsize,
     finished: AtomicUsize,
+    /// True while a write is pending. The body of a response ends before the last bytes of it are written.
+    is_writing: AtomicBool,
 }
 
 /// Request of a connection, finished when it is dropped.
@@ -36,6 +38,16 @@ pub(super) struct ActiveRequest(Arc<Requests>);
 /// Counter of the requests of a connection.
 #[derive(Debug)]
 pub(super) struct RequestCounter(Arc<Requests>);
+
+/// Flag of a connection, set while a write is pending.
+#[derive(Debug)]
+pub(super) struct WriteFlag(Arc<Requests>);
+
+impl WriteFlag {
+    pub(super) fn set(&self, is_writing: bool) {
+        self.0.is_writing.store(is_writing, Ordering::Relaxed);
+    }
+}
 
 impl RequestCounter {
     pub(super) fn start(&self) -> ActiveRequest {
@@ -75,9 +87,15 @@ impl HeadTimeout {
         RequestCounter(Arc::clone(&self.requests))
     }
 
-    /// Polls the timeout after each poll of the connection. It elapses only while the connection has no request.
+    pub(super) fn write_flag(&self) -> WriteFlag {
+        WriteFlag(Arc::clone(&self.requests))
+    }
+
+    /// Polls the timeout after each poll of the connection. It elapses only while the connection has no request, and writes nothing.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.requests.active.load(Ordering::Relaxed) > 0 {
+        let requests = &*self.requests;
+        let is_active = requests.active.load(Ordering::Relaxed) > 0;
+        if is_active || requests.is_writing.load(Ordering::Relaxed) {
             self.idle = None;
             return Poll::Pending;
         }
@@ -148,12 +166,17 @@ mod tests {
         let request = counter.start();
         let elapsed = poll_fn(|context| timeout.poll(context));
         assert!(tokio::time::timeout(SECOND * 30, elapsed).await.is_err());
+        let writing = timeout.write_flag();
+        writing.set(true);
         drop(request);
+        let elapsed = poll_fn(|context| timeout.poll(context));
+        assert!(tokio::time::timeout(SECOND * 20, elapsed).await.is_err());
+        writing.set(false);
         let elapsed = poll_fn(|context| timeout.poll(context));
         assert!(tokio::time::timeout(SECOND * 9, elapsed).await.is_err());
         // A request within one poll of the connection.
         drop(counter.start());
         poll_fn(|context| timeout.poll(context)).await;
-        assert_eq!(start.elapsed().as_secs(), 8 + 30 + 9 + 10);
+        assert_eq!(start.elapsed().as_secs(), 8 + 30 + 20 + 9 + 10);
     }
 }

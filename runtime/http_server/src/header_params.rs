@@ -18,7 +18,13 @@ pub(super) fn check_header_params(
         let Ok(name) = HeaderName::from_bytes(param.header.as_bytes()) else {
             return Ok(());
         };
-        let argument = arguments.and_then(|arguments| find_argument(arguments, &param.path));
+        let argument = arguments.map(|arguments| find_argument(arguments, &param.path));
+        let argument = argument.transpose().map_err(|_repeated| {
+            header_mismatch(format!(
+                "the argument for the header `{name}` is given twice"
+            ))
+        })?;
+        let argument = argument.flatten();
         let header = single_header(headers, &name)?;
         let header = header
             .map(|header| decode_header(&name, header))

@@ -196,7 +196,8 @@ where
         let response = respond(request);
         async move { Ok::<_, Infallible>(active.attach(response.await?)) }
     });
-    let stream = TokioIo::new(WriteTimeout::new(stream, http.write_timeout));
+    let stream = WriteTimeout::new(stream, http.write_timeout, head_timeout.write_flag());
+    let stream = TokioIo::new(stream);
     let mut serving = pin!(http1_builder(http).serve_connection(stream, respond));
     let (mut closed, mut is_shutting_down) = (pin!(server.closed()), false);
     let mut self_wake = SelfWake::new();

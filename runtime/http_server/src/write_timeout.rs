@@ -9,20 +9,25 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use crate::head_timeout::WriteFlag;
+
 /// Socket that fails if a write makes no progress for the timeout.
 pub(super) struct WriteTimeout<T> {
     inner: T,
     timeout: Duration,
     /// Timer of the write in progress.
     timer: Option<Pin<Box<Sleep>>>,
+    /// Set while there is a timer.
+    flag: WriteFlag,
 }
 
 impl<T> WriteTimeout<T> {
-    pub(super) fn new(inner: T, timeout: Duration) -> Self {
+    pub(super) fn new(inner: T, timeout: Duration, flag: WriteFlag) -> Self {
         Self {
             inner,
             timeout,
             timer: None,
+            flag,
         }
     }
 
@@ -33,11 +38,16 @@ impl<T> WriteTimeout<T> {
         written: Poll<io::Result<R>>,
     ) -> Poll<io::Result<R>> {
         if written.is_ready() {
-            self.timer = None;
+            if self.timer.take().is_some() {
+                self.flag.set(false);
+            }
             return written;
         }
-        let timeout = self.timeout;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(timeout)));
+        let (timeout, flag) = (self.timeout, &self.flag);
+        let timer = self.timer.get_or_insert_with(|| {
+            flag.set(true);
+            Box::pin(sleep(timeout))
+        });
         match timer.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,

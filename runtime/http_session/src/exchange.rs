@@ -18,7 +18,7 @@ use crate::incoming::Source;
 use crate::inner::{Inner, closed};
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::sender::Parts;
-use crate::session_state::SessionState;
+use crate::session_state::{LegacyTransport, SessionState};
 use crate::sse_2024_11_05::{self, may_be_http_sse};
 use crate::{Answer, backoff, headers, message};
 
@@ -53,10 +53,12 @@ pub(crate) async fn send_modern(
 
 /// Sends a legacy request. Its answer may arrive on any stream of the session, but usually arrives on its own.
 pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
-    if starts_session(request) {
-        inner.state.reset();
-    }
+    let renews = starts_session(request) && inner.state.reset();
     let state = inner.state.update_revision(request.revision);
+    let mut renewal = PendingRenewal {
+        inner,
+        handshake: renews.then_some(state.handshake),
+    };
     let elsewhere = inner.dispatcher.pending.insert(request.id);
     let mut pending = PendingReply {
         inner,
@@ -69,7 +71,25 @@ pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) ->
     });
     let answer = answer.await;
     pending.cancel_on_drop = false;
+    if answer.is_ok() {
+        renewal.handshake = None;
+    }
     answer
+}
+
+/// Handshake in place of an expired session. If it fails or is dropped, the session is still expired.
+struct PendingRenewal<'a> {
+    inner: &'a Arc<Inner>,
+    handshake: Option<u64>,
+}
+
+impl Drop for PendingRenewal<'_> {
+    fn drop(&mut self) {
+        if let Some(handshake) = self.handshake {
+            let state = &self.inner.state;
+            state.switch_transport(handshake, LegacyTransport::Expired);
+        }
+    }
 }
 
 fn starts_session(request: &SessionRequest) -> bool {

@@ -112,14 +112,16 @@ impl StateStore {
         state.clone()
     }
 
-    /// Discards the state before a new handshake.
-    pub(crate) fn reset(&self) {
+    /// Discards the state before a new handshake. Returns true if the session had expired.
+    pub(crate) fn reset(&self) -> bool {
         let mut current = self.lock();
         current.stop_reader();
+        let had_expired = matches!(current.state.transport, LegacyTransport::Expired);
         current.state = SessionState {
             handshake: current.state.handshake + 1,
             ..SessionState::default()
         };
+        had_expired
     }
 
     /// Changes the transport and drops the session id. Returns false if the session is closed, or another handshake has

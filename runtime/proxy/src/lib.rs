@@ -1,9 +1,11 @@
 //! Proxies of the framework Treenail: a server that serves all that other servers offer.
 //!
-//! Use the crate `treenail`, which re-exports this one as `treenail::proxy`. The modules, from the bytes up: `tap` and `tapped` (the messages
-//! of one connection), `calls` and `exchange` (requests in flight), `forward`, `answer` and `waiting` (requests of servers for their
-//! clients, between eras), `names`, `uris`, `matcher` and `rewrite` (the view of clients), `lists` and `features` (lists of a
-//! server as features of the proxy), `subscriptions`, `supervisor` (connection and changes) and `proxy`.
+//! Use the crate `treenail`, which re-exports this one as `treenail::proxy`.
+
+// The modules, from the bytes up: `tap` and `tapped` (the messages of one connection), `calls` and `exchange` (requests in
+// flight), `forward`, `answer` and `waiting` (requests of servers for their clients, between eras), `names`, `uris`, `matcher`
+// and `rewrite` (the view of clients), `lists` and `features` (lists of a server as features of the proxy), `subscriptions`,
+// `supervisor` (connection and changes) and `proxy`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,9 +1,11 @@
 //! Deterministic simulation of servers of the framework Treenail, with their clients, replicas, event bus and task store.
 //!
-//! Use the crate `treenail`, which re-exports this one as `treenail::sim`. The modules, from the bottom up: `random` and `transcript`;
-//! `world` (state that all processes share) and `host` (one process, with a runtime and clock of its own); `network` (connections);
-//! `watch` (messages on the connections of a server, and the rules that they obey); `serve` (replicas), `client`, `bus` and `store`;
-//! `faults` and `schedule`; `simulation` and `engine` (one run), `report` and `check` (many runs).
+//! Use the crate `treenail`, which re-exports this one as `treenail::sim`.
+
+// The modules, from the bottom up: `random` and `transcript`; `world` (state that all processes share) and `host` (one process,
+// with a runtime and clock of its own); `network` (connections); `watch` (messages on the connections of a server, and the rules
+// that they obey); `serve` (replicas), `client`, `bus` and `store`; `faults` and `schedule`; `simulation` and `engine` (one run),
+// `report` and `check` (many runs).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -112,21 +112,34 @@ impl Collector {
     }
 }
 
+/// A member occurs twice, so readers may not agree on its value.
+#[cfg(any(feature = "http-server", feature = "client"))]
+#[derive(Debug)]
+pub struct Repeated;
+
 /// Returns the JSON of the value at `path` in the JSON of an object, unless it is missing or `null`.
 ///
-/// Duplicate members are rejected later, when the arguments are parsed.
+/// # Errors
+///
+/// If a member of the path occurs twice.
 #[cfg(any(feature = "http-server", feature = "client"))]
-pub fn find<'a>(mut text: &'a str, path: &[String]) -> Option<&'a str> {
+pub fn find<'a>(mut text: &'a str, path: &[String]) -> Result<Option<&'a str>, Repeated> {
     for key in path {
-        let mut members = crate::wire::Members::new(text).ok()?;
-        text = loop {
-            let (name, value) = members.next().ok()??;
-            if name == key.as_str() {
-                break value;
-            }
+        let Ok(mut members) = crate::wire::Members::new(text) else {
+            return Ok(None);
         };
+        let mut found = None;
+        while let Ok(Some((name, value))) = members.next() {
+            if name == key.as_str() && found.replace(value).is_some() {
+                return Err(Repeated);
+            }
+        }
+        match found {
+            Some(value) => text = value,
+            None => return Ok(None),
+        }
     }
-    (text != "null").then_some(text)
+    Ok((text != "null").then_some(text))
 }
 
 /// Returns whether a string can be part of a header name (`token` in RFC 9110).
@@ -158,6 +171,23 @@ mod tests {
         }});
         let expected = ["region=mcp-param-region", "user/tier=mcp-param-user-tier"];
         assert_eq!(outcome(&schema).unwrap(), expected, "SRV-HDR-05");
+    }
+
+    #[cfg(any(feature = "http-server", feature = "client"))]
+    #[test]
+    fn a_member_that_occurs_twice_has_no_value() {
+        let path = ["user", "tier"].map(str::to_owned);
+        let cases = [
+            (r#"{"user": {"tier": 1}, "tier": 2}"#, Some(Some("1"))),
+            (r#"{"user": {"tier": null}}"#, Some(None)),
+            (r#"{"user": {}, "x": 1, "x": 2}"#, Some(None)),
+            (r#"{"user": {"tier": 1, "tier": 1}}"#, None),
+            (r#"{"user": {"tier": 1}, "user": {}}"#, None),
+            ("[]", Some(None)),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(find(text, &path).ok(), expected, "SRV-HDR-10: {text}");
+        }
     }
 
     #[test]

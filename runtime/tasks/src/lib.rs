@@ -1,10 +1,11 @@
 //! Tasks of the framework Treenail: calls of tools that outlive their request.
 //!
-//! Use the crate `treenail`, which re-exports this one as `treenail::tasks`. The modules, from the bytes up: `store` (the places
-//! where tasks are stored), `record` (the body of a stored task),
-//! `engine` (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and
-//! expired tasks), `push` (notifications), `methods` (requests of clients), `external` (tokens), `test_kit` (tests for stores), and
-//! `client` (tasks of other servers).
+//! Use the crate `treenail`, which re-exports this one as `treenail::tasks`.
+
+// The modules, from the bytes up: `store` (the places where tasks are stored), `record` (the body of a stored task), `engine`
+// (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and expired
+// tasks), `push` (notifications), `methods` (requests of clients), `external` (tokens), `test_kit` (tests for stores), and
+// `client` (tasks of other servers).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

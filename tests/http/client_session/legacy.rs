@@ -188,6 +188,32 @@ async fn an_expired_session_can_be_initialized_again() {
 }
 
 #[tokio::test]
+async fn a_failed_handshake_leaves_the_session_expired() {
+    let (mut calls, mut handshakes) = (0, 0);
+    let server = ScriptedServer::new(move |received| {
+        calls += usize::from(received.rpc() == "tools/call");
+        handshakes += usize::from(received.rpc() == "initialize");
+        match received.rpc() {
+            "tools/call" if calls == 1 => Response::complete(404, "", ""),
+            "initialize" if handshakes == 2 => Response::complete(503, "", ""),
+            _ => default_response(received),
+        }
+    })
+    .await;
+    let client = TestSession::legacy(&server.url).await;
+    let lost = client.send(add(1)).await;
+    assert!(matches!(lost, Err(ClientError::SessionExpired)), "{lost:?}");
+    client.initialize().await.unwrap_err();
+    let lost = client.send(add(2)).await;
+    assert!(
+        matches!(lost, Err(ClientError::SessionExpired)),
+        "CLI-LHTTP-08: {lost:?}"
+    );
+    client.initialize().await.unwrap();
+    client.send(add(3)).await.unwrap();
+}
+
+#[tokio::test]
 async fn only_cancellable_requests_are_cancelled() {
     let mut open_streams = Vec::new();
     let mut server = ScriptedServer::new(move |received| {

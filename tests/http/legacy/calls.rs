@@ -34,6 +34,20 @@ async fn a_call_is_cancelled_by_a_notification() {
 }
 
 #[tokio::test]
+async fn a_batch_may_cancel_a_call() {
+    let desk = Desk::default();
+    let service = http_service(builder_of(&desk).build().unwrap());
+    let client = Client::start(&service, Revision::V2025_03_26).await;
+    let waiting = client.spawn_send(client.tool(1, "wait", &json!({})));
+    desk.begun.notified().await;
+    let params = json!({"requestId": 1});
+    let batch = json!([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}]);
+    assert_eq!(client.send(client.post(&batch)).await.status, 202);
+    desk.ended.notified().await;
+    assert_eq!(waiting.await.unwrap().body, "", "SRV-CANC-03");
+}
+
+#[tokio::test]
 async fn batches_exist_in_one_revision() {
     let service = service();
     for revision in SERVED {

@@ -80,6 +80,9 @@ pub(super) fn dispatch_body(
                 reclaim_call_permits(&branch, sessions, branch.wanted());
                 handled = handle_batch(&session, &mut branch, &messages, &mut out);
             }
+            for id in branch.take_cancelled() {
+                session.cancel(&id);
+            }
             respond(session, branch, stream, (handled, out), None)
         }
     }

@@ -136,14 +136,17 @@ impl Legacy<'_> {
             }
             None => session.events.newest(session.shared_stream),
         };
+        // The permit first: the new reader detaches an earlier one.
+        let is_shared = after.stream == session.shared_stream;
+        let permit = is_shared.then(|| self.stream_permits.try_acquire());
+        let permit = permit.transpose()?;
         let reader = session.events.read(after).ok_or_else(unknown_event)?;
         let deadline = session.stream_deadline();
         let mut stream = Replay::new(reader, None).with_deadline(deadline);
         if session.supports_polling() {
             stream = stream.with_priming_event();
         }
-        if after.stream == session.shared_stream {
-            let permit = self.stream_permits.try_acquire()?;
+        if let Some(permit) = permit {
             stream = stream.for_session(session, self.server, permit);
         }
         Ok(replay_stream(stream))

@@ -209,13 +209,14 @@ impl Session {
                 let Some((message, last)) = next else {
                     break;
                 };
-                if last {
-                    // A client that has the result may start another call.
-                    guard.take();
-                }
                 let Some(session) = session.upgrade() else {
                     return;
                 };
+                if last && session.kind != SessionKind::HttpSse {
+                    // A client that has the result may start another call. In HTTP+SSE, results wait for room in the one stream of
+                    // their session, and count as calls as long.
+                    guard.take();
+                }
                 session.send(stream, message, last).await;
             }
             drop(guard);

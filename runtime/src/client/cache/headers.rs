@@ -42,7 +42,7 @@ pub(super) fn drop_invalid_tools(tools: Vec<Tool>) -> Vec<Tool> {
 pub(super) fn argument_headers(tool: &Tool, arguments: &str) -> Vec<(String, String)> {
     let params = header_params(&tool.input_schema).unwrap_or_default();
     let header = |param: HeaderParam| {
-        let value = find(arguments, &param.path)?;
+        let value = find(arguments, &param.path).ok()??;
         let value = as_string(value).map_or_else(|| value.to_owned(), Cow::into_owned);
         let name = param.header.strip_prefix(PREFIX)?.to_owned();
         Some((name, value))

@@ -34,6 +34,7 @@ use self::validation::ValidatorCache;
 use self::watch::Watcher;
 use crate::client::protocol::read;
 use crate::client::{ClientError, ClientRequest, Drift, ExtensionRequest, McpClientSession};
+use crate::wire::weight;
 
 /// Client that caches the lists of its server. A list is fetched again when it is used and no longer fresh: after a
 /// `list_changed` notification, after its TTL (`ttlMs`), or after a call such as [`refresh_all`](Self::refresh_all). A
@@ -237,7 +238,8 @@ impl McpClient {
         let finished = self.session().resources_read(uri).finish().await?;
         let result: Arc<ReadResourceResult> = Arc::new(read(&finished.text)?);
         if !finished.was_asked {
-            cache.insert(uri, &result, changes, self.session().limits());
+            let sized = (&result, weight(&finished.text));
+            cache.insert(uri, sized, changes, self.session().limits());
         }
         Ok(result)
     }

@@ -45,18 +45,18 @@ impl ResourceCache {
         None
     }
 
-    /// Caches a result for its `ttlMs`, within the limits.
+    /// Caches a result for its `ttlMs`, within the limits. `bytes` is the memory that it takes.
     pub(super) fn insert(
         &self,
         uri: &str,
-        result: &Arc<ReadResourceResult>,
+        (result, bytes): (&Arc<ReadResourceResult>, usize),
         changes: u64,
         limits: &ClientLimits,
     ) {
         const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
         let ttl = Duration::from_millis(result.ttl_ms.unwrap_or(0)).min(MAX_TTL);
-        let bytes = estimated_bytes(result) + 2 * uri.len();
+        let bytes = bytes.saturating_add(2 * uri.len());
         if ttl.is_zero() || bytes > limits.cache.bytes {
             return;
         }
@@ -101,19 +101,4 @@ impl Entries {
             }
         }
     }
-}
-
-/// Estimates the bytes of memory that a result takes.
-fn estimated_bytes(result: &ReadResourceResult) -> usize {
-    use treenail_schema::ResourceContents;
-
-    let contents = result.contents.iter().map(|contents| {
-        let data = match contents {
-            ResourceContents::Text(text) => text.text.len(),
-            ResourceContents::Blob(blob) => blob.blob.len(),
-            _ => 0,
-        };
-        data + contents.uri().len() + 64
-    });
-    contents.sum()
 }

@@ -1,6 +1,6 @@
 //! Batches of messages, which only revision 2025-03-26 defines.
 
-use treenail_schema::{Method, Revision};
+use treenail_schema::{Method, RequestId, Revision};
 
 use super::{Connection, Handled};
 use crate::server::response::{PendingResponse, close_batch};
@@ -54,8 +54,10 @@ impl Connection {
             } else {
                 other(self, message, &mut answers)
             };
-            if let Handled::Pending(answer) = received {
-                requests.append(&mut answer.into_requests());
+            match received {
+                Handled::Pending(answer) => requests.append(&mut answer.into_requests()),
+                Handled::Cancelled(id) => self.cancelled.push(id),
+                Handled::Complete | Handled::Deferred(_) | Handled::Restarted => {}
             }
             if answers.len() > length {
                 answers.push(b',');
@@ -70,6 +72,12 @@ impl Connection {
             out.append(&mut answers);
         }
         Handled::Complete
+    }
+
+    /// Takes the requests that the last batch has cancelled. They are not requests of the batch.
+    #[doc(hidden)]
+    pub fn take_cancelled(&mut self) -> Vec<RequestId> {
+        std::mem::take(&mut self.cancelled)
     }
 
     /// Parses the messages of a batch, if this peer may send it.

@@ -56,6 +56,8 @@ pub struct Connection {
     places: Option<OwnedSemaphorePermit>,
     /// The number of calls in the last deferred message.
     wanted: usize,
+    /// The requests that the last batch has cancelled.
+    cancelled: Vec<RequestId>,
     /// Subscriptions and calls alternate in sending.
     calls_first: bool,
     /// Set if the peer may restart its session.
@@ -122,6 +124,7 @@ impl Connection {
             room: usize::MAX,
             busy: false,
             places: None,
+            cancelled: Vec::new(),
             wanted: 0,
             calls_first: true,
             restarts: true,

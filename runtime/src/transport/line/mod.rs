@@ -15,6 +15,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
+use treenail_schema::RequestId;
 
 use crate::deadline;
 use crate::error::Result;
@@ -265,21 +266,27 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         progress
     }
 
+    /// Cancels a call, or a deferred one.
+    fn cancel(&mut self, id: &RequestId) {
+        self.calls.cancel(id);
+        self.backlog.cancel(id);
+        if self.backlog.is_empty() {
+            self.permits = None;
+            self.connection.set_places(None);
+        }
+    }
+
     /// Completes the handling of a message, whose output starts at `start`.
     fn finish_message(&mut self, start: usize, handled: Handled) {
         self.output.end_line(start);
         self.insert_outgoing_at(start);
+        for id in self.connection.take_cancelled() {
+            self.cancel(&id);
+        }
         match handled {
             Handled::Complete | Handled::Deferred(_) => {}
             Handled::Pending(response) => self.calls.spawn_call(response),
-            Handled::Cancelled(id) => {
-                self.calls.cancel(&id);
-                self.backlog.cancel(&id);
-                if self.backlog.is_empty() {
-                    self.permits = None;
-                    self.connection.set_places(None);
-                }
-            }
+            Handled::Cancelled(id) => self.cancel(&id),
             Handled::Restarted => {
                 self.calls = CallTasks::default();
                 self.backlog = Backlog::new(self.limits.backlog_bytes);

@@ -108,27 +108,30 @@ impl Server {
             self.use_tokens(stored);
             return Ok(Arc::clone(stored));
         }
+        let asks_user = grant.needs_user();
         self.check_limit(limit)?;
+        if asks_user {
+            // Nobody is asked again and again, also if nothing comes of it.
+            self.count_authorization();
+        }
         let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
         let sources = ScopeSources {
             before: &before,
             challenge: need.scopes.as_ref(),
             resource: discovered.scopes_supported.as_ref(),
         };
-        let scopes = plan(
-            &self.settings,
-            sources,
-            &discovered.metadata,
-            grant.needs_user(),
-        );
+        let scopes = plan(&self.settings, sources, &discovered.metadata, asks_user);
         let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
+        if !asks_user {
+            self.count_authorization();
+        }
         self.adopt(&discovered, granted, &scopes.union(&before))
             .await
     }
 
-    /// Counts an authorization.
+    /// Fails if there have been too many authorizations without an accepted token.
     fn check_limit(&self, limit: u32) -> Result<(), AuthError> {
-        if self.count_authorization() <= limit {
+        if self.unaccepted_authorizations() < limit {
             return Ok(());
         }
         let reason = format!(

@@ -8,14 +8,21 @@ use super::server::Server;
 use super::tokens::Tokens;
 use crate::AuthError;
 use crate::client::registration;
-use crate::client::store::{ServerRecord, load};
+use crate::client::store::{ServerRecord, TokenRecord, load};
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, error};
 
 impl Server {
     /// Revokes the tokens in use and deletes them, also if the revocation fails.
     pub(crate) async fn logout(self: &Arc<Self>) -> Result<(), AuthError> {
-        let tokens = self.tokens().await?;
+        let tokens = match self.tokens().await? {
+            // Another process may have renewed them since.
+            Some(tokens) => self
+                .load_tokens(tokens.binding.clone())
+                .await?
+                .or(Some(tokens)),
+            None => None,
+        };
         let revoked = match &tokens {
             Some(tokens) => self.revoke(tokens).await,
             None => Ok(()),
@@ -24,7 +31,9 @@ impl Server {
         self.reset();
         if let Some(tokens) = tokens {
             let _lock = store.lock(&tokens.key).await?;
-            store.delete(&tokens.key, tokens.generation).await?;
+            if let Some(entry) = load::<TokenRecord>(store, &tokens.key).await? {
+                store.delete(&tokens.key, entry.generation).await?;
+            }
         }
         let key = self.key();
         let _lock = store.lock(&key).await?;

@@ -236,11 +236,15 @@ impl Server {
         self.state().accepted = Some(generation);
     }
 
-    /// Counts an authorization. Returns the number of those since a request with a token has last succeeded.
-    pub(super) fn count_authorization(&self) -> u32 {
+    /// Counts an authorization.
+    pub(super) fn count_authorization(&self) {
         let mut state = self.state();
         state.unaccepted = state.unaccepted.saturating_add(1);
-        state.unaccepted
+    }
+
+    /// Returns the number of authorizations since a request with a token has last succeeded.
+    pub(super) fn unaccepted_authorizations(&self) -> u32 {
+        self.state().unaccepted
     }
 
     /// Forgets tokens and counters.

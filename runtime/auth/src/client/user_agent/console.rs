@@ -99,7 +99,8 @@ impl UserAgentFlow for Console {
             std::thread::spawn(move || {
                 let mut streams = streams.lock().unwrap_or_else(PoisonError::into_inner);
                 // The flow may have ended already.
-                let _ = sender.send(streams.ask(&request));
+                let redirect = streams.ask(&request, || sender.is_closed());
+                let _ = sender.send(redirect);
             });
             let closed = |_| AuthError::NotAuthorized("the terminal failed".into());
             receiver.await.map_err(closed)?
@@ -108,8 +109,12 @@ impl UserAgentFlow for Console {
 }
 
 impl Streams {
-    /// Asks until the user enters the redirect of this flow.
-    fn ask(&mut self, request: &AuthorizationRequest) -> Result<String, AuthError> {
+    /// Asks until the user enters the redirect of this flow, or the flow is over.
+    fn ask(
+        &mut self,
+        request: &AuthorizationRequest,
+        is_over: impl Fn() -> bool,
+    ) -> Result<String, AuthError> {
         let failed = |error: io::Error| {
             AuthError::NotAuthorized(format!("the terminal failed: {error}").into())
         };
@@ -128,6 +133,10 @@ impl Streams {
             })?;
             if request.accepts(redirect.trim()) {
                 return Ok(redirect.trim().to_owned());
+            }
+            if is_over() {
+                // Another flow may wait for the streams.
+                return Err(AuthError::NotAuthorized("the sign-in has ended".into()));
             }
             let again = format!(
                 "This is not the redirect of this request; it starts with {}. Paste it here:\n",
