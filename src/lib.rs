@@ -448,13 +448,8 @@ pub mod contract {
 /// Elicitation, sampling and roots: requests from a function to the client.
 ///
 /// Guide: [elicitation](crate::guide::elicitation).
-pub mod elicit {
-    #[doc(inline)]
-    pub use treenail_runtime::ask::{
-        Ask, AskError, AskIfSupported, Confirm, Elicit, ElicitBySchema, ElicitUrl, Forward,
-        Question, RequestStateKey, Roots, Sample,
-    };
-}
+#[doc(inline)]
+pub use treenail_runtime::ask as elicit;
 
 /// Events between the replicas of a server.
 ///
