@@ -22,7 +22,7 @@ pub(super) struct HeadTimeout {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// Numbers of requests of a connection.
+/// Activity of a connection: the numbers of its requests, and its writes.
 #[derive(Debug, Default)]
 struct Requests {
     active: AtomicUsize,

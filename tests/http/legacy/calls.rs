@@ -15,36 +15,33 @@ use crate::fixture::{Desk, builder_of, service};
 
 #[tokio::test]
 async fn a_call_is_cancelled_by_a_notification() {
+    let params = json!({"requestId": 1});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+    for (revision, cancel) in [
+        (Revision::V2025_03_26, json!([cancel])),
+        (Revision::LATEST_LEGACY, cancel),
+    ] {
+        let desk = Desk::default();
+        let service = http_service(builder_of(&desk).build().unwrap());
+        let client = Client::start(&service, revision).await;
+        let waiting = client.spawn_send(client.tool(1, "wait", &json!({})));
+        desk.begun.notified().await;
+        assert_eq!(client.send(client.post(&cancel)).await.status, 202);
+        desk.ended.notified().await;
+        assert_eq!(waiting.await.unwrap().body, "", "SRV-CANC-03");
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_cancelled_by_the_end_of_its_session() {
     let desk = Desk::default();
     let service = http_service(builder_of(&desk).build().unwrap());
     let client = Client::start(&service, Revision::LATEST_LEGACY).await;
-    let waiting = client.spawn_send(client.tool(1, "wait", &json!({})));
-    desk.begun.notified().await;
-    let params = json!({"requestId": 1});
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-    assert_eq!(client.send(client.post(&cancel)).await.status, 202);
-    desk.ended.notified().await;
-    assert_eq!(waiting.await.unwrap().body, "", "SRV-CANC-03");
-    // The end of its session cancels it too.
     let waiting = client.spawn_send(client.tool(2, "wait", &json!({})));
     desk.begun.notified().await;
     assert_eq!(client.send(client.delete()).await.status, 204);
     desk.ended.notified().await;
     waiting.await.unwrap();
-}
-
-#[tokio::test]
-async fn a_batch_may_cancel_a_call() {
-    let desk = Desk::default();
-    let service = http_service(builder_of(&desk).build().unwrap());
-    let client = Client::start(&service, Revision::V2025_03_26).await;
-    let waiting = client.spawn_send(client.tool(1, "wait", &json!({})));
-    desk.begun.notified().await;
-    let params = json!({"requestId": 1});
-    let batch = json!([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}]);
-    assert_eq!(client.send(client.post(&batch)).await.status, 202);
-    desk.ended.notified().await;
-    assert_eq!(waiting.await.unwrap().body, "", "SRV-CANC-03");
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ impl Connection {
         out: &mut Vec<u8>,
         other: impl Fn(&mut Self, ParsedMessage<'_>, &mut Vec<u8>) -> Handled,
     ) -> Handled {
+        self.cancelled.clear();
         let messages = match self.accept_batch(messages) {
             Ok(messages) => messages,
             Err(error) => {

@@ -293,7 +293,7 @@ impl Works {
         Ok("queued".to_owned())
     }
 
-    /// Leaves the task to its token after a question that nobody has answered.
+    /// Asks a question, and returns without the answer. The token completes the task.
     #[tool(task(external))]
     async fn outside_impatient(&self, cx: &Context) -> Result<String, RpcError> {
         let token = task_token(cx)?;

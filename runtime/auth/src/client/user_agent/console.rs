@@ -98,8 +98,8 @@ impl UserAgentFlow for Console {
             // Reading blocks until the user has typed, so a task of the runtime would delay its shutdown.
             std::thread::spawn(move || {
                 let mut streams = streams.lock().unwrap_or_else(PoisonError::into_inner);
-                // The flow may have ended already.
                 let redirect = streams.ask(&request, || sender.is_closed());
+                // The flow may have ended already.
                 let _ = sender.send(redirect);
             });
             let closed = |_| AuthError::NotAuthorized("the terminal failed".into());
