@@ -43,6 +43,7 @@ async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sende
     let mut opened = Some(opened);
     let mut position = Position::default();
     let mut backoff = Backoff::default();
+    let mut is_interrupted = false;
     loop {
         let started = Instant::now();
         backoff.delivered = false;
@@ -51,6 +52,10 @@ async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sende
         opened.take();
         match response {
             Ok(HttpResponse::Events(body)) => {
+                // With an event id, the server repeats the messages that were lost.
+                if is_interrupted && position.id.is_none() {
+                    inner.dispatcher.note_gap();
+                }
                 let mut events = Events::new(body, inner.limits.message_bytes, position);
                 backoff.delivered = read(inner, &mut events).await;
                 position = events.into_position();
@@ -69,6 +74,7 @@ async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sende
                 return;
             }
         }
+        is_interrupted = true;
         sleep(backoff.next_delay(&mut position, started.elapsed())).await;
     }
 }

@@ -86,6 +86,13 @@ impl Dispatcher {
         }
     }
 
+    /// Reports that notifications may have been lost.
+    pub(crate) fn note_gap(&self) {
+        if let Some(handler) = self.handler.get() {
+            handler.missed_notifications();
+        }
+    }
+
     /// Dispatches a message. Returns the answer to the request of `source`, or the error if the message is malformed.
     pub(crate) async fn dispatch(&self, bytes: &[u8], source: Source) -> Option<Answer> {
         let limits = parsing_limits(&self.limits);

@@ -60,13 +60,15 @@ impl From<ErrorResponse> for ClientError {
                 &response.body,
             )));
         }
-        match response.rpc_error {
-            Some(error) => Self::Refused(error),
-            None => Self::Http {
-                url: response.url,
-                status: response.status.as_u16(),
-                body: response.body,
-            },
+        let body = match response.rpc_error {
+            Some(error) if is_unavailable(response.status) => error.message.into(),
+            Some(error) => return Self::Refused(error),
+            None => response.body,
+        };
+        Self::Http {
+            url: response.url,
+            status: response.status.as_u16(),
+            body,
         }
     }
 }
@@ -150,6 +152,18 @@ impl ErrorResponse {
             body: String::from_utf8_lossy(shown).into(),
         }
     }
+}
+
+/// Returns true if the server was too busy to consider the request, or was not reached. Such a status says nothing about
+/// the request, even if the body is a JSON-RPC error.
+fn is_unavailable(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
 }
 
 /// URL of the request to a response, an extension of responses with an error status.

@@ -47,6 +47,14 @@ impl IncomingHandler for TappedHandler {
         self.incoming.related_notification(method, params, request);
     }
 
+    fn missed_notifications(&self) {
+        self.tap.note(|news| {
+            news.lists = true;
+            news.updates_lost = true;
+        });
+        self.incoming.missed_notifications();
+    }
+
     fn request(&self, request: IncomingRequest<'_>) {
         match request.method {
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {

@@ -107,6 +107,11 @@ impl IncomingHandler for Listening {
         self.incoming.related_notification(method, params, request);
     }
 
+    fn missed_notifications(&self) {
+        self.world.log("misses notifications".to_owned());
+        self.incoming.missed_notifications();
+    }
+
     fn request(&self, request: IncomingRequest<'_>) {
         self.world
             .log(format!("is asked {} {}", request.id, request.method));

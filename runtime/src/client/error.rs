@@ -15,7 +15,8 @@ use crate::wire::RpcError;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The server answered with a JSON-RPC error. No other variant contains an error object of the server.
+    /// The server answered with a JSON-RPC error. No other variant contains an error object of the server. Over HTTP, an error
+    /// with status 429, 502, 503 or 504 is [`Http`](Self::Http) instead: the server has not considered the request.
     Refused(RpcError),
     /// A call with a typed output ran the tool, and the tool failed. The result contains the reason.
     Tool(Box<CallToolResult>),
@@ -28,13 +29,14 @@ pub enum ClientError {
     Closed(Arc<str>),
     /// The server has ended the session (legacy era over HTTP).
     SessionExpired,
-    /// An HTTP server answered with an error status and without a JSON-RPC message.
+    /// An HTTP server answered with an error status and without a JSON-RPC message, or with status 429, 502, 503 or 504: it is
+    /// overloaded or not reachable, and a later request may succeed.
     Http {
         /// The URL of the request, without its query.
         url: Arc<str>,
         /// The status, as in `404`.
         status: u16,
-        /// The first bytes of the body, if it is text.
+        /// The message of the JSON-RPC error, if there is one, or the first bytes of the body, if it is text.
         body: Arc<str>,
     },
     /// An HTTP server answered with status 401, or with status 403 and a challenge or no JSON-RPC message: the credentials are

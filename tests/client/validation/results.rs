@@ -103,9 +103,31 @@ async fn the_latest_listed_schema_is_used() {
     client.call_tool("t", ()).await.unwrap();
     client.refresh_tools().await.unwrap();
     client.call_tool("t", ()).await.unwrap_err();
-    *schema.lock().unwrap() = json!({"type": "array"});
-    client.refresh_tools().await.unwrap();
-    client.call_tool("t", ()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_result_is_not_refused_because_of_an_outdated_list() {
+    for ttl in [0, 60_000] {
+        let mut schema = json!({"type": "object"});
+        let reply = move |message: &Value| {
+            if message["method"] != "tools/list" {
+                return tool_with(json!({}), json!([]))(message);
+            }
+            let schema = std::mem::replace(&mut schema, json!({"type": "array"}));
+            let tool = json!({
+                "name": "t", "inputSchema": {"type": "object"}, "outputSchema": schema,
+            });
+            let result = json!({"resultType": "complete", "tools": [tool], "ttlMs": ttl});
+            Reply::result(message, &result)
+        };
+        let (client, received) = client_of(reply, ClientLimits::default()).await;
+        let called = client.call_tool("t", ()).await;
+        assert_eq!(called.is_ok(), ttl == 0, "{called:?}");
+        client.call_tool("t", ()).await.ok();
+        let methods = received.methods();
+        let lists = methods.iter().filter(|method| *method == "tools/list");
+        assert_eq!(lists.count(), if ttl == 0 { 2 } else { 1 });
+    }
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use crate::client::MODERN;
 pub(crate) enum Incoming {
     Notification(String, Value),
     Request(String, Value, Responder),
+    Missed,
     Closed,
 }
 
@@ -36,6 +37,10 @@ impl IncomingHandler for Listener {
     fn notification(&self, method: &str, params: &str) {
         let params = serde_json::from_str(params).unwrap();
         self.record(Incoming::Notification(method.to_owned(), params));
+    }
+
+    fn missed_notifications(&self) {
+        self.record(Incoming::Missed);
     }
 
     fn request(&self, request: IncomingRequest<'_>) {

@@ -1,11 +1,13 @@
 //! Servers that violate the protocol or break the connection: only the affected request fails.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use treenail::client::{ClientError, ClientLimits, Session};
+use treenail::McpClient;
+use treenail::client::{ClientError, ClientLimits, HttpSession, Session};
 
 use super::listener::{TestSession, legacy, modern, tool};
 use super::scripted_server::{Response, ScriptedServer};
@@ -54,6 +56,9 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         ("401 with a JSON-RPC error", Response::complete(401, JSON, error), r#"unauthorized 401 {"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"no"}}"#),
         ("CLI-HTTP-09: 413", Response::complete(413, "content-type: image/png", "x"), "http 413 "),
         ("503", Response::complete(503, TEXT, &"x".repeat(600)), "http 503 xxxxxxxx"),
+        ("AMB-15: 503 with a JSON-RPC error", Response::complete(503, JSON, error), "http 503 no"),
+        ("AMB-15: 429 with a JSON-RPC error", Response::complete(429, JSON, error), "http 429 no"),
+        ("500 with a JSON-RPC error", Response::complete(500, JSON, error), "refused -32022"),
         ("a redirect", Response::complete(307, "location: http://evil.example/secret?token=x", ""), "http 307 a redirect to evil.example, /secret, which is not followed"),
         ("a redirect that may change the method", Response::complete(302, "location: /else", ""), "http 302 a redirect to the same host, /else, which is not followed"),
         ("a redirect to the same host", Response::complete(308, "location: /else", ""), "a result"),
@@ -110,6 +115,26 @@ async fn malformed_responses_fail_only_their_request() {
         let next = client.send(modern(2, "tools/list", json!({}))).await;
         assert_eq!(outcome(&next), "a result", "after {name}: {next:?}");
         assert!(client.has_no_incoming(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_server_is_not_taken_for_a_legacy_server() {
+    const JSON: &str = "content-type: application/json";
+    for status in [429, 503] {
+        let body =
+            r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"too many requests"}}"#;
+        let server = ScriptedServer::new(move |_| Response::complete(status, JSON, body));
+        let mut server = server.await;
+        let session = HttpSession::builder(&*server.url).build().unwrap();
+        let built = McpClient::builder().session(Arc::new(session)).build();
+        let error = built.await.unwrap_err();
+        let expected =
+            matches!(error, ClientError::Http { status: actual, .. } if actual == status);
+        assert!(expected, "AMB-15: {error:?}");
+        assert!(error.to_string().contains("too many requests"), "{error}");
+        assert_eq!(server.next_request().await.rpc(), "server/discover");
+        assert!(server.has_no_request());
     }
 }
 

@@ -43,6 +43,10 @@ impl IncomingHandler for TracedIncoming {
         self.incoming.related_notification(method, params, request);
     }
 
+    fn missed_notifications(&self) {
+        self.incoming.missed_notifications();
+    }
+
     fn request(&self, request: IncomingRequest<'_>) {
         self.tracer.record(TracedMessage {
             direction: Direction::FromServer,

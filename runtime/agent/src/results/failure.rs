@@ -123,6 +123,15 @@ fn request_failed(name: &str, error: &ClientError) -> String {
             );
         }
         ClientError::Timeout(after) => return timed_out(name, *after),
+        ClientError::Http {
+            status: 429 | 503, ..
+        } => {
+            return format!(
+                "The server of the tool {name} is too busy and has not run it ({}).\n\
+                Call it again later, or go on without it.",
+                shortened(&error.to_string())
+            );
+        }
         ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
             "the connection to its server failed, and it may or may not have done its work"
         }

@@ -58,7 +58,8 @@ impl OAuth {
         })
     }
 
-    /// Sets the scopes to ask for, in place of those that the server requires.
+    /// Sets the scopes to ask for first, in place of those that the server requires. A [`step_up`](Self::step_up) adds the
+    /// scopes of its operation.
     #[must_use]
     pub fn scopes(self, scopes: Scopes) -> Self {
         self.with(|settings| settings.scopes = Some(scopes))

@@ -8,7 +8,7 @@ use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, Tool, error_code};
 
 #[cfg(feature = "validation")]
-use crate::client::cache::validation::{ExpectedOutput, RequestClock};
+use crate::client::cache::validation::{CheckError, ExpectedOutput, Mismatch, RequestClock};
 use crate::client::cache::{McpClient, headers};
 use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
 use crate::client::typed::decode_output;
@@ -32,7 +32,8 @@ impl McpClient {
     /// The call is sent when it is awaited. Options such as a timeout can be set before that.
     ///
     /// With the feature `validation`, the structured content of the result is validated against the output schema from
-    /// the latest list of tools, if the tools have been listed before. See `validate_results` of the builder.
+    /// the latest list of tools, if the tools have been listed before. If it does not match and the list is out of date, the
+    /// tools are listed again first. See `validate_results` of the builder.
     ///
     /// # Errors
     ///
@@ -87,7 +88,8 @@ impl McpClient {
         if let Some(expected) = expected {
             let has_tasks = self.session().task_driver().is_some();
             let clock = if has_tasks { clock.restart() } else { clock };
-            return Ok(StartedCall::Finished(expected.check(result, clock).await?));
+            let checked = self.check_result(expected, result, clock).await?;
+            return Ok(StartedCall::Finished(checked));
         }
         Ok(StartedCall::Finished(result))
     }
@@ -106,7 +108,7 @@ impl McpClient {
         #[cfg(feature = "validation")]
         if let Some(expected) = self.expected_output(name).await? {
             let clock = RequestClock::start(self.session().limits().request_timeout);
-            return expected.check(result, clock).await;
+            return self.check_result(expected, result, clock).await;
         }
         #[cfg(not(feature = "validation"))]
         let _ = name;
@@ -171,6 +173,49 @@ impl McpClient {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Returns the result of a call if it matches the output schema of its tool.
+    #[cfg(feature = "validation")]
+    async fn check_result(
+        &self,
+        expected: ExpectedOutput,
+        result: CallToolResult,
+        clock: RequestClock,
+    ) -> Result<CallToolResult, ClientError> {
+        match expected.check(result, clock).await {
+            Ok(result) => Ok(result),
+            Err(CheckError::Failed(error)) => Err(error),
+            // Boxed, because this is rare and would enlarge the future of every call.
+            Err(CheckError::Mismatch(mismatch)) => {
+                Box::pin(self.check_again(*mismatch, clock)).await
+            }
+        }
+    }
+
+    /// Checks a result against the current schema, if the list of tools was out of date.
+    #[cfg(feature = "validation")]
+    async fn check_again(
+        &self,
+        mismatch: Mismatch,
+        clock: RequestClock,
+    ) -> Result<CallToolResult, ClientError> {
+        let name = &mismatch.tool.name;
+        let expected = match self.tool(name).await {
+            Ok(Some(tool)) if tool.output_schema != mismatch.tool.output_schema => {
+                self.expected_output(name).await?
+            }
+            Ok(None) => None,
+            Ok(Some(_)) | Err(_) => return Err(mismatch.into_error()),
+        };
+        let Some(expected) = expected else {
+            return Ok(mismatch.result);
+        };
+        let checked = expected.check(mismatch.result, clock.restart()).await;
+        checked.map_err(|error| match error {
+            CheckError::Mismatch(mismatch) => mismatch.into_error(),
+            CheckError::Failed(error) => error,
+        })
     }
 
     /// Calls a tool and decodes its output as a `T`: the structured content or, without any, the text, parsed as JSON

@@ -41,6 +41,32 @@ pub(in crate::client::cache) struct ExpectedOutput {
     schema: Arc<CompiledSchema>,
 }
 
+/// Failed check of a result.
+#[derive(Debug)]
+pub(in crate::client::cache) enum CheckError {
+    Mismatch(Box<Mismatch>),
+    /// The check itself failed.
+    Failed(ClientError),
+}
+
+/// A result that does not match the output schema of its tool.
+#[derive(Debug)]
+pub(in crate::client::cache) struct Mismatch {
+    /// The tool as it was listed.
+    pub(in crate::client::cache) tool: Arc<Tool>,
+    pub(in crate::client::cache) result: CallToolResult,
+    reason: String,
+}
+
+impl Mismatch {
+    pub(in crate::client::cache) fn into_error(self) -> ClientError {
+        let (tool, reason) = (quoted(&self.tool.name), self.reason);
+        ClientError::protocol(format!(
+            "the result of tool {tool} does not match its output schema: {reason}"
+        ))
+    }
+}
+
 impl ValidatorCache {
     /// Returns the validator for the result of a call; `None` if its tool is not listed or has no output schema.
     pub(in crate::client::cache) async fn expected_output(
@@ -178,29 +204,31 @@ impl ExpectedOutput {
         self,
         result: CallToolResult,
         clock: RequestClock,
-    ) -> Result<CallToolResult, ClientError> {
+    ) -> Result<CallToolResult, CheckError> {
         if result.is_error == Some(true) {
             return Ok(result);
         }
         let Some(content) = &result.structured_content else {
-            return Err(self.invalid_result("it has no structured content"));
+            return Err(self.mismatch(result, "it has no structured content".to_owned()));
         };
-        let checked = self.schema.check_value(content);
-        checked.map_err(|reason| self.invalid_result(&reason))?;
+        if let Err(reason) = self.schema.check_value(content) {
+            return Err(self.mismatch(result, reason));
+        }
         let Some(cost) = self.schema.inline_cost(content) else {
             // Boxed, because large values are rare and would enlarge the future of every call.
             return Box::pin(self.check_blocking(result, clock)).await;
         };
-        let checked = self.schema.validate(content, cost);
-        checked.map_err(|reason| self.invalid_result(&reason))?;
-        Ok(result)
+        match self.schema.validate(content, cost) {
+            Ok(()) => Ok(result),
+            Err(reason) => Err(self.mismatch(result, reason)),
+        }
     }
 
     async fn check_blocking(
         self,
         result: CallToolResult,
         clock: RequestClock,
-    ) -> Result<CallToolResult, ClientError> {
+    ) -> Result<CallToolResult, CheckError> {
         let deadline = deadline::from(clock.start, clock.limit);
         let checked = run_blocking(deadline, clock.limit, move || {
             let content = result.structured_content.as_ref();
@@ -209,16 +237,17 @@ impl ExpectedOutput {
             let checked = cost.and_then(|cost| self.schema.validate(content, cost));
             match checked {
                 Ok(()) => Ok(result),
-                Err(reason) => Err(self.invalid_result(&reason)),
+                Err(reason) => Err(self.mismatch(result, reason)),
             }
         });
-        checked.await?
+        checked.await.map_err(CheckError::Failed)?
     }
 
-    fn invalid_result(&self, reason: &str) -> ClientError {
-        let tool = quoted(&self.tool.name);
-        ClientError::protocol(format!(
-            "the result of tool {tool} does not match its output schema: {reason}"
-        ))
+    fn mismatch(self, result: CallToolResult, reason: String) -> CheckError {
+        CheckError::Mismatch(Box::new(Mismatch {
+            tool: self.tool,
+            result,
+            reason,
+        }))
     }
 }

@@ -26,6 +26,7 @@ struct State<T> {
     bytes: usize,
     lost: u64,
     closed: bool,
+    cancelled: bool,
     waker: Option<Waker>,
 }
 
@@ -37,6 +38,7 @@ impl<T: ByteSize> Queue<T> {
                 bytes: 0,
                 lost: 0,
                 closed: false,
+                cancelled: false,
                 waker: None,
             }),
             max_items: limits.queued_notifications.max(1),
@@ -72,6 +74,17 @@ impl<T: ByteSize> Queue<T> {
         if let Some(waker) = state.waker.take() {
             waker.wake();
         }
+    }
+
+    /// Ends the queue as [`close`](Self::close), because the server has ended the subscription.
+    pub(super) fn cancel(&self) {
+        self.state().cancelled = true;
+        self.close();
+    }
+
+    /// Returns true if the server has ended the subscription.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.state().cancelled
     }
 
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<T>> {

@@ -73,6 +73,10 @@ impl Router {
         self.modern.store(modern, Ordering::Release);
     }
 
+    fn is_modern(&self) -> bool {
+        self.modern.load(Ordering::Acquire)
+    }
+
     /// Passes progress with this token to `sink` until the guard is dropped.
     pub(super) fn on_progress(self: &Arc<Self>, token: i64, sink: ProgressSink) -> Registration {
         lock(&self.progress).insert(token, sink);
@@ -162,8 +166,8 @@ impl Router {
         }
     }
 
-    /// Cancels the answer to a request of the server.
-    fn cancel_answer(&self, params: &str) {
+    /// Cancels the answer to a request of the server, or ends a subscription that the server has cancelled.
+    fn cancel(&self, params: &str) {
         #[derive(Deserialize)]
         struct Cancelled<'a> {
             #[serde(borrow, rename = "requestId")]
@@ -173,7 +177,16 @@ impl Router {
         let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(params) else {
             return;
         };
-        let open = lock(&self.open_requests).remove(cancelled.request_id.get());
+        let id = cancelled.request_id.get();
+        // Only legacy servers send requests, and only modern ones have subscriptions.
+        if let Some(id) = id.parse().ok().filter(|_| self.is_modern()) {
+            let subscription = lock(&self.subscriptions).remove(&id);
+            if let Some(subscription) = subscription {
+                subscription.cancel();
+            }
+            return;
+        }
+        let open = lock(&self.open_requests).remove(id);
         if let Some(open) = open {
             open.responder.discard();
             if let Some(task) = open.task {
@@ -206,14 +219,18 @@ impl IncomingHandler for Router {
     fn notification(&self, method: &str, params: &str) {
         match method {
             "notifications/progress" => self.deliver_progress(params),
-            "notifications/cancelled" => self.cancel_answer(params),
+            "notifications/cancelled" => self.cancel(params),
             _ => self.changes.note_change(method),
         }
         self.publish(method, params);
     }
 
+    fn missed_notifications(&self) {
+        self.changes.note_all();
+    }
+
     fn request(&self, request: IncomingRequest<'_>) {
-        if self.modern.load(Ordering::Acquire) {
+        if self.is_modern() {
             // Modern clients never send answers.
             if self.warnings.is_due() {
                 tracing::warn!(

@@ -126,8 +126,11 @@ impl Stream for Subscription {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        if let Poll::Ready(Some(next)) = this.queue.poll_next(context) {
-            return Poll::Ready(Some(Ok(Arc::unwrap_or_clone(next))));
+        match this.queue.poll_next(context) {
+            Poll::Ready(Some(next)) => return Poll::Ready(Some(Ok(Arc::unwrap_or_clone(next)))),
+            // Not all servers answer the request as well.
+            Poll::Ready(None) if this.queue.is_cancelled() => this.request = None,
+            _ => {}
         }
         let Some(request) = &mut this.request else {
             return Poll::Ready(this.error.take().map(Err));

@@ -18,6 +18,10 @@ pub trait IncomingHandler: Send + Sync {
         self.notification(method, params);
     }
 
+    /// Handles an interruption: notifications may have been lost, so cached lists and resources may be out of date. Default:
+    /// nothing.
+    fn missed_notifications(&self) {}
+
     /// Handles a request, which only legacy servers send.
     fn request(&self, request: IncomingRequest<'_>);
 

@@ -232,11 +232,16 @@ async fn step_up(
         ));
     }
     tries.step_ups += 1;
+    let need = Need {
+        is_step_up: true,
+        ..need
+    };
     server.authorize(need, MAX_UNACCEPTED).await?;
     Ok(Refusal::Retry)
 }
 
-fn insufficient(required: &Scopes, reason: &str) -> AuthError {
+/// Returns the error for an operation whose scopes are not obtained.
+pub(super) fn insufficient(required: &Scopes, reason: &str) -> AuthError {
     let text = format!("the server requires the scopes `{required}`, and {reason}");
     AuthError::NotAuthorized(text.into())
 }

@@ -29,6 +29,8 @@ pub(super) struct Need {
     pub(super) challenge: Option<Challenge>,
     /// Scopes of the challenge.
     pub(super) scopes: Option<Scopes>,
+    /// The tokens lack the scopes of an operation.
+    pub(super) is_step_up: bool,
     /// Tokens that do not suffice.
     pub(super) refused: Option<Generation>,
     /// The revision of the refused request.
@@ -40,6 +42,7 @@ impl Need {
         Self {
             challenge: challenge.cloned(),
             scopes: challenge.and_then(scopes_of),
+            is_step_up: false,
             refused: None,
             revision,
         }
@@ -110,17 +113,18 @@ impl Server {
         }
         let asks_user = grant.needs_user();
         self.check_limit(limit)?;
-        if asks_user {
-            // Nobody is asked again and again, also if nothing comes of it.
-            self.count_authorization();
-        }
         let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
         let sources = ScopeSources {
             before: &before,
             challenge: need.scopes.as_ref(),
+            is_step_up: need.is_step_up,
             resource: discovered.scopes_supported.as_ref(),
         };
-        let scopes = plan(&self.settings, sources, &discovered.metadata, asks_user);
+        let scopes = plan(&self.settings, sources, &discovered.metadata, asks_user)?;
+        if asks_user {
+            // Nobody is asked again and again, also if nothing comes of it.
+            self.count_authorization();
+        }
         let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
         if !asks_user {
             self.count_authorization();

@@ -1,8 +1,9 @@
 //! Scopes to ask for.
 
-use crate::Scopes;
+use super::attempt::insufficient;
 use crate::client::settings::Settings;
 use crate::metadata::AuthorizationServerMetadata;
+use crate::{AuthError, Scopes};
 
 const OFFLINE_ACCESS: &str = "offline_access";
 
@@ -13,34 +14,49 @@ pub(super) struct ScopeSources<'a> {
     pub(super) before: &'a Scopes,
     /// Scopes of the challenge.
     pub(super) challenge: Option<&'a Scopes>,
+    /// The challenge is that of a step-up: without its scopes, the authorization would be in vain.
+    pub(super) is_step_up: bool,
     /// `scopes_supported` of the resource.
     pub(super) resource: Option<&'a Scopes>,
 }
 
 /// Returns the scopes to ask for. Empty: the authorization server decides.
+///
+/// # Errors
+///
+/// If the filter of the settings removes scopes that a step-up requires.
 pub(super) fn plan(
     settings: &Settings,
     sources: ScopeSources<'_>,
     metadata: &AuthorizationServerMetadata,
     needs_user: bool,
-) -> Scopes {
+) -> Result<Scopes, AuthError> {
     let challenge = sources.challenge.filter(|scopes| !scopes.is_empty());
     let given = settings.scopes.as_ref().or(challenge).or(sources.resource);
+    let required = challenge.filter(|_| sources.is_step_up);
+    let required = required.cloned().unwrap_or_default();
     let given = given.cloned().unwrap_or_default().union(sources.before);
+    let given = given.union(&required);
     let filtered = match &settings.scope_filter {
         Some(filter) => filter(&given),
         None => given,
     };
+    if !filtered.is_superset(&required) {
+        return Err(insufficient(
+            &required,
+            "the scope filter of this client removes some of them",
+        ));
+    }
     let is_listed = metadata
         .scopes_supported
         .as_ref()
         .is_some_and(|scopes| scopes.iter().any(|scope| scope == OFFLINE_ACCESS));
     if !(is_listed && settings.offline_access && needs_user) {
-        return filtered.without(OFFLINE_ACCESS);
+        return Ok(filtered.without(OFFLINE_ACCESS));
     }
     // Alone, it would replace the default scopes of the authorization server.
     if filtered.is_empty() {
-        return filtered;
+        return Ok(filtered);
     }
-    filtered.with(OFFLINE_ACCESS)
+    Ok(filtered.with(OFFLINE_ACCESS))
 }

@@ -140,6 +140,44 @@ async fn a_step_up_asks_for_all_scopes_and_remembers_them() {
 }
 
 #[tokio::test]
+async fn a_step_up_adds_its_scopes_to_those_of_the_settings() {
+    let required = r#"Bearer error="insufficient_scope", scope="files:write""#;
+    let (server, resource) = start().await;
+    let mut elevated = false;
+    resource.rule(move |seen| match (&seen.token, &*seen.method) {
+        (None, _) => Verdict::Unauthorized(String::new()),
+        (Some(_), "tools/call") if !std::mem::replace(&mut elevated, true) => {
+            Verdict::Forbidden(required.into())
+        }
+        _ => Verdict::Accept,
+    });
+    let limited = || oauth().scopes("files:read".parse().unwrap());
+    call(&session(&resource, &limited()), "tools/call")
+        .await
+        .unwrap();
+    let scopes = |index: usize| {
+        let requests = server.requests_at(Endpoint::Authorization);
+        requests[index].parameter("scope").map(str::to_owned)
+    };
+    assert_eq!(scopes(0).as_deref(), Some("files:read"));
+    let both = "files:read files:write";
+    assert_eq!(scopes(1).as_deref(), Some(both), "AUTH-C-103 AUTH-C-106");
+
+    // The user is not asked in vain.
+    resource.rule(move |seen| match &seen.token {
+        None => Verdict::Unauthorized(String::new()),
+        Some(_) => Verdict::Forbidden(required.into()),
+    });
+    server.clear_requests();
+    let filtered = limited().scope_filter(|_| "files:read".parse().unwrap());
+    let error = call(&session(&resource, &filtered), "tools/call").await;
+    let error = error.unwrap_err().to_string();
+    let parts = ["`files:write`", "scope filter"];
+    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
+}
+
+#[tokio::test]
 async fn a_policy_can_refuse_a_step_up() {
     let (server, resource) = start().await;
     for step_up in [StepUp::Never, StepUp::ask(|_| async { false })] {
