@@ -11,6 +11,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use treenail_runtime::internal::{NO_RANDOM_BYTES, random_id};
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::InputRequest;
 
@@ -19,7 +20,7 @@ use crate::exchange::{Exchange, Step};
 use crate::failure::Failure;
 use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall};
-use crate::waiting::{Parked, WaitingCall, WaitingCalls, random_id};
+use crate::waiting::{Parked, WaitingCall, WaitingCalls};
 
 /// Delay before the next round if a server requests a retry without input.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -92,7 +93,7 @@ impl Forwarder<'_> {
         let id: String = context
             .once("proxy.call", async {
                 started = Some(self.start(context, call, ""));
-                random_id().ok_or_else(|| AskError::NotAllowed("no random bytes".to_owned()))
+                random_id().map_err(|_| AskError::NotAllowed(NO_RANDOM_BYTES.to_owned()))
             })
             .await?;
         let (mut exchange, mut number) = if let Some(exchange) = started {

@@ -5,9 +5,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use treenail_runtime::internal::fill_random;
 use treenail_runtime::{Context, Principal};
 
 use crate::event::Question;
@@ -150,11 +147,4 @@ impl Drop for Parked<'_> {
             self.waiting.park(self.id, call, self.limits);
         }
     }
-}
-
-/// Returns a random id that cannot be guessed.
-pub(crate) fn random_id() -> Option<String> {
-    let mut bytes = [0; 16];
-    fill_random(&mut bytes).ok()?;
-    Some(URL_SAFE_NO_PAD.encode(bytes))
 }

@@ -30,14 +30,11 @@ pub use self::question::{
 };
 use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
-#[doc(hidden)]
 pub use self::round::Round;
 pub(crate) use self::round::{ElicitConfig, Questions, ResumedState};
-#[doc(hidden)]
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};
-#[doc(hidden)]
 pub use self::session::{SessionPeer, session_number};
 use crate::call::CallState;
 use crate::context::Context;

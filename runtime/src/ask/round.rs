@@ -167,6 +167,7 @@ pub(crate) struct Questions {
 }
 
 /// One round of a request whose client can be asked.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Round {
     config: Arc<ElicitConfig>,

@@ -10,6 +10,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 
 /// Returns `true` if the request needs a model that can use tools.
+#[doc(hidden)]
 #[inline]
 pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
     let uses = |block: &Block| matches!(block, Block::ToolUse(_) | Block::ToolResult(_));
@@ -28,6 +29,7 @@ pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError>
 }
 
 /// Checks the messages of a request, as in each sampling request.
+#[doc(hidden)]
 #[inline]
 pub fn check_messages(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();

@@ -129,13 +129,16 @@ impl RequestStateKey {
 }
 
 /// Error of sealing or opening. It has no reason, which would help an attacker.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct SealError;
 
 /// Error message for [`SealError`] where it can have only one cause.
+#[doc(hidden)]
 pub const NO_RANDOM_BYTES: &str = "could not obtain random bytes from the operating system";
 
-/// Returns a random, unique id.
+/// Returns a random, unique id that cannot be guessed.
+#[doc(hidden)]
 pub fn random_id() -> Result<String, SealError> {
     random::<16>().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
 }

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::outbox::Outbox;
 
 /// Client of the legacy era, on a stream that outlives its calls.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct SessionPeer {
     outbox: Outbox,
@@ -75,6 +76,7 @@ impl SessionPeer {
 }
 
 /// Returns a number that identifies the session of a call, among those of the running connections of this process.
+#[doc(hidden)]
 pub fn session_number(context: &Context) -> usize {
     Arc::as_ptr(context.state().outbox().requests()) as usize
 }
