@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
@@ -14,6 +16,18 @@ use treenail_runtime::internal::LogThrottle;
 
 /// Response to a connection beyond the limit. Its request is not read.
 const REJECTION_RESPONSE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+
+/// Ends the accepted connections of a client that acknowledges nothing for the timeout, because its network has vanished.
+/// By default, the operating system waits for about 15 minutes. Only Linux and Android have the option.
+pub(super) fn limit_unacknowledged(listener: &TcpListener, timeout: Duration) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // Accepted sockets have the options of their listener.
+    if let Err(error) = SockRef::from(listener).set_tcp_user_timeout(Some(timeout)) {
+        tracing::debug!(%error, "could not set TCP_USER_TIMEOUT");
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (listener, timeout);
+}
 
 /// Limiter for open connections.
 #[derive(Debug)]
@@ -207,6 +221,22 @@ mod tests {
             addresses.lock().is_empty(),
             "no counts remain after the last connection"
         );
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[tokio::test]
+    async fn accepted_connections_have_the_timeout_of_their_listener() {
+        const TIMEOUT: Duration = Duration::from_secs(7);
+
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        limit_unacknowledged(&listener, TIMEOUT);
+        let limiter = ConnectionLimiter::new(&Limits::default());
+        let address = listener.local_addr().unwrap();
+        let (accepted, connected) =
+            tokio::join!(limiter.accept(&listener), TcpStream::connect(address));
+        let timeout = SockRef::from(&accepted.0).tcp_user_timeout().unwrap();
+        assert_eq!(timeout, Some(TIMEOUT));
+        drop(connected);
     }
 
     #[test]

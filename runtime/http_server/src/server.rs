@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use treenail_runtime::internal::listen_error;
 use treenail_runtime::{HttpLimits, Result, Server};
 
-use crate::accept::{ConnectionLimiter, ConnectionPermit};
+use crate::accept::{ConnectionLimiter, ConnectionPermit, limit_unacknowledged};
 use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
 use crate::response::Rejection;
@@ -131,6 +131,7 @@ impl HttpServer {
     pub async fn serve(self) -> Result<()> {
         let limits = self.service.server().limits().clone();
         let limiter = ConnectionLimiter::new(&limits);
+        limit_unacknowledged(&self.listener, limits.http.write_timeout);
         let mut connections = JoinSet::new();
         let server = self.service.server().clone();
         let mut closed = pin!(server.closed());
