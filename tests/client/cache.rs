@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
-use treenail::client::{ClientError, ClientLimits, ListLimits};
+use treenail::client::{CacheLimits, ClientError, ClientLimits, ListLimits};
 use treenail::prelude::*;
 use treenail::schema::{Revision, SubscriptionFilter};
 
 use crate::fixture::server;
-use crate::script::{Reply, answer, discovered, scripted};
+use crate::script::{Reply, answer, discovered, scripted, scripted_with_limits};
 
 #[tokio::test]
 async fn items_are_found_by_name() {
@@ -173,9 +173,7 @@ async fn a_change_makes_a_list_stale_in_every_era() {
         // In the modern era, the subscription must be open before the change.
         client.call_tool("late", ()).await.unwrap_err();
         server.edit(|edit| edit.tools(tools![late])).unwrap();
-        let changed = tokio_stream::StreamExt::next(&mut notifications)
-            .await
-            .unwrap();
+        let changed = notifications.next().await.unwrap();
         assert!(
             changed.method.ends_with("list_changed"),
             "{revision}: {}",
@@ -215,6 +213,34 @@ async fn resources_are_cached_only_with_a_ttl() {
         );
     }
     assert_eq!(received.methods().len(), 3, "CLI-CACHE-02");
+}
+
+#[tokio::test]
+async fn the_memory_of_cached_resources_is_limited() {
+    let numbers = |count: usize| json!(vec![0; count]);
+    for (meta, text, reads) in [
+        (numbers(1), "x".repeat(100), 1),
+        (numbers(1_000), "x".repeat(100), 2),
+        (numbers(1), "x".repeat(20_000), 2),
+    ] {
+        let limits = ClientLimits::default().cache(CacheLimits::default().bytes(20_000));
+        let (session, received) = scripted_with_limits(&limits, move |message| {
+            if message["method"] == "server/discover" {
+                return discovered(message);
+            }
+            let result = json!({
+                "resultType": "complete", "ttlMs": 60_000, "_meta": {"a.example/x": meta},
+                "contents": [{"uri": "a://1", "text": text}],
+            });
+            Reply::result(message, &result)
+        });
+        let builder = McpClient::builder().session(session).limits(limits);
+        let client = builder.build().await.unwrap();
+        for _ in 0..2 {
+            client.read_resource("a://1").await.unwrap();
+        }
+        assert_eq!(received.methods().len(), 1 + reads);
+    }
 }
 
 /// A server of either era with these capabilities, which responds with `answer` or -32601.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use http::header;
+use http::{StatusCode, header};
 use serde_json::{Value, json};
 use treenail::auth::testing::{
     Endpoint, Fault, RecordedRequest, TestAuthorizationServer, TestClient,
@@ -54,6 +54,22 @@ async fn a_secret_obtains_tokens_for_the_client_itself() {
         format!("Basic {basic}")
     );
     assert_no_user(&world);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_outage_of_the_authorization_server_is_no_refusal_of_its_tokens() {
+    let client = TestClient::with_secret("planner", "s3cret");
+    let world = World::with(|builder| builder.client(client), |resource| resource).await;
+    let credentials = world.bound(ClientCredentials::secret("planner", "s3cret"));
+    let oauth = OAuth::client_credentials(credentials);
+    let outage = Fault::Status(Endpoint::Token, StatusCode::SERVICE_UNAVAILABLE);
+    world.authorization.inject(outage);
+    for _ in 0..5 {
+        world.call(&oauth).await.expect_err("an outage");
+    }
+    world.authorization.clear_faults();
+    world.call(&oauth).await.expect("a result");
     world.finish().await;
 }
 

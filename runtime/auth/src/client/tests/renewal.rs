@@ -6,8 +6,9 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::fixture::{Resource, Verdict, approve, call, clock, oauth, session};
+use crate::client::store::StoreKey;
 use crate::testing::{Endpoint, Fault, RecordedRequest, TestAuthorizationServer};
-use crate::{Callback, Clock, MemoryStore, OAuth};
+use crate::{Callback, Clock, MemoryStore, OAuth, TokenStore};
 
 /// Starts servers whose tokens are valid for an hour, and a clock of the client.
 async fn start() -> (TestAuthorizationServer, Resource, Clock) {
@@ -176,6 +177,29 @@ async fn an_outage_deletes_nothing() {
         1,
         "AUTH-C-117"
     );
+}
+
+#[tokio::test]
+async fn logout_deletes_tokens_that_another_client_has_renewed() {
+    let (server, resource, clock) = start().await;
+    let store = Arc::<MemoryStore>::default();
+    let clients = [(); 2].map(|()| oauth().store(store.clone()).clock(clock.clone()));
+    let [first, second] = clients.each_ref().map(|client| session(&resource, client));
+    call(&first, "tools/list").await.unwrap();
+    clock.advance(Duration::from_secs(3_700));
+    call(&second, "tools/list").await.unwrap();
+    let requests = server.requests_at(Endpoint::Token);
+    let grants = requests.iter().map(|it| it.parameter("grant_type"));
+    let expected = [Some("authorization_code"), Some("refresh_token")];
+    assert_eq!(grants.collect::<Vec<_>>(), expected);
+
+    clients[0].logout(&resource.url()).await.unwrap();
+    let client_id = server.requests_at(Endpoint::Authorization)[0]
+        .parameter("client_id")
+        .unwrap()
+        .to_owned();
+    let key = StoreKey::tokens(&resource.url(), &server.issuer(), &client_id);
+    assert!(store.load(&key).await.unwrap().is_none(), "AUTH-C-121");
 }
 
 #[tokio::test]
