@@ -27,6 +27,7 @@ mod modern;
 mod origin;
 mod read_timeout;
 mod request_headers;
+mod respond;
 mod response;
 mod self_wake;
 mod serve;

@@ -1,4 +1,4 @@
-//! HTTP service: checks of a request before its message is handled.
+//! HTTP service and its settings.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -7,26 +7,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::header::CONNECTION;
-use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Request, Response};
 use http_body::Body;
 use tower_service::Service;
-use treenail_runtime::internal::{CachedPeer, Invalid, parse_with_known_meta};
-use treenail_runtime::{Server, internal};
-use treenail_schema::Revision;
+use treenail_runtime::Server;
 
-use crate::authorize::{Authorized, HttpAuthorizer, authorize_request};
-use crate::body::read_body;
-use crate::checks::{check_accept, check_content, check_size};
-use crate::cors::{Cors, add_cors_headers};
-use crate::legacy::{Legacy, Sessions, SseEndpoint, SsePaths};
-use crate::modern;
-use crate::modern::{Modern, PeerCache};
+use crate::authorize::HttpAuthorizer;
+use crate::cors::Cors;
+use crate::legacy::{Sessions, SsePaths};
+use crate::modern::PeerCache;
 use crate::origin::Guard;
 use crate::read_timeout::ReadTimeout;
-use crate::request_headers::RequestHeaders;
-use crate::response::{HttpBody, Rejection, Reply};
+use crate::response::HttpBody;
 use crate::stream_permits::StreamPermits;
 
 /// Creates a service for `axum`, `hyper` or any `tower` stack, see [`HttpService`].
@@ -86,39 +78,17 @@ pub struct HttpService(Arc<ServiceParts>);
 /// Settings and state of a service. Each request clones the service, so all of it has one reference count.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceParts {
-    server: Server,
+    pub(super) server: Server,
     pub(super) guard: Guard,
     pub(super) authorizer: Option<Arc<dyn HttpAuthorizer>>,
-    sessions: Arc<Sessions>,
+    pub(super) sessions: Arc<Sessions>,
     /// True if `initialize` starts a session.
-    has_sessions: bool,
+    pub(super) has_sessions: bool,
     pub(super) stream_permits: StreamPermits,
     pub(super) sse: Option<SsePaths>,
     pub(super) cors: Option<Cors>,
-    peer_cache: Arc<PeerCache>,
+    pub(super) peer_cache: Arc<PeerCache>,
     pub(super) read_timeout: Arc<ReadTimeout>,
-}
-
-/// Outcome of the checks of the head of a request.
-enum Head<'a> {
-    Answered(Response<HttpBody>),
-    Sse((&'a SsePaths, SseEndpoint)),
-    WithoutBody,
-    WithBody,
-}
-
-/// Facts about the head of a request, which are needed after its checks.
-#[derive(Default)]
-struct HeadFacts {
-    /// Caller of an authorized request.
-    caller: Option<Authorized>,
-    /// Revision that the headers name, if it is a supported one.
-    revision: Option<Revision>,
-    /// True if the connection must close.
-    ///
-    /// A proxy that determines another body length could take following bytes for a part of this request, or the reverse
-    /// (RFC 9112, section 6.1). Closing the connection prevents such request smuggling.
-    must_close: bool,
 }
 
 impl HttpService {
@@ -224,170 +194,6 @@ impl HttpService {
     /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.0.server
-    }
-
-    /// Responds to a request.
-    ///
-    /// The block uses the parts of the request in place. Each `async fn` around it would have another copy of them.
-    pub(super) fn respond<B: Body>(
-        self,
-        request: Request<B>,
-    ) -> impl Future<Output = Response<HttpBody>> {
-        let cors = self.0.cors.as_ref();
-        let origin = cors.map(|cors| cors.allowed_origin(request.headers()));
-        let (mut parts, body) = request.into_parts();
-        async move {
-            let mut facts = HeadFacts::default();
-            let reply = match self.check_head(&mut parts, &mut facts).await {
-                Ok(Head::Answered(response)) => Ok(Reply::Ready(response)),
-                // Boxed, because it would be the largest part of the future of every request.
-                Ok(Head::Sse(paths)) => Box::pin(self.handle_sse(parts, body, paths)).await,
-                Ok(Head::WithoutBody) => self.handle_without_body(parts, facts.revision),
-                Ok(Head::WithBody) => {
-                    let limits = self.0.server.limits();
-                    let body = read_body(body, limits, &self.0.read_timeout).await;
-                    body.and_then(|body| self.handle_body(parts, facts.revision, &body))
-                }
-                Err(rejection) => Err(rejection),
-            };
-            let result = match reply {
-                Ok(Reply::Ready(response)) => Ok(response),
-                Ok(Reply::Pending(response)) => response.await,
-                Err(rejection) => Err(rejection),
-            };
-            let result = match &facts.caller {
-                Some(caller) => self.refuse_scopes(caller, result),
-                None => result,
-            };
-            let mut response = result.unwrap_or_else(Rejection::into_response);
-            if let Some(origin) = origin {
-                add_cors_headers(&mut response, origin);
-            }
-            if facts.must_close {
-                let close = HeaderValue::from_static("close");
-                response.headers_mut().insert(CONNECTION, close);
-            }
-            response
-        }
-    }
-
-    /// Checks the head of a request, and notes facts about it.
-    async fn check_head(
-        &self,
-        parts: &mut Parts,
-        facts: &mut HeadFacts,
-    ) -> Result<Head<'_>, Rejection> {
-        let headers = RequestHeaders::read(&parts.headers);
-        facts.must_close = headers.transfer_encoding.is_present();
-        facts.revision = headers.revision();
-        check_size(&headers, self.0.server.limits().http.header_bytes)?;
-        if let Some(response) = self.document(parts)? {
-            return Ok(Head::Answered(response));
-        }
-        self.0.guard.check(&headers, &parts.uri)?;
-        if let Some(response) = self.0.cors.as_ref().and_then(|cors| cors.preflight(parts)) {
-            return Ok(Head::Answered(response));
-        }
-        let is_supported = check_content(&headers)
-            .and_then(|()| check_accept(&headers, &["application/json", "text/event-stream"]));
-        if let Some(authorizer) = &self.0.authorizer {
-            match authorize_request(&**authorizer, parts).await {
-                Ok(authorized) => facts.caller = Some(authorized),
-                Err(response) => return Ok(Head::Answered(response.map(HttpBody::from))),
-            }
-        }
-        if let Some(endpoint) = self.sse_endpoint(parts.uri.path()) {
-            return Ok(Head::Sse(endpoint));
-        }
-        match parts.method {
-            Method::POST => {
-                is_supported?;
-                Ok(Head::WithBody)
-            }
-            Method::GET | Method::DELETE => match facts.revision {
-                Some(revision) if revision.is_modern() => Err(self.method_not_allowed()),
-                _ if !self.0.has_sessions => Err(self.method_not_allowed()),
-                _ => Ok(Head::WithoutBody),
-            },
-            _ => Err(self.method_not_allowed()),
-        }
-    }
-
-    /// Handles a GET or a DELETE, which belong to a session.
-    fn handle_without_body(
-        &self,
-        parts: Parts,
-        revision: Option<Revision>,
-    ) -> Result<Reply, Rejection> {
-        if parts.method == Method::GET {
-            check_accept(
-                &RequestHeaders::read(&parts.headers),
-                &["text/event-stream"],
-            )?;
-            self.check_scopes(&parts, None)?;
-            return self.legacy(parts, revision).get().map(Reply::Ready);
-        }
-        self.check_scopes(&parts, None)?;
-        self.legacy(parts, revision).delete().map(Reply::Ready)
-    }
-
-    /// Handles the body of a POST.
-    fn handle_body(
-        &self,
-        parts: Parts,
-        revision: Option<Revision>,
-        bytes: &[u8],
-    ) -> Result<Reply, Rejection> {
-        let limits = self.0.server.limits();
-        let has_modern_version = revision.is_some_and(Revision::is_modern);
-        let cached = has_modern_version.then(|| self.0.peer_cache.get());
-        let cached = cached.unwrap_or_default();
-        let body = parse_with_known_meta(bytes, limits.into(), cached.meta());
-        self.check_scopes(&parts, Some(&body))?;
-        match body {
-            internal::Body::One(Ok(message))
-                if has_modern_version || modern::states_version(&message) =>
-            {
-                self.modern(&cached).handle_message(parts, message)
-            }
-            internal::Body::One(Err(Invalid { id, error })) => {
-                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
-            }
-            internal::Body::Batch(_) if has_modern_version => {
-                let message = "batches exist in revision 2025-03-26 only";
-                Err(Rejection::new(StatusCode::BAD_REQUEST, message))
-            }
-            body => self.legacy(parts, revision).post(body),
-        }
-    }
-
-    fn method_not_allowed(&self) -> Rejection {
-        Rejection::method_not_allowed(if self.0.has_sessions {
-            "GET, POST, DELETE"
-        } else {
-            "POST"
-        })
-    }
-
-    fn modern<'a>(&'a self, cached: &'a CachedPeer) -> Modern<'a> {
-        Modern {
-            server: &self.0.server,
-            peer_cache: &self.0.peer_cache,
-            cached,
-            sessions: &self.0.sessions,
-            stream_permits: &self.0.stream_permits,
-        }
-    }
-
-    pub(super) fn legacy(&self, parts: Parts, revision: Option<Revision>) -> Legacy<'_> {
-        Legacy {
-            server: &self.0.server,
-            sessions: &self.0.sessions,
-            has_sessions: self.0.has_sessions,
-            stream_permits: &self.0.stream_permits,
-            parts,
-            revision,
-        }
     }
 }
 
