@@ -26,7 +26,7 @@ use crate::propagation::Propagation;
 /// it by `cx.extension::<treenail::otel::opentelemetry::Context>()`.
 ///
 /// Errors, tools that fail and cancelled requests are marked by `error.type`: the code of the error, `tool_error` or `cancelled`.
-/// Arguments and results are never recorded. The metrics are `mcp.server.operation.duration`, `mcp.client.operation.duration`,
+/// Arguments and results are not recorded. The message of an error is, as the description of the status of its span. The metrics are `mcp.server.operation.duration`, `mcp.client.operation.duration`,
 /// `mcp.server.session.duration` and `mcp.client.session.duration`.
 ///
 /// Clones share all. Without providers it records nothing, and costs almost nothing.

@@ -29,7 +29,7 @@ type Response = Result<Box<str>, RpcError>;
 impl Requests {
     pub(crate) fn new(most: usize) -> Self {
         Self {
-            permits: Semaphore::new(most.max(1)),
+            permits: Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)),
             pending: Mutex::default(),
         }
     }

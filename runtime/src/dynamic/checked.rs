@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use serde_json::Value;
 use treenail_schema::SchemaObject;
 use treenail_schema::internal::{Places, ValidationLimits};
-use treenail_validation::{CompiledSchema, FlatSchema, Verdict};
+use treenail_validation::{CompiledSchema, FlatSchema, Verdict, Violation, ViolationKind};
 
 use super::arguments::{Arguments, Form};
 use crate::call::{Call, CallState, CallValue, Lifetime};
 use crate::context::Context;
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, truncated_json};
-use crate::function::violations::to_problems;
+use crate::function::violations::{member_pointer, to_problems};
 use crate::wire::{Members, as_string};
 
 /// Arguments that need no check: those of a raw handler, and the variables of a URI that matches its template.
@@ -67,21 +67,28 @@ impl Matching {
             return Err(repeated);
         }
         let value: Value = serde_json::from_str(text).map_err(|error| whole(error.to_string()))?;
-        let Some(problems) = self.problems(&value) else {
+        let verdict = self.verdict(&value);
+        if let Ok(Verdict::Valid) = verdict {
             return Ok(Accepted::Given(Places::unknown()));
-        };
+        }
         // A model that writes null instead of omitting an argument means the default.
-        match self.without_optional_nulls(&value) {
-            Some(rest) if self.problems(&rest).is_none() => Ok(Accepted::Changed(rest.to_string())),
-            _ => Err(problems),
+        match self.without_optional_nulls(&value, &verdict) {
+            Some(rest) if matches!(self.verdict(&rest), Ok(Verdict::Valid)) => {
+                Ok(Accepted::Changed(rest.to_string()))
+            }
+            _ => Err(self.problems(&value, verdict)),
         }
     }
 
-    /// Returns the problems of a value, or `None` if it is valid.
-    fn problems(&self, value: &Value) -> Option<Vec<Problem>> {
-        let compiled = self.compiled.as_ref()?;
-        Some(match compiled.verdict(value) {
-            Ok(Verdict::Valid) => return None,
+    fn verdict(&self, value: &Value) -> Result<Verdict, String> {
+        let compiled = self.compiled.as_ref();
+        compiled.map_or(Ok(Verdict::Valid), |compiled| compiled.verdict(value))
+    }
+
+    /// Returns the problems of a value that is not valid.
+    fn problems(&self, value: &Value, verdict: Result<Verdict, String>) -> Vec<Problem> {
+        match verdict {
+            Ok(Verdict::Valid) => Vec::new(),
             Ok(Verdict::Invalid(violations)) => {
                 let (mut problems, _) = to_problems(value, &violations, &self.schema);
                 // As in the reports of macro-made tools: a missing argument follows the unknown one that may be meant.
@@ -92,11 +99,25 @@ impl Matching {
                 "they do not match the schema, and are too large to report the place".to_owned(),
             ),
             Err(reason) => whole(format!("they cannot be validated: {reason}")),
-        })
+        }
     }
 
-    /// Returns the arguments without those that are optional and null, if there are any.
-    fn without_optional_nulls(&self, value: &Value) -> Option<Value> {
+    /// Returns the arguments without those that are optional, and null although their schema does not allow that, if there are
+    /// any. If the places of the violations are unknown, all that are optional and null are left out.
+    fn without_optional_nulls(
+        &self,
+        value: &Value,
+        verdict: &Result<Verdict, String>,
+    ) -> Option<Value> {
+        let mut places = HashSet::new();
+        let are_known = match verdict {
+            Ok(Verdict::Invalid(violations)) => {
+                collect_places(violations, &mut places);
+                true
+            }
+            _ => false,
+        };
+        let is_invalid = |name: &str| !are_known || places.contains(&*member_pointer("", name));
         let required = self.schema.get("required").and_then(Value::as_array);
         let is_required =
             |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
@@ -104,9 +125,22 @@ impl Matching {
         let mut arguments = value.as_object()?.clone();
         let before = arguments.len();
         arguments.retain(|name, value| {
-            !value.is_null() || is_required(name) || !properties.contains_key(name)
+            let is_optional = !is_required(name) && properties.contains_key(name);
+            !(value.is_null() && is_optional && is_invalid(name))
         });
         (arguments.len() < before).then_some(Value::Object(arguments))
+    }
+}
+
+/// Adds the places of violations, in all branches of choices.
+fn collect_places<'a>(violations: &'a [Violation], places: &mut HashSet<&'a str>) {
+    for violation in violations {
+        places.insert(&violation.pointer);
+        if let ViolationKind::Choice(branches) = &violation.kind {
+            for branch in branches {
+                collect_places(branch, places);
+            }
+        }
     }
 }
 

@@ -102,7 +102,7 @@ impl Problems<'_> {
     }
 }
 
-fn member_pointer(pointer: &str, name: &str) -> String {
+pub(crate) fn member_pointer(pointer: &str, name: &str) -> String {
     let mut member_pointer = pointer.to_owned();
     push_token(&mut member_pointer, name);
     member_pointer

@@ -8,6 +8,9 @@ use std::fmt;
 
 use treenail_schema::internal::percent_decode;
 
+#[cfg(feature = "dynamic")]
+use crate::panic::catch;
+
 /// A part of a template. The macros write literals; templates that are made at run time own their texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<S = &'static str> {
@@ -88,7 +91,12 @@ impl Pattern {
     pub(crate) fn matches<'p, 'u>(&'p self, uri: &'u str) -> Option<Variables<'p, 'u>> {
         #[cfg(feature = "dynamic")]
         if let Some(accepts) = &self.accepts {
-            return accepts(uri).then(Vec::new);
+            // Routing is outside of the guard around functions.
+            let accepted = catch(|| accepts(uri)).unwrap_or_else(|message| {
+                tracing::error!(uri, message, "the function of a resource template panicked");
+                false
+            });
+            return accepted.then(Vec::new);
         }
         let mut variables = Vec::new();
         let mut rest = uri;

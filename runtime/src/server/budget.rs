@@ -1,7 +1,9 @@
 //! Budget for the calls of a server as a whole, over all connections and sessions.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -62,15 +64,31 @@ impl CallBudget {
     pub(crate) fn wait(
         &self,
         calls: usize,
+        peer_is_busy: bool,
     ) -> impl Future<Output = Option<OwnedSemaphorePermit>> + Send + 'static + use<> {
+        let may_use_reserve = calls == 1 && !peer_is_busy;
         let calls = u32::try_from(calls.clamp(1, self.most)).unwrap_or(u32::MAX);
-        let places = Arc::clone(&self.common);
-        async move { places.acquire_many_owned(calls).await.ok() }
+        let common = Arc::clone(&self.common).acquire_many_owned(calls);
+        let reserved = may_use_reserve.then(|| Arc::clone(&self.reserved).acquire_owned());
+        async move {
+            let mut common = pin!(common);
+            let Some(reserved) = reserved else {
+                return common.await.ok();
+            };
+            let mut reserved = pin!(reserved);
+            let first = poll_fn(|context| match common.as_mut().poll(context) {
+                Poll::Pending => reserved.as_mut().poll(context),
+                ready @ Poll::Ready(_) => ready,
+            });
+            first.await.ok()
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Waker};
+
     use super::*;
 
     #[test]
@@ -85,6 +103,23 @@ mod tests {
         assert!(!budget.has_room(1, false) && budget.take(false).is_none());
         drop(busy);
         assert!(budget.has_room(6, true) && !budget.has_room(7, true));
+    }
+
+    #[test]
+    fn a_peer_without_calls_waits_for_the_reserve_too() {
+        let budget = CallBudget::new(4);
+        let common: Vec<_> = (0..3).map(|_| budget.take(true)).collect();
+        let reserved = budget.take(false);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut idle = pin!(budget.wait(1, false));
+        let mut busy = pin!(budget.wait(1, true));
+        assert!(idle.as_mut().poll(&mut context).is_pending());
+        assert!(busy.as_mut().poll(&mut context).is_pending());
+        drop(reserved);
+        assert!(idle.as_mut().poll(&mut context).is_ready());
+        assert!(busy.as_mut().poll(&mut context).is_pending());
+        drop(common);
+        assert!(busy.as_mut().poll(&mut context).is_ready());
     }
 
     #[test]

@@ -350,7 +350,7 @@ impl ServerBuilder {
         let server = Server {
             state: Arc::new(ServerState {
                 blocking_permits: Arc::new(Semaphore::new(
-                    limits.blocking_calls.min(Semaphore::MAX_PERMITS),
+                    limits.blocking_calls.clamp(1, Semaphore::MAX_PERMITS),
                 )),
                 calls: CallBudget::new(limits.server_calls_in_flight),
                 registry: Arc::new(registry),

@@ -5,6 +5,7 @@
 //! that `println!` of a function or of a library cannot break the protocol.
 
 use std::io::{self, Read};
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::thread;
@@ -53,18 +54,51 @@ impl Server {
     ///
     /// See [`Server::serve`]. [`Error::Io`](crate::Error::Io) also if there is no free file descriptor.
     pub async fn serve_stdio(&self) -> Result<()> {
-        let mut input = Input::open();
+        let mut input = Shared::new(Input::open(), Input::close);
         #[cfg(unix)]
         let stdout = unix::ReservedStdout::take()?;
         #[cfg(unix)]
-        let mut output = Output::open(stdout.file())?;
+        let mut output = Shared::new(Output::open(stdout.file())?, Output::close);
         #[cfg(not(unix))]
-        let mut output = Output::Threads(tokio::io::stdout());
+        let mut output = Shared::new(Output::Threads(tokio::io::stdout()), Output::close);
         let connection = self.connect().over_stdio();
-        let ended = connection.serve(&mut input, &mut output).await;
-        input.close();
-        output.close();
-        ended
+        connection.serve(&mut *input, &mut *output).await
+    }
+}
+
+/// Standard stream, which other processes may share. It is closed when it is dropped.
+struct Shared<T> {
+    /// `None` after the end.
+    stream: Option<T>,
+    close: fn(T),
+}
+
+impl<T> Shared<T> {
+    fn new(stream: T, close: fn(T)) -> Self {
+        let stream = Some(stream);
+        Self { stream, close }
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.stream.as_ref().expect("it is set until it is dropped")
+    }
+}
+
+impl<T> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.stream.as_mut().expect("it is set until it is dropped")
+    }
+}
+
+impl<T> Drop for Shared<T> {
+    fn drop(&mut self) {
+        if let Some(stream) = self.stream.take() {
+            (self.close)(stream);
+        }
     }
 }
 
@@ -99,7 +133,7 @@ impl Input {
         Self::Thread(Reader::start())
     }
 
-    /// Restores the blocking mode, because other processes may share the stream.
+    /// Restores the blocking mode.
     fn close(self) {
         match self {
             #[cfg(unix)]
@@ -201,7 +235,7 @@ impl Output {
         Ok(Self::Threads(stdout.try_clone()?.into()))
     }
 
-    /// Restores the blocking mode, because other processes may share the stream.
+    /// Restores the blocking mode.
     fn close(self) {
         match self {
             #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Scopes that functions declare.
 
+use treenail::dynamic::ResourceTemplate;
 use treenail::extension::Extension;
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -243,6 +244,27 @@ async fn a_transport_of_the_program_can_enforce_scopes() {
         written["result"]["content"][0]["text"], "written",
         "AUTH-R-25: {written}"
     );
+}
+
+#[tokio::test]
+async fn an_unlisted_template_needs_its_scopes() {
+    let template = ResourceTemplate::new("doc", "docs://{id}").unlisted();
+    let template = template.scope("files:admin");
+    let server = Server::builder("files", "1.0.0")
+        .add(template.handler(|_, _| async { "secret" }))
+        .build()
+        .unwrap();
+    let items: Vec<_> = server.required_scopes().into_iter().collect();
+    assert_eq!(items.len(), 1, "{items:?}");
+    let mut connection = server.connect();
+    let access = Access::new(Writer::default());
+    connection.extensions_mut().insert(access);
+    let mut out = Vec::new();
+    let read = Post::modern("resources/read", json!({"uri": "docs://1"}));
+    connection.handle_message(read.body.as_bytes(), &mut out);
+    let refused: Value = serde_json::from_slice(&out).unwrap();
+    let needs = json!({"needs": "files:admin"});
+    assert_eq!(refused["error"]["data"], needs, "AUTH-R-53");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Features that are added, replaced and removed on a running server.
 
 use serde_json::{Value, json};
-use treenail::dynamic::{Feature, Prompt, Resource, ResourceTemplate, Tool};
+use treenail::dynamic::{Feature, FeatureSource, Prompt, Resource, ResourceTemplate, Tool};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::server::{Component, Edit};
@@ -49,6 +49,61 @@ async fn each_kind_replaces_the_other_in_its_place() {
         .unwrap();
     assert_eq!(call(&server, "first").await, "first");
     assert_eq!(names(&server).await[..3], order);
+}
+
+#[tokio::test]
+async fn a_replacement_leaves_the_features_of_sources_alone() {
+    let source = FeatureSource::new("");
+    let server = treenail::server!().dynamic().build().unwrap();
+    let edit = |change: &dyn Fn(Edit) -> Edit| server.edit(change).unwrap();
+    edit(&|edit| edit.provide(&source, says("x", "source")));
+    assert_eq!(call(&server, "x").await, "source");
+    edit(&|edit| edit.add(says("x", "own")));
+    edit(&|edit| edit.replace(|all| all.add(says("x", "replaced"))));
+    assert_eq!(call(&server, "x").await, "replaced");
+    edit(&|edit| edit.remove(Component::tool("x")));
+    edit(&|edit| edit.provide(&source, says("x", "source")));
+    assert_eq!(call(&server, "x").await, "source");
+}
+
+#[tokio::test]
+async fn only_nulls_that_are_invalid_are_left_out() {
+    let descriptor = json!({
+        "name": "edit",
+        "inputSchema": {"type": "object", "properties": {
+            "note": {"type": ["string", "null"]}, "count": {"type": "integer"},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+        }},
+    });
+    let descriptor: treenail::schema::Tool = serde_json::from_value(descriptor).unwrap();
+    let tool =
+        Tool::from(descriptor).handler(|_, arguments| async move { arguments.text().to_owned() });
+    let server = treenail::server!().add(tool).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    for (given, expected) in [
+        (json!({"note": null, "count": null}), json!({"note": null})),
+        (json!({"note": null, "either": null}), json!({"note": null})),
+        (json!({"note": null}), json!({"note": null})),
+        (json!({"count": null}), json!({})),
+    ] {
+        let called = peer.call("edit", given).await;
+        let got: Value = serde_json::from_str(text(&called)).unwrap();
+        assert_eq!(got, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_template_that_panics_matches_nothing() {
+    let custom = ResourceTemplate::new("custom", "a://{id}")
+        .accepts(|uri| uri.split_at(5).1 == "x")
+        .handler(|_, _| async { "custom" });
+    let server = treenail::server!().add(custom).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let refused = peer
+        .refused("resources/read", json!({"uri": "a://é"}))
+        .await;
+    assert!(refused.1.contains("not found"), "{refused:?}");
+    assert_eq!(peer.read("a://1x").await["contents"][0]["text"], "custom");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use treenail::schema::{CacheScope, Revision};
-use treenail::server::Component;
+use treenail::server::{Component, Edit};
 use treenail::{Limits, Server};
 
 use super::{add_desk, add_late, builder, is_admin, office, peer};
@@ -26,8 +26,7 @@ async fn an_edit_notifies_only_callers_whose_lists_have_changed() {
                 peer.told_nothing().await;
             }
         }
-        let secret =
-            |edit: treenail::server::Edit| edit.disable(Component::namespace("desk_close"));
+        let secret = |edit: Edit| edit.disable(Component::namespace("desk_close"));
         server.edit(secret).unwrap();
         for _ in 0..admin_changes(revision) {
             admin.next_notification().await;
@@ -46,6 +45,57 @@ async fn an_edit_notifies_only_callers_whose_lists_have_changed() {
             .edit(|edit| edit.enable(Component::namespace("desk_close")))
             .unwrap();
     }
+}
+
+fn set_open(server: &Server, is_open: bool) {
+    let desk = Component::tool("desk.open");
+    let edit = |edit: Edit| {
+        if is_open {
+            edit.enable(desk)
+        } else {
+            edit.disable(desk)
+        }
+    };
+    server.edit(edit).unwrap();
+}
+
+#[tokio::test]
+async fn no_list_stays_out_of_date() {
+    const CHANGED: &str = "notifications/tools/list_changed";
+    let is_open = |tools: Vec<_>| tools.iter().any(|name| name == "desk.open");
+    let server = office().dynamic().build().unwrap();
+    let wanted = json!({"toolsListChanged": true});
+
+    // An edit while a notification of another change is pending.
+    let mut guest = peer(&server, "guest", MODERN).await;
+    guest.listen("a", wanted.clone()).await;
+    server.visibility_changed();
+    set_open(&server, false);
+    assert_eq!(guest.next_notification().await.0, CHANGED);
+    assert!(!is_open(guest.tools().await));
+    set_open(&server, true);
+    assert_eq!(guest.next_notification().await.0, CHANGED, "SRV-TOOL-04");
+    guest.cancel("a").await;
+    assert!(is_open(guest.tools().await));
+
+    // An edit between two subscriptions.
+    set_open(&server, false);
+    assert!(!is_open(guest.tools().await));
+    guest.listen("b", wanted.clone()).await;
+    set_open(&server, true);
+    assert_eq!(guest.next_notification().await.0, CHANGED, "SRV-SUB-09");
+
+    // The caller may have listed the tools between two edits that cancel each other out.
+    set_open(&server, false);
+    set_open(&server, true);
+    assert_eq!(guest.next_notification().await.0, CHANGED, "SRV-TOOL-04");
+
+    // More edits than are compared.
+    for _ in 0..20 {
+        set_open(&server, false);
+        set_open(&server, true);
+    }
+    assert_eq!(guest.next_notification().await.0, CHANGED, "SRV-TOOL-04");
 }
 
 /// A legacy peer is notified of all lists.

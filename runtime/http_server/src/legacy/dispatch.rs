@@ -128,7 +128,8 @@ fn refuse(session: &Session, stream: u64, error: RpcError) -> Rejection {
 /// Sets the number of calls that a session may start now.
 fn set_call_capacity(branch: &mut Connection, session: &Session, server: &Server) {
     let in_flight = session.in_flight();
-    branch.set_call_capacity(server.limits().calls_in_flight.saturating_sub(in_flight));
+    let max_calls = server.limits().calls_in_flight.max(1);
+    branch.set_call_capacity(max_calls.saturating_sub(in_flight));
     branch.set_busy(in_flight > 0);
 }
 

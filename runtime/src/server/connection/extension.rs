@@ -75,7 +75,7 @@ impl Connection {
         let (server, snapshot) = (&self.server, view.unwrap_or(&self.snapshot));
         self.subscriber
             .listen(server, snapshot, (id, params), topics)?;
-        let audience = Audience::new(&self.extensions, peer, &self.snapshot);
+        let audience = Audience::new(&self.extensions, peer);
         self.subscriber.attend(server, audience);
         Ok(None)
     }

@@ -315,7 +315,7 @@ impl Connection {
     fn on_notification(&mut self, envelope: &Envelope<'_>) -> Handled {
         match (envelope.known, &self.handshake) {
             (Some(Method::Initialized), Handshake::Answered(peer)) => {
-                let audience = Audience::new(&self.extensions, peer, &self.snapshot);
+                let audience = Audience::new(&self.extensions, peer);
                 self.handshake = Handshake::Finished(Arc::clone(peer));
                 self.subscriber.start_legacy(&self.server, audience);
             }

@@ -116,7 +116,7 @@ impl Connection {
             }
             Method::Subscribe if snapshot.has_subscriptions() => {
                 subscriber.subscribe(server, snapshot, params, revision)?;
-                subscriber.attend(server, Audience::new(extensions, &peer, base));
+                subscriber.attend(server, Audience::new(extensions, &peer));
             }
             // Also if the resource has been removed since.
             Method::Unsubscribe if snapshot.dynamic || snapshot.has_subscriptions() => {

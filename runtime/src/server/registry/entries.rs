@@ -82,13 +82,13 @@ impl EntryList {
         self.slots.append(&mut other.slots);
     }
 
-    /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    /// Adds all entries of `other`, in the places of the entries that have the same keys. Those of providers stay, and yield.
     #[inline]
     pub(crate) fn replace(&mut self, other: &mut Self) {
         for slot in other.slots.drain(..) {
             let key = slot.entry.key();
             let mut old = self.slots.iter_mut();
-            match old.find(|old| old.entry.key() == key) {
+            match old.find(|old| old.source.provider.is_none() && old.entry.key() == key) {
                 Some(old) => *old = slot,
                 None => self.slots.push(slot),
             }

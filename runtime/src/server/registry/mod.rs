@@ -85,14 +85,11 @@ impl Server {
             return Err(Error::Build(message.to_owned()));
         }
         let edit = change(Edit { steps: Vec::new() });
-        let changes = Registry::of(self).apply(edit, &self.state.config);
-        let filtered = self.state.config.is_filtered();
-        for kind in changes.map_err(Error::Build)? {
-            if filtered {
-                self.state.hub.publish_edit(kind);
-            } else {
-                self.state.hub.publish(&kind.into());
-            }
+        let applied = Registry::of(self).apply(edit, &self.state.config);
+        let (snapshot, changed) = applied.map_err(Error::Build)?;
+        let is_filtered = self.state.config.is_filtered();
+        for kind in changed {
+            self.state.hub.publish_edit(kind, &snapshot, is_filtered);
         }
         Ok(())
     }
@@ -201,9 +198,13 @@ impl Registry {
         }
     }
 
-    /// Makes all changes of `edit`, or none. Returns the kinds of lists that have changed.
+    /// Makes all changes of `edit`, or none. Returns the new snapshot, and the kinds of lists that have changed.
     #[inline]
-    pub(crate) fn apply(&self, edit: Edit, config: &ServerConfig) -> Result<Vec<Kind>, String> {
+    pub(crate) fn apply(
+        &self,
+        edit: Edit,
+        config: &ServerConfig,
+    ) -> Result<(Arc<Snapshot>, Vec<Kind>), String> {
         let prepare = |step| self.prepare(step, config);
         let steps: Vec<_> = edit
             .steps
@@ -222,7 +223,8 @@ impl Registry {
             std::mem::swap(&mut current.snapshot, &mut snapshot);
             self.version
                 .store(current.snapshot.version, Ordering::Release);
-            current.snapshot.changes_since(&snapshot)
+            let changes = current.snapshot.changes_since(&snapshot);
+            (Arc::clone(&current.snapshot), changes)
         };
         Ok(changes)
     }

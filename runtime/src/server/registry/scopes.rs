@@ -2,6 +2,7 @@
 
 use treenail_schema::{CompleteRequestParams, CompletionReference, Method, SubscriptionFilter};
 
+use crate::entry::{Entry, EntryKind};
 use crate::scope::RequiredScopes;
 use crate::server::registry::index::Index;
 use crate::server::registry::snapshot::Snapshot;
@@ -10,10 +11,12 @@ use crate::wire::{Envelope, as_string};
 impl Snapshot {
     /// Iterates over the scopes of all entries, each with a description of the entry.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = (String, &RequiredScopes)> {
+        let unlisted = self.resources.unlisted.iter();
         entries(&self.tools.index)
             .chain(entries(&self.prompts.index))
             .chain(entries(&self.resources.single.index))
             .chain(entries(&self.resources.families.index))
+            .chain(unlisted.map(|entry| describe(EntryKind::Template, entry)))
     }
 
     /// Returns the scopes that a request needs. A request for an unknown entry needs none, and fails.
@@ -83,6 +86,13 @@ impl Snapshot {
 }
 
 fn entries(index: &Index) -> impl Iterator<Item = (String, &RequiredScopes)> {
-    let (entries, noun) = (index.entries().iter(), index.kind().noun());
-    entries.map(move |entry| (format!("{noun} `{}`", entry.key()), &entry.scopes))
+    let kind = index.kind();
+    index
+        .entries()
+        .iter()
+        .map(move |entry| describe(kind, entry))
+}
+
+fn describe(kind: EntryKind, entry: &Entry) -> (String, &RequiredScopes) {
+    (format!("{} `{}`", kind.noun(), entry.key()), &entry.scopes)
 }

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::bus::EventQueue;
 use crate::extension::Publication;
+use crate::server::registry::Snapshot;
 use crate::server::subscriptions::listener::Listener;
 use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kind};
@@ -101,12 +102,12 @@ impl Hub {
         }
     }
 
-    /// Publishes an edit of a list. A subscriber at this replica is notified if its caller sees another list than before; other
-    /// replicas cannot know that, and notify all of theirs.
+    /// Publishes an edit of a list. If callers see different items, a subscriber at this replica is notified if its caller sees
+    /// another list than before; other replicas cannot know that, and notify all of theirs.
     #[inline]
-    pub(crate) fn publish_edit(&self, kind: Kind) {
+    pub(crate) fn publish_edit(&self, kind: Kind, snapshot: &Arc<Snapshot>, is_filtered: bool) {
         if !self.is_closed() {
-            self.wake(|listener| listener.suspect(kind));
+            self.wake(|listener| listener.edited(kind, snapshot, is_filtered));
         }
         if let Some(queue) = &self.queue {
             queue.push(&kind.into());

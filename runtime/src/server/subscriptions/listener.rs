@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::extension::Publication;
+use crate::server::registry::Snapshot;
 use crate::server::subscriptions::message::SubscriptionMessage;
+use crate::server::subscriptions::review::Decision;
 use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kind, Kinds};
 
@@ -25,18 +27,19 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Returns the lists that may have changed for the caller of some subscription.
-    fn start_review(&mut self) -> Kinds {
-        let each = self.subscriptions.iter_mut();
-        each.fold(Kinds::default(), |kinds, one| {
-            kinds.union(one.start_review())
-        })
+    /// Returns the snapshots that may differ from the current one for the caller of some subscription.
+    fn start_review(&mut self) -> Vec<Arc<Snapshot>> {
+        let mut all = Vec::new();
+        for subscription in &mut self.subscriptions {
+            subscription.start_review(&mut all);
+        }
+        all
     }
 
-    /// Ends a review: marks the lists in `changed`.
-    pub(crate) fn settle(&mut self, changed: Kinds) {
+    /// Ends a review: marks the lists that have changed.
+    pub(super) fn settle(&mut self, decision: &Decision) {
         for subscription in &mut self.subscriptions {
-            subscription.settle(changed);
+            subscription.settle(decision);
         }
     }
 
@@ -77,12 +80,18 @@ impl Listener {
         state.waker.take_if(|_| new)
     }
 
-    /// Marks a list that may have changed for the caller. Returns the waker as [`Listener::mark`] does.
-    pub(crate) fn suspect(&self, kind: Kind) -> Option<Waker> {
+    /// Marks an edited list, which may look the same as before to the caller of a `is_filtered` server. Returns the waker as
+    /// [`Listener::mark`] does.
+    pub(crate) fn edited(
+        &self,
+        kind: Kind,
+        snapshot: &Arc<Snapshot>,
+        is_filtered: bool,
+    ) -> Option<Waker> {
         let mut state = self.lock();
         let mut new = false;
         for subscription in &mut state.subscriptions {
-            new |= subscription.suspect(kind);
+            new |= subscription.edited(kind, snapshot, is_filtered);
         }
         state.waker.take_if(|_| new)
     }
@@ -94,17 +103,17 @@ impl Listener {
         state.waker.take()
     }
 
-    /// Polls the next message of a subscription. `write` makes the result of it and of the subscription's id. The error is a set
-    /// of lists that may have changed, which [`State::settle`] expects to be compared first.
+    /// Polls the next message of a subscription. `write` makes the result of it and of the subscription's id. The error is a list
+    /// of snapshots, which have to be compared with the current one first, for [`State::settle`].
     pub(crate) fn poll_next<T>(
         &self,
         context: &mut Context<'_>,
         write: impl FnOnce(SubscriptionMessage, Option<&str>) -> T,
-    ) -> Poll<Result<T, Kinds>> {
+    ) -> Poll<Result<T, Vec<Arc<Snapshot>>>> {
         let mut state = self.lock();
-        let suspected = state.start_review();
-        if suspected != Kinds::default() {
-            return Poll::Ready(Err(suspected));
+        let snapshots = state.start_review();
+        if !snapshots.is_empty() {
+            return Poll::Ready(Err(snapshots));
         }
         let count = state.subscriptions.len();
         for step in 0..count {

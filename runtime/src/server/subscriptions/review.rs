@@ -9,12 +9,11 @@ use crate::server::registry::{Registry, Snapshot};
 use crate::server::subscriptions::Kinds;
 use crate::visibility::Caller;
 
-/// Caller of subscriptions, and the snapshot that it was last notified of.
+/// Caller of subscriptions.
 #[derive(Clone, Debug)]
 pub(crate) struct Audience {
     extensions: Extensions,
     peer: Arc<Peer>,
-    seen: Arc<Snapshot>,
 }
 
 /// Update of a resource: its URI, and the notification.
@@ -34,35 +33,27 @@ pub enum Unreviewed {
 pub struct Review {
     audience: Option<Audience>,
     server: Server,
-    kinds: Kinds,
+    /// Snapshots that may differ from the current one for the caller.
+    snapshots: Vec<Arc<Snapshot>>,
     update: Option<Update>,
 }
 
 /// Visible part of a change.
 #[derive(Debug)]
 pub struct Decision {
-    /// The lists that have changed for the caller.
-    pub(super) changed: Kinds,
+    /// The snapshots, each with the lists that have changed since for the caller.
+    changes: Vec<(Arc<Snapshot>, Kinds)>,
     /// The snapshot that they were compared with.
-    pub(super) seen: Option<Arc<Snapshot>>,
+    pub(super) current: Arc<Snapshot>,
     /// The notification, if its resource is visible.
     pub(super) message: Option<Vec<u8>>,
 }
 
 impl Audience {
-    pub(crate) fn new(extensions: &Extensions, peer: &Arc<Peer>, seen: &Arc<Snapshot>) -> Self {
+    pub(crate) fn new(extensions: &Extensions, peer: &Arc<Peer>) -> Self {
         Self {
             extensions: extensions.clone(),
             peer: Arc::clone(peer),
-            seen: Arc::clone(seen),
-        }
-    }
-
-    /// Returns the caller with the state of notifications of an `old` one.
-    pub(super) fn after(self, old: Self) -> Self {
-        Self {
-            seen: old.seen,
-            ..self
         }
     }
 
@@ -70,10 +61,6 @@ impl Audience {
     #[cfg(feature = "http-server")]
     pub(super) fn renew(&mut self, extensions: &Extensions) {
         self.extensions = extensions.clone();
-    }
-
-    pub(super) fn has_seen(&mut self, snapshot: Arc<Snapshot>) {
-        self.seen = snapshot;
     }
 
     fn view(&self, snapshot: &Arc<Snapshot>, server: &Server) -> Arc<Snapshot> {
@@ -87,40 +74,48 @@ impl Review {
     pub(super) fn new(
         audience: Option<&Audience>,
         server: &Server,
-        kinds: Kinds,
+        snapshots: Vec<Arc<Snapshot>>,
         update: Option<Update>,
     ) -> Self {
         Self {
             audience: audience.cloned(),
             server: server.clone(),
-            kinds,
+            snapshots,
             update,
         }
     }
 
     /// Evaluates the rules, which are the user's code.
     pub fn decide(self) -> Decision {
+        let current = Registry::of(&self.server).snapshot();
         let Some(audience) = &self.audience else {
+            let changes = self.snapshots.into_iter().map(|one| (one, Kinds::all()));
             return Decision {
-                changed: self.kinds,
-                seen: None,
+                changes: changes.collect(),
+                current,
                 message: self.update.map(|(_, message)| message),
             };
         };
-        let current = Registry::of(&self.server).snapshot();
         let view = audience.view(&current, &self.server);
-        let changed = if self.kinds == Kinds::default() {
-            Vec::new()
-        } else {
-            view.changes_since(&audience.view(&audience.seen, &self.server))
-        };
+        let changes = self.snapshots.into_iter().map(|old| {
+            let changed = view.changes_since(&audience.view(&old, &self.server));
+            (old, changed.into_iter().fold(Kinds::default(), Kinds::with))
+        });
         let is_visible = |uri: &str| view.resources.is_subscribable(uri).is_some();
         let update = self.update.filter(|(uri, _)| is_visible(uri));
         Decision {
-            changed: changed.into_iter().fold(Kinds::default(), Kinds::with),
-            // Other lists may have unreported changes.
-            seen: (self.kinds != Kinds::default()).then_some(current),
+            changes: changes.collect(),
+            current,
             message: update.map(|(_, message)| message),
         }
+    }
+}
+
+impl Decision {
+    /// Returns the lists that have changed since `snapshot`; `None` if it was not compared.
+    pub(super) fn changed_since(&self, snapshot: &Arc<Snapshot>) -> Option<Kinds> {
+        let mut changes = self.changes.iter();
+        let found = changes.find(|(one, _)| Arc::ptr_eq(one, snapshot));
+        found.map(|(_, kinds)| *kinds)
     }
 }

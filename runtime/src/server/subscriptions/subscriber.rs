@@ -12,7 +12,7 @@ use crate::extensions::Extensions;
 use crate::json::json_text;
 use crate::limits::Limits;
 use crate::server::Server;
-use crate::server::registry::Snapshot;
+use crate::server::registry::{Registry, Snapshot};
 use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
 use crate::server::subscriptions::message::SubscriptionMessage;
@@ -37,20 +37,18 @@ impl Subscriber {
     pub(crate) fn start_legacy(&mut self, server: &Server, audience: Audience) {
         if server.state.config.dynamic {
             self.change(server, |state| {
-                state.legacy(Kinds::all());
+                let snapshot = Registry::of(server).snapshot();
+                state.legacy(Kinds::all()).since(&snapshot);
             });
             self.attend(server, audience);
         }
     }
 
-    /// Sets the caller of the subscriptions. Its lists are compared with those that it had at the last notification.
+    /// Sets the caller of the subscriptions.
     pub(crate) fn attend(&mut self, server: &Server, audience: Audience) {
         let config = &server.state.config;
         if config.dynamic || config.is_filtered() {
-            self.audience = Some(match self.audience.take() {
-                Some(old) => audience.after(old),
-                None => audience,
-            });
+            self.audience = Some(audience);
         }
     }
 
@@ -85,7 +83,10 @@ impl Subscriber {
             check_room(state, id, limits)?;
             let count = topics.as_ref().map_or(0, |topics| topics.keys.len());
             check_uris(state, uris.len() + count, limits)?;
-            let subscription = Subscription::listen(ListenId::new(id), kinds, uris, acknowledged);
+            let id = ListenId::new(id);
+            let mut subscription = Subscription::listen(id, kinds, uris, acknowledged);
+            // Read after the registration: later edits are marked.
+            subscription.since(&Registry::of(server).snapshot());
             state.subscriptions.push(match topics {
                 None => subscription,
                 Some(topics) => {
@@ -220,13 +221,18 @@ impl Subscriber {
             (message.write(id, &config.info), uri)
         };
         let polled = ready!(registration.listener.poll_next(context, write));
-        let review = |kinds, update| {
-            Unreviewed::Change(Review::new(self.audience.as_ref(), server, kinds, update))
+        let review = |snapshots, update| {
+            Unreviewed::Change(Review::new(
+                self.audience.as_ref(),
+                server,
+                snapshots,
+                update,
+            ))
         };
         let polled = match polled {
             Ok((message, None)) => Unreviewed::Message(message),
-            Ok((message, Some(uri))) => review(Kinds::default(), Some((uri, message))),
-            Err(kinds) => review(kinds, None),
+            Ok((message, Some(uri))) => review(Vec::new(), Some((uri, message))),
+            Err(snapshots) => review(snapshots, None),
         };
         self.drop_idle();
         Poll::Ready(polled)
@@ -235,10 +241,7 @@ impl Subscriber {
     /// Applies the decision of a review. Returns the message that it has allowed.
     pub(crate) fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
         if let Some(registration) = &self.registration {
-            registration.listener.lock().settle(decision.changed);
-        }
-        if let (Some(audience), Some(seen)) = (&mut self.audience, decision.seen) {
-            audience.has_seen(seen);
+            registration.listener.lock().settle(&decision);
         }
         decision.message
     }

@@ -7,7 +7,10 @@ use serde_json::json;
 use treenail_schema::{JsonObject, RequestId};
 
 use crate::extension::{Accepted, Publication, topic_key};
+use crate::server::registry::Snapshot;
+use crate::server::subscriptions::history::{History, TooLong};
 use crate::server::subscriptions::message::SubscriptionMessage;
+use crate::server::subscriptions::review::Decision;
 use crate::server::subscriptions::{Event, Kind, Kinds};
 
 /// Subscription of a peer. A peer of the legacy era has a single one for all its lists and resources.
@@ -20,10 +23,7 @@ pub(crate) struct Subscription {
     uris: Vec<(Arc<str>, bool)>,
     stage: Stage,
     pending_kinds: Kinds,
-    /// Lists that may have changed for the caller.
-    suspected: Kinds,
-    /// Suspected lists that are being compared.
-    reviewed: Kinds,
+    history: History,
     /// The URIs with pending updates, in order.
     pending_uris: VecDeque<Arc<str>>,
     /// The topics of extensions, each with its newest message while that is pending.
@@ -84,8 +84,7 @@ impl Subscription {
             uris: uris.into_iter().map(|uri| (uri.into(), false)).collect(),
             stage: Stage::Started(accepted.into()),
             pending_kinds: Kinds::default(),
-            suspected: Kinds::default(),
-            reviewed: Kinds::default(),
+            history: History::default(),
             pending_uris: VecDeque::new(),
             topics: HashMap::new(),
             pending_topics: VecDeque::new(),
@@ -150,8 +149,7 @@ impl Subscription {
             uris: Vec::new(),
             stage: Stage::Open,
             pending_kinds: Kinds::default(),
-            suspected: Kinds::default(),
-            reviewed: Kinds::default(),
+            history: History::default(),
             pending_uris: VecDeque::new(),
             topics: HashMap::new(),
             pending_topics: VecDeque::new(),
@@ -229,26 +227,44 @@ impl Subscription {
         }
     }
 
-    /// Marks a list that may have changed for the caller. Returns `true` if that is a new mark.
-    pub(crate) fn suspect(&mut self, kind: Kind) -> bool {
-        let is_pending = self.pending_kinds.contains(kind) || self.suspected.contains(kind);
-        let new = self.kinds.contains(kind) && !is_pending;
-        if new {
-            self.suspected = self.suspected.with(kind);
+    /// Sets the snapshot from which on edits are marked.
+    pub(super) fn since(&mut self, snapshot: &Arc<Snapshot>) {
+        self.history.restart(snapshot);
+    }
+
+    /// Marks an edited list, which may look the same as before to the caller of a `is_filtered` server. Returns `true` if that is
+    /// a new mark.
+    pub(super) fn edited(
+        &mut self,
+        kind: Kind,
+        snapshot: &Arc<Snapshot>,
+        is_filtered: bool,
+    ) -> bool {
+        if !self.kinds.contains(kind) {
+            return false;
         }
-        new
+        let noted = if is_filtered {
+            self.history.suspect(snapshot)
+        } else {
+            let noted = self.history.note(snapshot);
+            noted.map(|()| self.mark(&kind.into()))
+        };
+        noted.unwrap_or_else(|TooLong| {
+            let new = self.pending_kinds != self.kinds;
+            self.pending_kinds = self.kinds;
+            new
+        })
     }
 
-    /// Returns the suspected lists, which [`Subscription::settle`] decides.
-    pub(crate) fn start_review(&mut self) -> Kinds {
-        self.reviewed = self.reviewed.union(std::mem::take(&mut self.suspected));
-        self.reviewed
+    /// Adds the snapshots to compare to `all`, for [`Subscription::settle`].
+    pub(super) fn start_review(&mut self, all: &mut Vec<Arc<Snapshot>>) {
+        self.history.start_review(all);
     }
 
-    /// Marks the reviewed lists that are in `changed`.
-    pub(crate) fn settle(&mut self, changed: Kinds) {
-        let reviewed = std::mem::take(&mut self.reviewed);
-        self.pending_kinds = self.pending_kinds.union(reviewed.intersection(changed));
+    /// Marks the lists that have changed for the caller.
+    pub(super) fn settle(&mut self, decision: &Decision) {
+        let changed = self.history.settle(decision).intersection(self.kinds);
+        self.pending_kinds = self.pending_kinds.union(changed);
     }
 
     /// Marks all its lists and URIs.
@@ -283,7 +299,12 @@ impl Subscription {
                 self.stage = Stage::Accepting(accepted);
                 return None;
             }
-            Stage::Accepting(_) | Stage::Open => {}
+            // Without an acknowledgement, there are no notifications.
+            Stage::Accepting(_) => {
+                self.stage = Stage::Answered;
+                return Some(SubscriptionMessage::Ended);
+            }
+            Stage::Open => {}
             Stage::Answered => {
                 self.stage = Stage::Finished;
                 return Some(SubscriptionMessage::Cancelled);

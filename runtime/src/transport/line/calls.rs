@@ -23,6 +23,8 @@ pub(super) struct CallTasks {
 struct RunningCall {
     id: Option<IdKey>,
     calls: usize,
+    /// Set if a cancelled call must have no response, although its task may have ended already.
+    cancelled: bool,
 }
 
 impl CallTasks {
@@ -44,6 +46,7 @@ impl CallTasks {
             RunningCall {
                 id: id.clone(),
                 calls,
+                cancelled: false,
             },
         );
         if let Some(id) = id {
@@ -54,6 +57,9 @@ impl CallTasks {
     /// Aborts the call with this id, if there is one.
     pub(super) fn cancel(&mut self, id: &RequestId) {
         if let Some(handle) = self.handles.remove(&IdKey::from(id)) {
+            if let Some(call) = self.running.get_mut(&handle.id()) {
+                call.cancelled = true;
+            }
             handle.abort();
         }
     }
@@ -64,8 +70,9 @@ impl CallTasks {
             match ready!(self.tasks.poll_join_next_with_id(context)) {
                 None => return Poll::Ready(None),
                 Some(Ok((task, response))) => {
-                    self.remove_call(task);
-                    return Poll::Ready(Some(response));
+                    if !self.remove_call(task) {
+                        return Poll::Ready(Some(response));
+                    }
                 }
                 Some(Err(error)) => {
                     self.remove_call(error.id());
@@ -77,15 +84,54 @@ impl CallTasks {
         }
     }
 
-    fn remove_call(&mut self, task: Id) {
-        let Some(RunningCall { id, calls }) = self.running.remove(&task) else {
-            return;
+    /// Removes a call that has ended. Returns true if it was cancelled.
+    fn remove_call(&mut self, task: Id) -> bool {
+        let Some(call) = self.running.remove(&task) else {
+            return false;
         };
+        let RunningCall {
+            id,
+            calls,
+            cancelled,
+        } = call;
         self.in_flight -= calls;
         // The handle may belong to a later call with the same id.
         let is_same_task = |id: &IdKey| self.handles.get(id).is_some_and(|it| it.id() == task);
         if let Some(id) = id.filter(is_same_task) {
             self.handles.remove(&id);
         }
+        cancelled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Waker;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_ends_while_it_is_cancelled_has_no_response() {
+        let mut calls = CallTasks::default();
+        let id = RequestId::Number(1);
+        let handle = calls.tasks.spawn(async { b"response".to_vec() });
+        let call = RunningCall {
+            id: Some(IdKey::from(&id)),
+            calls: 1,
+            cancelled: false,
+        };
+        calls.running.insert(handle.id(), call);
+        calls.handles.insert(IdKey::from(&id), handle.clone());
+        calls.in_flight = 1;
+        while !handle.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        calls.cancel(&id);
+        let next = poll_fn(|context| calls.poll_next(context)).await;
+        assert_eq!(next, None, "SRV-STDIO-05");
+        assert_eq!(calls.in_flight(), 0);
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(calls.poll_next(&mut context).is_ready());
     }
 }

@@ -16,7 +16,7 @@ pub(super) type PermitFuture = Pin<Box<dyn Future<Output = Option<OwnedSemaphore
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     /// Returns the number of calls that the connection may start.
     pub(super) fn call_capacity(&self) -> usize {
-        let max_calls = self.limits.calls_in_flight;
+        let max_calls = self.limits.calls_in_flight.max(1);
         max_calls.saturating_sub(self.calls.in_flight())
     }
 
@@ -52,7 +52,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             return false;
         }
         let budget = self.connection.server().calls();
-        self.permits = Some(Box::pin(budget.wait(calls)));
+        let is_busy = self.calls.in_flight() > 0;
+        self.permits = Some(Box::pin(budget.wait(calls, is_busy)));
         true
     }
 

@@ -59,7 +59,10 @@ impl<W: AsyncWrite + Unpin> Output<W> {
             match Pin::new(&mut self.writer).poll_write(context, &self.bytes[self.written..])? {
                 Poll::Ready(0) => return Err(ErrorKind::WriteZero.into()),
                 Poll::Ready(count) => self.written += count,
-                Poll::Pending => return Ok(progress),
+                Poll::Pending => {
+                    self.drop_written();
+                    return Ok(progress);
+                }
             }
             (progress, self.flushed) = (true, false);
         }
@@ -73,11 +76,66 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         Ok(progress)
     }
 
+    /// Drops the bytes that have been written, if they are most of the buffer. A peer that reads slowly may never empty it.
+    fn drop_written(&mut self) {
+        if self.written > self.pending_bytes() {
+            self.bytes.drain(..self.written);
+            self.written = 0;
+        }
+    }
+
     /// Clears the buffer, and releases memory that a burst of output has allocated.
     fn reset_buffer(&mut self) {
         const MAX_IDLE_CAPACITY: usize = 256 * 1024;
         self.bytes.clear();
         self.bytes.shrink_to(MAX_IDLE_CAPACITY);
         self.written = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    /// Writer that accepts 1 KiB in every second call.
+    struct Slow(bool);
+
+    impl AsyncWrite for Slow {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            let this = self.get_mut();
+            this.0 = !this.0;
+            if this.0 {
+                Poll::Ready(Ok(bytes.len().min(1_024)))
+            } else {
+                Poll::Pending
+            }
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[test]
+    fn a_peer_that_reads_slowly_takes_no_more_memory_than_its_backlog() {
+        let mut output = Output::new(Slow(false));
+        let mut context = Context::from_waker(Waker::noop());
+        output.push_line(&[b'x'; 64 << 10]);
+        for _ in 0..10_000 {
+            output.push_line(&[b'x'; 1_023]);
+            output.poll_write(&mut context).unwrap();
+            assert!(output.pending_bytes() >= 64 << 10);
+        }
+        assert!(output.bytes.capacity() < 512 << 10);
     }
 }

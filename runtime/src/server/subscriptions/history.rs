@@ -1,0 +1,91 @@
+//! Snapshots that the caller of a subscription may have listed, which a review compares with the current one.
+
+use std::sync::Arc;
+
+use crate::server::registry::Snapshot;
+use crate::server::subscriptions::Kinds;
+use crate::server::subscriptions::review::Decision;
+
+/// Maximum number of snapshots: beyond it, all lists count as changed.
+const MAX_SNAPSHOTS: usize = 8;
+
+/// Snapshots that the caller of a subscription may have listed since its last notification, oldest first.
+///
+/// An edit and its reverse between two reviews leave the first snapshot, but the caller may have listed the one between.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    snapshots: Vec<Arc<Snapshot>>,
+    /// Set if a list may have changed for the caller.
+    suspected: bool,
+    /// The number of snapshots that are being compared; 0 without a review.
+    reviewed: usize,
+}
+
+/// Error of a history with too many snapshots. It has started again with the newest one.
+#[derive(Debug)]
+pub(super) struct TooLong;
+
+impl History {
+    /// Starts with the snapshot that the caller lists after its notification.
+    pub(super) fn restart(&mut self, snapshot: &Arc<Snapshot>) {
+        *self = Self {
+            snapshots: vec![Arc::clone(snapshot)],
+            ..Self::default()
+        };
+    }
+
+    /// Adds the snapshot of an edit of which the caller is notified in any case.
+    pub(super) fn note(&mut self, snapshot: &Arc<Snapshot>) -> Result<(), TooLong> {
+        if !self.suspected && self.reviewed == 0 {
+            self.restart(snapshot);
+            return Ok(());
+        }
+        // Another list may have changed in the snapshots before.
+        self.push(snapshot)
+    }
+
+    /// Adds the snapshot of an edit that the caller may see. Returns `true` if a review becomes necessary.
+    pub(super) fn suspect(&mut self, snapshot: &Arc<Snapshot>) -> Result<bool, TooLong> {
+        self.push(snapshot)?;
+        Ok(!std::mem::replace(&mut self.suspected, true))
+    }
+
+    fn push(&mut self, snapshot: &Arc<Snapshot>) -> Result<(), TooLong> {
+        let last = self.snapshots.last();
+        if last.is_some_and(|last| Arc::ptr_eq(last, snapshot)) {
+            return Ok(());
+        }
+        if self.snapshots.len() >= MAX_SNAPSHOTS {
+            self.restart(snapshot);
+            return Err(TooLong);
+        }
+        self.snapshots.push(Arc::clone(snapshot));
+        Ok(())
+    }
+
+    /// Starts a review, if one is necessary: adds the snapshots to compare to `all`, each of them once.
+    pub(super) fn start_review(&mut self, all: &mut Vec<Arc<Snapshot>>) {
+        if std::mem::take(&mut self.suspected) {
+            self.reviewed = self.snapshots.len();
+        }
+        for snapshot in &self.snapshots[..self.reviewed] {
+            if !all.iter().any(|one| Arc::ptr_eq(one, snapshot)) {
+                all.push(Arc::clone(snapshot));
+            }
+        }
+    }
+
+    /// Ends a review. Returns the lists that have changed for the caller. The decision about an earlier review has no effect.
+    pub(super) fn settle(&mut self, decision: &Decision) -> Kinds {
+        let reviewed = &self.snapshots[..self.reviewed];
+        let changed = reviewed.iter().map(|one| decision.changed_since(one));
+        let changed = changed.reduce(|one, other| Some(one?.union(other?)));
+        let Some(Some(changed)) = changed else {
+            return Kinds::default();
+        };
+        let reviewed = std::mem::take(&mut self.reviewed);
+        let current = Arc::clone(&decision.current);
+        self.snapshots.splice(..reviewed, [current]).for_each(drop);
+        changed
+    }
+}
