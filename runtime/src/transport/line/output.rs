@@ -130,7 +130,7 @@ mod tests {
     fn a_peer_that_reads_slowly_takes_no_more_memory_than_its_backlog() {
         let mut output = Output::new(Slow(false));
         let mut context = Context::from_waker(Waker::noop());
-        output.push_line(&[b'x'; 64 << 10]);
+        output.push_line(&vec![b'x'; 64 << 10]);
         for _ in 0..10_000 {
             output.push_line(&[b'x'; 1_023]);
             output.poll_write(&mut context).unwrap();
