@@ -181,6 +181,7 @@ impl Engine {
             model: &config.model,
             format: &config.format,
             max_bytes: config.limits.message_bytes,
+            parses_text: true,
         };
         let shared = &self.shared;
         let forward_text = |text: &str| shared.emit(RunEvent::Text(text.to_owned()));
