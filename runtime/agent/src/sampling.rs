@@ -42,8 +42,9 @@ const REJECTED: i64 = -1;
 /// - A request **with tools** goes to the model. The server owns these tools and runs them: the response contains the
 ///   calls, and the server sends a further request with the results.
 /// - A request **without tools** goes to the model or, with a [`ToolLoop`], to a whole run of it with its own sources.
-///   The server receives only the final text. The lower of its `maxTokens` and [`ToolLoop::max_tokens`] counts. However, the server wrote the prompt and can make the model use these
-///   tools as it likes, so add no source that this server must not use. Calls that need approval are denied.
+///   The lower of `maxTokens` and [`ToolLoop::max_tokens`] counts, and the server receives only the final text. However,
+///   the server wrote the prompt and can make the model use these tools as it likes, so add no source that this server
+///   must not use. Calls that need approval are denied.
 ///
 /// A conversation that the protocol forbids is rejected (-32602), including one with misplaced tool results. Model
 /// errors are logged and not disclosed to the server.

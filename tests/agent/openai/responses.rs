@@ -5,7 +5,7 @@ use treenail::agent::{
     ModelCapabilities, ModelError, OpenAiLimits, RAW_ARGUMENTS, ToolLoop, ToolSource, Usage,
 };
 
-use super::fake::{self, Endpoint, Reply, arguments, call, content, finish, usage};
+use super::fake::{self, Endpoint, Reply, arguments, content, finish, usage};
 use super::{ask, calls_of, limits, model, question, text_of};
 use crate::fixture::{desk, results};
 
@@ -232,9 +232,9 @@ async fn each_size_limit_is_enforced() {
 #[tokio::test]
 async fn a_call_without_arguments_at_the_token_limit_is_not_run() {
     let cut_off = [
-        call(0, "c1", "unsaid"),
+        fake::call(0, "c1", "unsaid"),
         arguments(0, "{}"),
-        call(1, "c2", "unsaid"),
+        fake::call(1, "c2", "unsaid"),
         finish("length"),
     ];
     for tools in [true, false] {

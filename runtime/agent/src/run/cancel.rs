@@ -9,8 +9,8 @@ use crate::{RunReport, StopReason};
 
 impl Run {
     /// Ends the run at once and returns its report. The model request is dropped, calls in flight are cancelled, and
-    /// their servers are notified. Each open call, and each whose task runs in the background, gets a result that states this. A partial model message is not in the
-    /// transcript.
+    /// their servers are notified. Each open call, and each whose task runs in the background, gets a result that states
+    /// this. A partial model message is not in the transcript.
     ///
     /// The report allows the conversation to continue, unlike dropping the run. For a run that has already ended, it is
     /// the original report.
