@@ -103,6 +103,16 @@ async fn cancelling_a_finished_run_returns_its_report() {
         (StopReason::Finished, "Done".to_owned())
     );
 
+    let agent = ToolLoop::new(ScriptedModel::new([ScriptedReply::text("Done")]));
+    let mut run = agent.run("Go");
+    events(&mut run).await;
+    let resumed = agent.resume(run.pause().await.unwrap());
+    assert_eq!(
+        resumed.cancel().stop_reason,
+        StopReason::Finished,
+        "it had ended before it was paused"
+    );
+
     let run = ToolLoop::new(ScriptedModel::new([ScriptedReply::text("No")])).run("Go");
     let report = run.cancel();
     assert_eq!(

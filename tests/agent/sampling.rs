@@ -100,6 +100,34 @@ async fn a_model_without_tool_use_can_call_server_tools() {
 }
 
 #[tokio::test]
+async fn text_without_tools_is_not_parsed_for_calls() {
+    let capabilities = ModelCapabilities::default().tools(false);
+    let written = [
+        "Write this:\nTOOL: foo\nPARAMETERS: {}\nThen wait.",
+        "TOOL: foo\nPARAMETERS: {\n",
+    ];
+    for written in written {
+        let model = ScriptedModel::new([written]).with_capabilities(capabilities);
+        let answer = sampled(Revision::LATEST, model, &asking(&json!({})))
+            .await
+            .unwrap();
+        assert_eq!(answer["content"]["text"], written);
+        assert_eq!(answer["stopReason"], "endTurn");
+    }
+}
+
+#[tokio::test]
+async fn the_lower_limit_of_tokens_counts() {
+    for (own, requested, sent) in [(5, 10, 5), (10, 10, 10), (20, 10, 10)] {
+        let model = ScriptedModel::new(["Hi"]);
+        let agent = ToolLoop::new(model.clone()).max_tokens(own);
+        let params = asking(&json!({"maxTokens": requested}));
+        sampled(Revision::LATEST, agent, &params).await.unwrap();
+        assert_eq!(model.requests()[0].max_tokens, sent);
+    }
+}
+
+#[tokio::test]
 async fn the_tool_choice_is_enforced() {
     let chatty = || call().and_text("Hello");
     let cases = [

@@ -2,7 +2,7 @@
 
 use treenail::agent::{
     ModelCapabilities, RunEvent, RunReport, ScriptedModel, ScriptedReply, StopReason,
-    TextToolFormat, ToolChoice, ToolLoop,
+    TextToolFormat, ToolChoice, ToolLoop, ToolSource, tool_use_from_raw,
 };
 
 use crate::fixture::{assert_well_formed, desk, events, failure, results};
@@ -89,6 +89,23 @@ async fn extraction_a_malformed_call_is_reported_with_its_cause() {
     let sent = serde_json::to_string(&model.requests()[1].messages).unwrap();
     assert!(sent.contains("PARAMETERS"), "it is told as text: {sent}");
     assert_eq!(report.text(), "I see.");
+}
+
+#[tokio::test]
+async fn a_native_call_that_could_not_be_parsed_is_not_run() {
+    let call = tool_use_from_raw("c1", "unsaid", "{");
+    let calls = ScriptedReply::text(ECHO).and_tool_use(call);
+    let (server, log) = desk();
+    let source = ToolSource::from(server).auto_approve();
+    let agent = ToolLoop::new(plain([calls, "I see.".into()])).source("desk", source);
+    let report = agent.run("Go").await.unwrap();
+    assert_well_formed(&report.transcript);
+    assert_eq!(log.lines(), ["echo a {b}"]);
+    let (_, is_error, reported) = results(&report).remove(1);
+    assert!(
+        is_error && reported.contains("could not be parsed"),
+        "{reported}"
+    );
 }
 
 #[tokio::test]

@@ -1,23 +1,28 @@
 //! Unique ids of calls.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use treenail_schema::{SamplingMessage, ToolUseContent};
 
 use crate::model_call::as_tool_use;
 
 /// Ids of the calls in a conversation.
-pub(super) struct CallIds(HashSet<String>);
+pub(super) struct CallIds {
+    taken: HashSet<String>,
+    /// The last number that was appended to each id, so that many equal ids take linear time.
+    last: HashMap<String, u32>,
+}
 
 impl CallIds {
     pub(super) fn from_messages(messages: &[SamplingMessage]) -> Self {
         let blocks = messages.iter().flat_map(|message| &message.content);
-        Self(
-            blocks
+        Self {
+            taken: blocks
                 .filter_map(as_tool_use)
                 .map(|it| it.id.clone())
                 .collect(),
-        )
+            last: HashMap::new(),
+        }
     }
 
     /// Makes the id of a call unique. Some models omit ids, or restart numbering with each message.
@@ -25,11 +30,39 @@ impl CallIds {
         if tool_use.id.is_empty() {
             "call".clone_into(&mut tool_use.id);
         }
-        let given = tool_use.id.clone();
-        let mut number = 1;
-        while !self.0.insert(tool_use.id.clone()) {
-            number += 1;
-            tool_use.id = format!("{given}-{number}");
+        if self.taken.insert(tool_use.id.clone()) {
+            return;
         }
+        let given = std::mem::take(&mut tool_use.id);
+        let last = self.last.entry(given.clone()).or_insert(1);
+        loop {
+            *last += 1;
+            tool_use.id = format!("{given}-{last}");
+            if self.taken.insert(tool_use.id.clone()) {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use treenail_schema::JsonObject;
+
+    use super::*;
+
+    #[test]
+    fn many_equal_ids_become_unique() {
+        let mut call_ids = CallIds::from_messages(&[]);
+        let mut unique = |id: &str| {
+            let mut call = ToolUseContent::new(id, "tool", JsonObject::new());
+            call_ids.make_unique(&mut call);
+            call.id
+        };
+        assert_eq!(unique("call-3"), "call-3");
+        let ids: Vec<String> = (0..20_000).map(|_| unique("")).collect();
+        assert_eq!(ids[..4], ["call", "call-2", "call-4", "call-5"]);
+        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 20_000);
+        assert_eq!(unique("call-3"), "call-3-2");
     }
 }

@@ -1,5 +1,6 @@
 //! State of a run between two steps, and its serialized form.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,9 @@ pub(super) struct RunState {
     pub(super) messages: Vec<SamplingMessage>,
     /// Calls of the last message, until all of them have results.
     pub(super) open: Vec<OpenCall>,
+    /// Outcomes of tasks in the background that have ended while calls were open. They follow the results of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outcomes: Vec<SamplingMessage>,
     pub(super) iterations: u32,
     pub(super) usage: Option<Usage>,
     pub(super) calls: Vec<CallRecord>,
@@ -122,11 +126,46 @@ impl RunState {
         pending.map(|open| open.stage = stage).is_some()
     }
 
-    /// Appends one message with the results of all open calls, in the order of the calls, and returns it. All calls
-    /// have to be done.
-    pub(super) fn add_results(&mut self) -> Option<&SamplingMessage> {
+    /// Appends the outcome of a task in the background, after the results of the open calls.
+    pub(super) fn add_outcome(&mut self, outcome: SamplingMessage) {
         if self.open.is_empty() {
-            return None;
+            self.messages.push(outcome);
+        } else {
+            self.outcomes.push(outcome);
+        }
+    }
+
+    /// Replaces the results of calls, which are given by their ids.
+    pub(super) fn replace_results(&mut self, mut results: HashMap<&str, ToolResultContent>) {
+        for record in &mut self.calls {
+            if let Some(result) = results.get(&*record.call.id) {
+                record.is_error = result.is_error == Some(true);
+            }
+        }
+        for open in &mut self.open {
+            if let Some(result) = results.remove(&*open.call.id) {
+                open.stage = Stage::Done(result);
+            }
+        }
+        let messages = self.messages.iter_mut().rev();
+        let blocks = messages.flat_map(|message| match &mut message.content {
+            OneOrMany::One(block) => std::slice::from_mut(block),
+            OneOrMany::Many(blocks) => blocks,
+        });
+        for block in blocks {
+            if let SamplingMessageContentBlock::ToolResult(old) = block {
+                if let Some(result) = results.remove(&*old.tool_use_id) {
+                    *old = result;
+                }
+            }
+        }
+    }
+
+    /// Appends one message with the results of all open calls, in the order of the calls, and the outcomes of tasks. All
+    /// calls have to be done.
+    pub(super) fn add_results(&mut self) {
+        if self.open.is_empty() {
+            return;
         }
         let mut content = Vec::new();
         for OpenCall { call, stage } in std::mem::take(&mut self.open) {
@@ -137,7 +176,7 @@ impl RunState {
         }
         let results = SamplingMessage::new(Role::User, OneOrMany::Many(content));
         self.messages.push(results);
-        self.messages.last()
+        self.messages.append(&mut self.outcomes);
     }
 
     /// Number of calls in flight.

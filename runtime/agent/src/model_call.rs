@@ -25,6 +25,8 @@ pub(super) struct ModelCaller<'a> {
     pub(super) format: &'a TextToolFormat,
     /// Maximum size of a message.
     pub(super) max_bytes: usize,
+    /// True if text of a model without tool use may be a call; false if all of it is prose.
+    pub(super) parses_text: bool,
 }
 
 /// Message of the model, with its calls as `tool_use` blocks.
@@ -67,10 +69,11 @@ impl ModelCaller<'_> {
             let texts = reply.message.content.iter().filter_map(Block::as_text);
             texts.filter(|text| !text.is_empty()).for_each(on_text);
         }
-        let uses = reply.message.content.iter().filter_map(as_tool_use);
-        let problems = uses.map(describe_problem).collect();
+        let message = reply.message;
+        let content = message.content.iter().collect::<Vec<_>>();
+        let problems = describe_problems(&content, is_cut_off(&message));
         Ok(ModelResponse {
-            message: reply.message,
+            message,
             usage: reply.usage,
             problems,
         })
@@ -104,7 +107,7 @@ impl ModelCaller<'_> {
         }
 
         let streaming = Mutex::new(StreamingReply {
-            parser: TextParser::new(&format, &tools),
+            parser: self.parses_text.then(|| TextParser::new(&format, &tools)),
             pieces: Vec::new(),
         });
         let push = |chunk: &str| lock(&streaming).push(chunk, on_text);
@@ -119,9 +122,13 @@ impl ModelCaller<'_> {
                 other => others.push(other),
             }
         }
-        let cut_off = message.stop_reason.as_deref() == Some("maxTokens");
+        let cut_off = is_cut_off(&message);
         let streaming = lock(&streaming).finish(cut_off, on_text);
-        let (mut content, problems) = into_blocks(streaming);
+        let (mut content, mut problems) = into_blocks(streaming);
+        problems.extend(describe_problems(
+            &others.iter().collect::<Vec<_>>(),
+            cut_off,
+        ));
         content.append(&mut others);
         if !problems.is_empty() {
             message.stop_reason = Some("toolUse".to_owned());
@@ -212,6 +219,28 @@ pub(super) fn as_tool_use(block: &Block) -> Option<&ToolUseContent> {
     }
 }
 
+/// Returns true if the token limit ended a message.
+fn is_cut_off(message: &CreateMessageResult) -> bool {
+    message.stop_reason.as_deref() == Some("maxTokens")
+}
+
+/// Returns the parse error of each call in native content, as a message for the model.
+fn describe_problems(content: &[&Block], cut_off: bool) -> Vec<Option<String>> {
+    let uses = content.iter().filter_map(|block| as_tool_use(block));
+    let mut problems: Vec<_> = uses.map(describe_problem).collect();
+    let end = content.last().and_then(|block| as_tool_use(block));
+    if let (true, Some(tool_use), Some(problem)) = (cut_off, end, problems.last_mut()) {
+        if tool_use.input.is_empty() && problem.is_none() {
+            let name = quoted(&tool_use.name);
+            *problem = Some(format!(
+                "The call of {name} was cut off by the token limit before its arguments, and was not run.\nMake the call again, \
+                 in a shorter message."
+            ));
+        }
+    }
+    problems
+}
+
 /// Returns the parse error of a call, as a message for the model.
 fn describe_problem(tool_use: &ToolUseContent) -> Option<String> {
     let why = parse_error(tool_use)?;
@@ -224,23 +253,29 @@ fn describe_problem(tool_use: &ToolUseContent) -> Option<String> {
 
 /// Reply that is parsed while it is streamed.
 struct StreamingReply {
-    parser: TextParser,
+    /// `None` if no text is a call.
+    parser: Option<TextParser>,
     pieces: Vec<Piece>,
 }
 
 impl StreamingReply {
     fn push(&mut self, chunk: &str, on_text: TextSink<'_>) {
-        let pieces = self.parser.push(chunk);
+        let pieces = match &mut self.parser {
+            Some(parser) => parser.push(chunk),
+            None => vec![Piece::Text(chunk.to_owned())],
+        };
         self.append(pieces, on_text);
     }
 
     fn finish(&mut self, cut_off: bool, on_text: TextSink<'_>) -> Vec<Piece> {
-        let pieces = if cut_off {
-            self.parser.finish_cut_off()
-        } else {
-            self.parser.finish()
-        };
-        self.append(pieces, on_text);
+        if let Some(parser) = &mut self.parser {
+            let pieces = if cut_off {
+                parser.finish_cut_off()
+            } else {
+                parser.finish()
+            };
+            self.append(pieces, on_text);
+        }
         std::mem::take(&mut self.pieces)
     }
 

@@ -42,8 +42,9 @@ const REJECTED: i64 = -1;
 /// - A request **with tools** goes to the model. The server owns these tools and runs them: the response contains the
 ///   calls, and the server sends a further request with the results.
 /// - A request **without tools** goes to the model or, with a [`ToolLoop`], to a whole run of it with its own sources.
-///   The server receives only the final text. However, the server wrote the prompt and can make the model use these
-///   tools as it likes, so add no source that this server must not use. Calls that need approval are denied.
+///   The lower of `maxTokens` and [`ToolLoop::max_tokens`] counts, and the server receives only the final text. However,
+///   the server wrote the prompt and can make the model use these tools as it likes, so add no source that this server
+///   must not use. Calls that need approval are denied.
 ///
 /// A conversation that the protocol forbids is rejected (-32602), including one with misplaced tool results. Model
 /// errors are logged and not disclosed to the server.
@@ -131,7 +132,8 @@ async fn respond_with_run(
     agent: &ToolLoop,
     request: CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, RpcError> {
-    let mut agent = agent.clone().max_tokens(request.max_tokens);
+    let max_tokens = request.max_tokens.min(agent.config.max_tokens);
+    let mut agent = agent.clone().max_tokens(max_tokens);
     if let Some(prompt) = request.system_prompt {
         let prompt = append_to_prompt(agent.config.system_prompt.clone(), prompt);
         agent = agent.system_prompt(prompt.unwrap_or_default());
@@ -176,12 +178,14 @@ async fn respond_with_model(
     request: CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, RpcError> {
     let mode = request.tool_choice.as_ref().and_then(|choice| choice.mode);
-    let may_call = request.tools.is_some() && mode != Some(ToolChoiceMode::None);
+    let has_tools = request.tools.as_ref().is_some_and(|it| !it.is_empty());
+    let may_call = has_tools && mode != Some(ToolChoiceMode::None);
     let mut call_ids = CallIds::from_messages(&request.messages);
     let caller = ModelCaller {
         model: &config.model,
         format: &config.format,
         max_bytes: config.limits.message_bytes,
+        parses_text: has_tools,
     };
     let response = caller.call(request, &|_| {}).await;
     let ModelResponse {
@@ -192,7 +196,9 @@ async fn respond_with_model(
         ModelCallError::TooLong => internal_error(&"the message of the model is too long"),
         ModelCallError::Failed(error) => internal_error(&error),
     })?;
-    if let Some(problem) = problems.into_iter().flatten().next() {
+    // Calls that are not allowed are dropped.
+    let problem = problems.into_iter().flatten().next();
+    if let Some(problem) = problem.filter(|_| may_call) {
         return Err(internal_error(&problem));
     }
     let mut content = message.content.into_vec();

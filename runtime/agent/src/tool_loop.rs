@@ -208,7 +208,9 @@ impl ToolLoop {
 
     /// Lets calls that become tasks of their servers run in the background. The model reads the id of the task as the result of
     /// the call and continues; the outcome follows in a later message. When the model has finished, the run waits for the tasks
-    /// that are left, and the model continues with their outcomes. Tasks that run when the run ends early are cancelled.
+    /// that are left, and the model continues with their outcomes. Before the last message of
+    /// [`ToolLoopLimits::max_iterations`], it waits too. Tasks that run when the run ends early are cancelled, and the results of
+    /// their calls in the transcript say so.
     ///
     /// Default `false`: a call waits for its task, within [`ToolLoopLimits::call_timeout`]. Only clients that support tasks have
     /// any. A model whose run restarts after each message ([`Model::journal`]) always waits.

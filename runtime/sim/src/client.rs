@@ -120,10 +120,12 @@ impl Client {
 
     /// Delays all messages between this client and a replica until `time` has passed.
     pub fn partition(&self, replica: usize, time: Duration) {
+        let until = self.world.now() + millis(time);
+        self.world.disturbed_until(until);
         let partition = Partition {
             client: Some(self.index),
             replica,
-            until: self.world.now() + millis(time),
+            until,
         };
         self.world.network.partition(&self.world, partition);
     }

@@ -108,7 +108,7 @@ impl IncomingHandler for Listening {
     }
 
     fn missed_notifications(&self) {
-        self.world.log("misses notifications".to_owned());
+        self.world.log("misses notifications");
         self.incoming.missed_notifications();
     }
 

@@ -183,6 +183,34 @@ async fn unsupported_content_is_described_in_words() {
 }
 
 #[tokio::test]
+async fn images_that_endpoints_reject_are_described() {
+    let seen = [
+        ContentBlock::image("QUJD", "image/svg+xml"),
+        ContentBlock::image("<svg/>", "image/png"),
+        ContentBlock::image("QUJD", "IMAGE/JPG"),
+    ];
+    let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
+    let messages = [
+        SamplingMessage::new(Role::Assistant, call),
+        SamplingMessage::new(
+            Role::User,
+            Block::ToolResult(ToolResultContent::new("c1", seen)),
+        ),
+    ];
+    let capabilities = ModelCapabilities::default().images(true);
+    let request = CreateMessageRequestParams::new(messages, 1);
+    let asked = sent(&request, |model| model.capabilities(capabilities)).await;
+    let messages = &asked.json()["messages"];
+    let expected = "[image of type image/svg+xml, which you cannot process]\n\
+        [image of type image/png, which you cannot process]\n\
+        [images and audio follow in the next message]";
+    assert_eq!(messages[1]["content"], expected);
+    let image = json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,QUJD"}});
+    assert_eq!(messages[2]["content"][1], image);
+    assert_eq!(messages[2]["content"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn messages_without_text_are_encoded() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let nothing = ToolResultContent::new("c1", []);

@@ -1,10 +1,13 @@
 //! Responses of endpoints, in many forms.
 
 use serde_json::{Value, json};
-use treenail::agent::{ModelError, OpenAiLimits, RAW_ARGUMENTS, Usage};
+use treenail::agent::{
+    ModelCapabilities, ModelError, OpenAiLimits, RAW_ARGUMENTS, ToolLoop, ToolSource, Usage,
+};
 
-use super::fake::{self, Endpoint, Reply, content, finish, usage};
+use super::fake::{self, Endpoint, Reply, arguments, content, finish, usage};
 use super::{ask, calls_of, limits, model, question, text_of};
+use crate::fixture::{desk, results};
 
 /// Text and stop reason of a reply.
 async fn read(reply: Reply) -> (String, Option<String>) {
@@ -223,6 +226,30 @@ async fn each_size_limit_is_enforced() {
         };
         assert_eq!(&*why, expected);
         assert_eq!(endpoint.all_asked().len(), 1, "it is not tried again");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_arguments_at_the_token_limit_is_not_run() {
+    let cut_off = [
+        fake::call(0, "c1", "unsaid"),
+        arguments(0, "{}"),
+        fake::call(1, "c2", "unsaid"),
+        finish("length"),
+    ];
+    for tools in [true, false] {
+        let endpoint = Endpoint::start([Reply::stream(cut_off.clone()), Reply::text("Done.")]);
+        let capabilities = ModelCapabilities::default().tools(tools);
+        let model = model(&endpoint).capabilities(capabilities).build().unwrap();
+        let source = ToolSource::from(desk().0).auto_approve();
+        let report = ToolLoop::new(model).source("desk", source).run("Go").await;
+        let results = results(&report.unwrap());
+        assert_eq!(results[0].2, "done");
+        let (_, is_error, text) = &results[1];
+        assert!(
+            *is_error && text.contains("cut off by the token limit"),
+            "{text}"
+        );
     }
 }
 

@@ -12,6 +12,9 @@ use crate::ModelCapabilities;
 /// Maximum length of a name, type or description, in characters.
 const MAX_FIELD_CHARS: usize = 300;
 
+/// Maximum length of the type of an image or audio that the model gets, in bytes.
+const MAX_MEDIA_TYPE_BYTES: usize = 127;
+
 /// Maximum length of a URI, in characters.
 const MAX_URI_CHARS: usize = 2048;
 
@@ -19,7 +22,7 @@ const MAX_URI_CHARS: usize = 2048;
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
     Text(Cow<'a, str>),
-    /// Image or audio, its size in base64 bytes, and its description.
+    /// Image or audio, the size of its data and type in bytes, and its description.
     Media(Box<ContentBlock>, usize, String),
 }
 
@@ -28,11 +31,13 @@ pub(super) fn describe(block: &ContentBlock, capabilities: ModelCapabilities) ->
         ContentBlock::Text(content) => Piece::Text(content.text.as_str().into()),
         ContentBlock::Image(image) => {
             let description = describe_media("image", &image.mime_type, &image.data);
-            media_piece(block, &image.data, description, capabilities.images)
+            let kind = capabilities.images.then_some(MediaKind::Image);
+            media_piece(kind, &image.data, &image.mime_type, description)
         }
         ContentBlock::Audio(audio) => {
             let description = describe_media("audio", &audio.mime_type, &audio.data);
-            media_piece(block, &audio.data, description, capabilities.audio)
+            let kind = capabilities.audio.then_some(MediaKind::Audio);
+            media_piece(kind, &audio.data, &audio.mime_type, description)
         }
         ContentBlock::ResourceLink(resource) => Piece::Text(describe_link(resource).into()),
         ContentBlock::Resource(resource) => describe_embedded(resource, capabilities),
@@ -40,16 +45,42 @@ pub(super) fn describe(block: &ContentBlock, capabilities: ModelCapabilities) ->
     }
 }
 
+#[derive(Clone, Copy)]
+enum MediaKind {
+    Image,
+    Audio,
+}
+
+/// Returns media of a kind that the model supports, with nothing but their data and type. All others are described.
 fn media_piece<'a>(
-    block: &ContentBlock,
+    kind: Option<MediaKind>,
     data: &str,
+    mime_type: &str,
     description: String,
-    is_supported: bool,
 ) -> Piece<'a> {
-    if is_supported {
-        return Piece::Media(Box::new(block.clone()), data.len(), description);
-    }
-    Piece::Text(format!("[{description}, which you cannot process]").into())
+    let is_valid = is_media_type(mime_type) && is_base64(data);
+    let block = match kind.filter(|_| is_valid) {
+        Some(MediaKind::Image) => ContentBlock::image(data, mime_type),
+        Some(MediaKind::Audio) => ContentBlock::audio(data, mime_type),
+        None => return Piece::Text(format!("[{description}, which you cannot process]").into()),
+    };
+    Piece::Media(Box::new(block), data.len() + mime_type.len(), description)
+}
+
+/// Returns true if a type is short and on one line.
+fn is_media_type(mime_type: &str) -> bool {
+    let is_printable = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    mime_type.len() <= MAX_MEDIA_TYPE_BYTES && mime_type.bytes().all(is_printable)
+}
+
+/// Returns true if a text is base64 with its padding, and not empty.
+pub(crate) fn is_base64(data: &str) -> bool {
+    let letters = data.trim_end_matches('=');
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    !letters.is_empty()
+        && data.len() - letters.len() <= 2
+        && data.len() % 4 == 0
+        && letters.bytes().all(is_letter)
 }
 
 fn describe_media(kind: &str, mime_type: &str, data: &str) -> String {
@@ -103,16 +134,14 @@ fn describe_blob(contents: &BlobResourceContents, capabilities: ModelCapabilitie
     let mime_type = contents.mime_type.as_deref().unwrap_or_default();
     let heading = heading(&contents.uri, contents.mime_type.as_deref());
     let description = format!("{heading}, {}", format_size(decoded_len(&contents.blob)));
-    let data = || contents.blob.clone();
-    if capabilities.images && mime_type.starts_with("image/") {
-        let image = ContentBlock::image(data(), mime_type);
-        return Piece::Media(Box::new(image), contents.blob.len(), description);
-    }
-    if capabilities.audio && mime_type.starts_with("audio/") {
-        let audio = ContentBlock::audio(data(), mime_type);
-        return Piece::Media(Box::new(audio), contents.blob.len(), description);
-    }
-    Piece::Text(format!("[{description}, which you cannot process]").into())
+    let kind = if capabilities.images && mime_type.starts_with("image/") {
+        Some(MediaKind::Image)
+    } else if capabilities.audio && mime_type.starts_with("audio/") {
+        Some(MediaKind::Audio)
+    } else {
+        None
+    };
+    media_piece(kind, &contents.blob, mime_type, description)
 }
 
 fn heading(uri: &str, mime_type: Option<&str>) -> String {
@@ -190,5 +219,15 @@ mod tests {
         }
         assert_eq!(decoded_len("QUI="), 2);
         assert_eq!(decoded_len("QUJD"), 3);
+    }
+
+    #[test]
+    fn base64_is_recognized() {
+        for valid in ["QQ==", "QUI=", "QUJD", "+/+/"] {
+            assert!(is_base64(valid), "{valid}");
+        }
+        for invalid in ["", "====", "Q===", "QUI", "QU=D", "QUJD\n", "QU_D", "ØØ"] {
+            assert!(!is_base64(invalid), "{invalid}");
+        }
     }
 }

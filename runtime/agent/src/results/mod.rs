@@ -14,13 +14,15 @@ use treenail_schema::{CallToolResult, ContentBlock};
 
 use self::describe::{Piece, describe};
 
+#[cfg(feature = "openai")]
+pub(crate) use self::describe::is_base64;
 pub(crate) use self::failure::{CallFailure, error_text};
 use self::structured::is_in_text;
 use self::truncate::truncate;
 use crate::ModelCapabilities;
 
 /// Converts a tool result to content that the model supports, in the tool's order: text, and images and audio if
-/// supported. It has at most `max_bytes` bytes of text and base64, but at least 256 are allowed; truncated content is
+/// supported. It has at most `max_bytes` bytes of text, base64 and media types, but at least 256 are allowed; truncated content is
 /// marked.
 ///
 /// Structured content is appended, unless the text already contains it, as servers are asked to ensure (SRV-TOOL-13).

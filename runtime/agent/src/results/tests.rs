@@ -85,6 +85,31 @@ fn images_and_audio_are_passed_to_models_that_support_them() {
 }
 
 #[test]
+fn media_have_only_their_data_and_a_short_type() {
+    let capabilities = ModelCapabilities::default().images(true).audio(true);
+    let long = format!("image/{}", "x".repeat(1 << 20));
+    let mut given = json!({"content": [
+        {"type": "image", "data": "QUJD", "mimeType": "image/png", "_meta": {"a": "x".repeat(1 << 20)}},
+        {"type": "image", "data": "QUJD", "mimeType": long},
+        {"type": "audio", "data": "QUJD", "mimeType": "audio/wav\nand more"},
+        {"type": "image", "data": "no base64", "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "a:b", "blob": "QUJD", "mimeType": long}},
+    ]});
+    let blocks = for_model(&result(given.clone()), capabilities, 4096);
+    assert_eq!(blocks[0], ContentBlock::image("QUJD", "image/png"));
+    for text in texts(&blocks[1..]) {
+        assert!(text.ends_with(", which you cannot process]"), "{text}");
+        assert!(text.len() < 1000, "{}", text.len());
+    }
+    // The types count too.
+    let image = json!({"type": "image", "data": "QUJD", "mimeType": "image/png"});
+    given["content"] = vec![image; 1000].into();
+    let blocks = for_model(&result(given), capabilities, 1300);
+    let images = blocks.iter().filter(|block| block.as_text().is_none());
+    assert!(images.count() <= 100);
+}
+
+#[test]
 fn structured_content_is_not_repeated() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
     let once = [
@@ -179,7 +204,7 @@ fn truncation_is_marked() {
 fn bytes(blocks: &[ContentBlock]) -> usize {
     let bytes = blocks.iter().map(|block| match block {
         ContentBlock::Text(content) => content.text.len(),
-        ContentBlock::Image(content) => content.data.len(),
+        ContentBlock::Image(content) => content.data.len() + content.mime_type.len(),
         _ => panic!("{block:?}"),
     });
     bytes.sum()
@@ -196,7 +221,7 @@ fn results_fit_the_limit_and_short_ones_are_unchanged() {
                 let length = random.usize(..longest);
                 let text: String = (0..length).map(|_| random.char('a'..)).collect();
                 match random.u8(..4) {
-                    0 => ContentBlock::image("A".repeat(length), "image/png"),
+                    0 => ContentBlock::image("QUJD".repeat(length / 4 + 1), "image/png"),
                     _ => ContentBlock::text(text),
                 }
             })

@@ -1,5 +1,6 @@
 //! Calls that run as tasks of their servers while the model continues.
 
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +12,11 @@ use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::ToolTask;
 use treenail_schema::{
     CallToolResult, ContentBlock, OneOrMany, Role, SamplingMessage,
-    SamplingMessageContentBlock as Block, TextContent,
+    SamplingMessageContentBlock as Block, TextContent, ToolResultContent,
 };
 
 use super::engine::{Engine, TurnOutcome};
 use super::shared::Shared;
-use crate::model_call::json_bytes;
 use crate::results::{CallFailure, error_text, for_model};
 use crate::{RequestedCall, RunEvent, StopReason};
 
@@ -154,8 +154,18 @@ impl Engine {
         }
     }
 
+    /// Waits for the end of all tasks in the background; returns false if the run timed out.
+    pub(super) async fn wait_for_all_tasks(&mut self) -> bool {
+        while !self.shared.background.is_empty() {
+            if !self.wait_for_task().await {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Waits for the end of a task in the background; returns false if the run timed out.
-    pub(super) async fn wait_for_task(&mut self) -> bool {
+    async fn wait_for_task(&mut self) -> bool {
         let shared = Arc::clone(&self.shared);
         let ended = timeout_at(shared.deadline(), shared.background.next_ended()).await;
         ended.is_ok_and(|ended| {
@@ -173,8 +183,44 @@ impl Engine {
     fn add_outcomes(&mut self, ended: Vec<EndedTask>) {
         for task in ended {
             let message = task.into_message(&self.shared);
-            self.bytes = self.bytes.saturating_add(json_bytes(&message));
-            self.shared.state().messages.push(message);
+            self.append(|state| state.add_outcome(message));
+        }
+    }
+}
+
+impl Shared {
+    /// Waits until all tasks have ended, without the engine. At the deadline of the run, the others are cancelled.
+    pub(super) async fn finish_tasks(&self) {
+        if self.background.is_empty() {
+            return;
+        }
+        self.state().start_clock();
+        let deadline = self.deadline();
+        while !self.background.is_empty() {
+            match timeout_at(deadline, self.background.next_ended()).await {
+                Ok(ended) => {
+                    for task in ended {
+                        let message = task.into_message(self);
+                        self.state().add_outcome(message);
+                    }
+                }
+                Err(_) => self.cancel_tasks(&self.timeout_reason()),
+            }
+        }
+    }
+
+    /// Cancels all tasks, and replaces the results of their calls, which promise an outcome.
+    pub(super) fn cancel_tasks(&self, reason: &str) {
+        let cancelled = std::mem::take(&mut *self.background.lock());
+        let results = cancelled.iter().map(|task| {
+            let text = error_text(&task.call.name, CallFailure::Interrupted { reason });
+            let id = &*task.call.id;
+            let result = ToolResultContent::new(id, [ContentBlock::text(text)]);
+            (id, result.with_is_error(true))
+        });
+        let results: HashMap<_, _> = results.collect();
+        if !results.is_empty() {
+            self.state().replace_results(results);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use serde_json::Value;
@@ -70,8 +70,7 @@ impl CallRunner {
         // Cancels the calls in flight.
         drop(running_calls);
         if outcome == CallsOutcome::TimedOut {
-            let limit = self.shared.config.limits.timeout;
-            let reason = format!("the run exceeded its timeout of {limit:?}");
+            let reason = self.shared.timeout_reason();
             self.fail_open(|_| CallFailure::Interrupted { reason: &reason });
         }
         outcome
@@ -178,7 +177,10 @@ impl CallRunner {
         let limit = self.shared.config.limits.call_timeout;
         let config = &self.shared.config;
         let in_background = config.background_tasks && config.model.journal().is_none();
-        let progress_sink = self.shared.has_reader().then(|| Arc::clone(&self.shared));
+        let progress_sink = self
+            .shared
+            .has_reader()
+            .then(|| Arc::downgrade(&self.shared));
         Box::pin(async move {
             let request = client.session().tools_call(&tool, input).timeout(limit);
             let request = with_progress(request, progress_sink, id);
@@ -295,17 +297,20 @@ impl CallRunner {
     }
 }
 
-/// Forwards the progress of a call to the events of the run.
+/// Forwards the progress of a call to the events of the run. The reference is weak, because a task in the background
+/// retains the request and belongs to the run.
 fn with_progress(
     request: ClientRequest<CallToolRequest>,
-    progress_sink: Option<Arc<Shared>>,
+    progress_sink: Option<Weak<Shared>>,
     id: String,
 ) -> ClientRequest<CallToolRequest> {
     let Some(shared) = progress_sink else {
         return request;
     };
     request.on_progress(move |progress| {
-        let (id, progress) = (id.clone(), Box::new(progress));
-        shared.emit_and_wake(RunEvent::Progress { id, progress });
+        if let Some(shared) = shared.upgrade() {
+            let (id, progress) = (id.clone(), Box::new(progress));
+            shared.emit_and_wake(RunEvent::Progress { id, progress });
+        }
     })
 }

@@ -9,8 +9,8 @@ use crate::{RunReport, StopReason};
 
 impl Run {
     /// Ends the run at once and returns its report. The model request is dropped, calls in flight are cancelled, and
-    /// their servers are notified. Each open call gets a result that states this. A partial model message is not in the
-    /// transcript.
+    /// their servers are notified. Each open call, and each whose task runs in the background, gets a result that states
+    /// this. A partial model message is not in the transcript.
     ///
     /// The report allows the conversation to continue, unlike dropping the run. For a run that has already ended, it is
     /// the original report.
@@ -44,9 +44,12 @@ impl Run {
         }
         let reason = "the user cancelled the run";
         CallRunner::new(Arc::clone(&shared)).fail_open(|_| CallFailure::Interrupted { reason });
+        shared.cancel_tasks(reason);
         let mut state = shared.state();
         state.add_results();
         state.stop_clock();
-        state.report(StopReason::Cancelled)
+        // A resumed run may have ended before it was paused.
+        let ended = state.stop_reason.clone();
+        state.report(ended.unwrap_or(StopReason::Cancelled))
     }
 }

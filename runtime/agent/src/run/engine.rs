@@ -14,7 +14,7 @@ use super::calls::{CallRunner, CallsOutcome};
 use super::shared::Shared;
 use crate::call_ids::CallIds;
 use crate::catalog::Catalog;
-use crate::checkpoint::{OpenCall, Stage};
+use crate::checkpoint::{OpenCall, RunState, Stage};
 use crate::model_call::{ModelCallError, ModelCaller, ModelResponse, append_to_prompt, json_bytes};
 use crate::report::Fault;
 use crate::results::CallFailure;
@@ -26,7 +26,7 @@ pub(super) struct Engine {
     catalog: Catalog,
     calls: CallRunner,
     /// Size of the conversation in bytes.
-    pub(super) bytes: usize,
+    bytes: usize,
 }
 
 /// Outcome of one message of the model.
@@ -87,13 +87,13 @@ impl Engine {
         let limits = &config.limits;
         self.add_ended_tasks().await;
         if self.shared.is_pausing() {
-            while !self.shared.background.is_empty() {
-                if !self.wait_for_task().await {
-                    return Ok(TurnOutcome::Stop(StopReason::Timeout));
-                }
-            }
-            // `Run::pause` takes the state and drops this future.
+            // `Run::pause` waits for the tasks, takes the state and drops this future.
             pending::<()>().await;
+        }
+        let is_last = self.shared.state().iterations >= limits.max_iterations.max(1);
+        // The last message is an answer, which has to know all outcomes.
+        if is_last && !self.wait_for_all_tasks().await {
+            return Ok(TurnOutcome::Stop(StopReason::Timeout));
         }
         if self.bytes > limits.transcript_bytes {
             return Ok(TurnOutcome::Stop(StopReason::TranscriptFull));
@@ -101,7 +101,6 @@ impl Engine {
         if !self.refresh().await? {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
         }
-        let is_last = self.shared.state().iterations >= limits.max_iterations.max(1);
         let request = self.request(is_last)?;
         let response = match self.call_model(request).await {
             None => return Ok(TurnOutcome::Stop(StopReason::Timeout)),
@@ -182,6 +181,7 @@ impl Engine {
             model: &config.model,
             format: &config.format,
             max_bytes: config.limits.message_bytes,
+            parses_text: true,
         };
         let shared = &self.shared;
         let forward_text = |text: &str| shared.emit(RunEvent::Text(text.to_owned()));
@@ -262,10 +262,16 @@ impl Engine {
 
     /// Appends the results of the open calls to the conversation.
     fn add_results(&mut self) {
+        self.append(RunState::add_results);
+    }
+
+    /// Appends messages to the conversation.
+    pub(super) fn append(&mut self, append: impl FnOnce(&mut RunState)) {
         let mut state = self.shared.state();
-        if let Some(results) = state.add_results() {
-            self.bytes = self.bytes.saturating_add(json_bytes(results));
-        }
+        let before = state.messages.len();
+        append(&mut state);
+        let added: usize = state.messages[before..].iter().map(json_bytes).sum();
+        self.bytes = self.bytes.saturating_add(added);
     }
 }
 

@@ -103,8 +103,8 @@ impl Run {
     }
 
     /// Pauses the run so that [`ToolLoop::resume`](crate::ToolLoop::resume) can continue it later, perhaps in
-    /// another process. Calls in flight and tasks in the background finish first, and no others start. A model request is dropped and repeated
-    /// after resuming.
+    /// another process. Calls in flight and tasks in the background finish first, and no others start. A model request is
+    /// dropped and repeated after resuming. Tasks that run at the deadline of the run are cancelled.
     ///
     /// A run that has ended can be paused too; resuming it returns its report.
     ///
@@ -118,8 +118,7 @@ impl Run {
     pub async fn pause(mut self) -> Result<PausedRun, ToolLoopError> {
         self.shared.pause();
         poll_fn(|context| {
-            let is_idle =
-                |run: &Self| run.shared.state().running() == 0 && run.shared.background.is_empty();
+            let is_idle = |run: &Self| run.shared.state().running() == 0;
             if is_idle(&self) || self.poll_outcome(context).is_ready() || is_idle(&self) {
                 Poll::Ready(())
             } else {
@@ -130,6 +129,9 @@ impl Run {
         if let Some(Err(error)) = self.outcome {
             return Err(error);
         }
+        // Drops the model request.
+        drop(self.engine);
+        self.shared.finish_tasks().await;
         let mut state = self.shared.state();
         state.stop_clock();
         Ok(PausedRun {
@@ -159,6 +161,12 @@ impl Run {
             return Poll::Ready(());
         }
         let ended = ready!(self.engine.as_mut().poll(context));
+        let reason = match &ended {
+            Ok(StopReason::Timeout) => self.shared.timeout_reason(),
+            Ok(_) => "the run ended".to_owned(),
+            Err(_) => "the run failed".to_owned(),
+        };
+        self.shared.cancel_tasks(&reason);
         if let Ok(end) = &ended {
             self.shared.emit(RunEvent::Done(end.clone()));
         }

@@ -93,6 +93,12 @@ impl Shared {
         self.pausing.load(Ordering::Relaxed)
     }
 
+    /// Returns the reason for the end of a call at the deadline of the run.
+    pub(super) fn timeout_reason(&self) -> String {
+        let limit = self.config.limits.timeout;
+        format!("the run exceeded its timeout of {limit:?}")
+    }
+
     /// Returns the deadline of the run, provided that its clock does not stop.
     pub(super) fn deadline(&self) -> Instant {
         let state = self.state();

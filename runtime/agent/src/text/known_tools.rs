@@ -1,14 +1,22 @@
 //! Known tools, as far as parsing depends on them.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use serde_json::Value;
 use treenail_schema::Tool;
 use treenail_schema::internal::nearest;
 
+/// Maximum number of unknown names in a message that are compared with all tools, which takes long.
+const MAX_COMPARED: usize = 64;
+
 /// Tools listed in the prompt, by name.
 #[derive(Debug, Default)]
-pub(super) struct KnownTools(HashMap<Box<str>, ArgumentNeed>);
+pub(super) struct KnownTools {
+    tools: HashMap<Box<str>, ArgumentNeed>,
+    /// Unknown names of this message, and whether a tool has a similar one.
+    compared: RefCell<HashMap<Box<str>, bool>>,
+}
 
 /// Arguments that a tool accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,29 +32,44 @@ impl KnownTools {
         let known = tools
             .iter()
             .map(|tool| (tool.name.as_str().into(), argument_need(tool)));
-        Self(known.collect())
+        Self {
+            tools: known.collect(),
+            compared: RefCell::default(),
+        }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.tools.contains_key(name)
     }
 
-    /// Returns true if a tool has this name or a similar one.
+    /// Returns true if a tool has this name or a similar one. After many unknown names, no further one is similar.
     pub(super) fn has_similar(&self, name: &str) -> bool {
-        self.has(name) || nearest(name, self.0.keys().map(|known| &**known)).is_some()
+        if self.has(name) {
+            return true;
+        }
+        let mut compared = self.compared.borrow_mut();
+        if let Some(is_similar) = compared.get(name) {
+            return *is_similar;
+        }
+        if compared.len() >= MAX_COMPARED {
+            return false;
+        }
+        let is_similar = nearest(name, self.tools.keys().map(|known| &**known)).is_some();
+        compared.insert(name.into(), is_similar);
+        is_similar
     }
 
     /// Returns true if the tool exists and can be called without arguments.
     pub(super) fn callable_without_arguments(&self, name: &str) -> bool {
         matches!(
-            self.0.get(name),
+            self.tools.get(name),
             Some(ArgumentNeed::None | ArgumentNeed::Optional)
         )
     }
 
     /// Returns true if the tool exists and can be called both with and without arguments.
     pub(super) fn has_only_optional_arguments(&self, name: &str) -> bool {
-        self.0.get(name) == Some(&ArgumentNeed::Optional)
+        self.tools.get(name) == Some(&ArgumentNeed::Optional)
     }
 }
 

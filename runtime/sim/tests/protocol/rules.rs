@@ -106,6 +106,19 @@ fn a_request_without_a_response_is_found() {
 }
 
 #[test]
+fn a_partition_explains_a_late_response() {
+    let separated = simulation()
+        .patience(Duration::from_secs(5))
+        .clients(1, |client| async move {
+            let session = client.connect().await.unwrap();
+            client.partition(0, Duration::from_secs(20));
+            session.call_tool("leak", json!({})).await.unwrap();
+            assert!(client.elapsed() > Duration::from_secs(20));
+        });
+    separated.background_tasks().run().assert_ok();
+}
+
+#[test]
 fn a_failed_assertion_of_a_client_is_found() {
     let failing = simulation().clients(2, |client| async move {
         assert_eq!(client.index(), 0, "an assertion");

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use treenail_schema::internal::shortened;
 use treenail_schema::{
     AudioContent, ContentBlock, CreateMessageRequestParams, ImageContent, Role, SamplingMessage,
     SamplingMessageContentBlock as Block, ToolResultContent, ToolUseContent,
 };
 
 use super::ToolNames;
+use crate::results::is_base64;
 use crate::{ModelCapabilities, ModelError};
 
 /// A message.
@@ -219,9 +221,10 @@ impl<'a> Part<'a> {
         let ImageContent {
             data, mime_type, ..
         } = image;
-        if !capabilities.images {
+        let accepted = image_type(mime_type).filter(|_| capabilities.images && is_base64(data));
+        let Some(mime_type) = accepted else {
             return Self::unsupported("image", mime_type);
-        }
+        };
         let url = format!("data:{mime_type};base64,{data}");
         Self::ImageUrl {
             image_url: ImageUrl { url },
@@ -230,7 +233,7 @@ impl<'a> Part<'a> {
 
     fn audio(audio: &'a AudioContent, capabilities: ModelCapabilities) -> Self {
         match audio_format(&audio.mime_type) {
-            Some(format) if capabilities.audio => Self::InputAudio {
+            Some(format) if capabilities.audio && is_base64(&audio.data) => Self::InputAudio {
                 input_audio: InputAudio {
                     data: &audio.data,
                     format,
@@ -241,6 +244,7 @@ impl<'a> Part<'a> {
     }
 
     fn unsupported(kind: &str, mime_type: &str) -> Self {
+        let mime_type = shortened(mime_type);
         Self::text(format!(
             "[{kind} of type {mime_type}, which you cannot process]"
         ))
@@ -251,6 +255,17 @@ impl<'a> Part<'a> {
             Self::Text { text } => Some(text),
             _ => None,
         }
+    }
+}
+
+/// Type of an image that endpoints accept. With any other one they reject the whole conversation.
+fn image_type(mime_type: &str) -> Option<&'static str> {
+    match mime_type.to_ascii_lowercase().as_str() {
+        "image/png" => Some("image/png"),
+        "image/jpeg" | "image/jpg" => Some("image/jpeg"),
+        "image/gif" => Some("image/gif"),
+        "image/webp" => Some("image/webp"),
+        _ => None,
     }
 }
 

@@ -7,6 +7,9 @@ use treenail_schema::{CreateMessageRequestParams, SamplingMessageContentBlock};
 /// Maximum length of a name that endpoints accept, in characters.
 const MAX_NAME_LEN: usize = 64;
 
+/// Maximum length of the part before a number; names with the same part share their numbers.
+const MAX_STEM_LEN: usize = 56;
+
 /// Replacements for the tool names of a conversation that endpoints would reject.
 ///
 /// The protocol allows dots, slashes and 128 characters. The mapping is deterministic for a conversation.
@@ -32,9 +35,10 @@ impl ToolNames {
             .filter(|name| is_valid(name))
             .map(|name| (*name).to_owned())
             .collect();
+        let mut counts = HashMap::new();
         for name in names {
             if !is_valid(name) && !tool_names.sent.contains_key(name) {
-                let sent = replacement(name, &taken);
+                let sent = replacement(name, &taken, &mut counts);
                 taken.insert(sent.clone());
                 tool_names.original.insert(sent.clone(), name.to_owned());
                 tool_names.sent.insert(name.to_owned(), sent);
@@ -62,8 +66,9 @@ fn is_allowed(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Returns a valid name that is not taken.
-fn replacement(name: &str, taken: &HashSet<String>) -> String {
+/// Returns a valid name that is not taken. `counts` has the last number after each stem, so that many names which
+/// become equal take linear time.
+fn replacement(name: &str, taken: &HashSet<String>, counts: &mut HashMap<String, u32>) -> String {
     let allowed = |c: char| u8::try_from(c).is_ok_and(is_allowed);
     let clean = name.chars().map(|c| if allowed(c) { c } else { '_' });
     let clean: String = clean.take(MAX_NAME_LEN).collect();
@@ -72,9 +77,13 @@ fn replacement(name: &str, taken: &HashSet<String>) -> String {
     } else {
         clean.clone()
     };
-    let mut count = 1_u32;
+    if !taken.contains(&candidate) {
+        return candidate;
+    }
+    let stem = &clean[..clean.len().min(MAX_STEM_LEN)];
+    let count = counts.entry(stem.to_owned()).or_insert(1);
     while taken.contains(&candidate) {
-        count += 1;
+        *count += 1;
         let end = format!("_{count}");
         let room = MAX_NAME_LEN - end.len();
         candidate = format!("{}{end}", &clean[..clean.len().min(room)]);
@@ -109,5 +118,23 @@ mod tests {
             assert_eq!(names.original(names.sent(name)), name);
         }
         assert_eq!(names.original("made_up"), "made_up");
+    }
+
+    #[test]
+    fn many_names_that_become_equal_are_distinguished() {
+        // Names of one character, and long ones that differ in their last characters.
+        let short = ('\u{4e00}'..).take(20_000).map(String::from);
+        let ends = (0..10_000).flat_map(|number| [(number, 'æ'), (number, 'ø')]);
+        let long = ends.map(|(number, end)| format!("{}{number:04}{end}", "x".repeat(60)));
+        let given: Vec<String> = short.chain(long).collect();
+        let tools: Vec<_> = given
+            .iter()
+            .map(|name| Tool::new(name, JsonObject::new()))
+            .collect();
+        let request = CreateMessageRequestParams::new([], 1).with_tools(tools);
+        let names = ToolNames::from_request(&request);
+        let sent: HashSet<&str> = given.iter().map(|name| names.sent(name)).collect();
+        assert_eq!(sent.len(), given.len());
+        assert!(sent.into_iter().all(is_valid));
     }
 }

@@ -356,3 +356,25 @@ fn the_pending_text_is_bounded() {
         }
     }
 }
+
+#[test]
+fn few_unknown_names_are_compared_with_the_tools() {
+    let lines = |count: usize, end: &str| {
+        let line = |number| format!("TOOL: {number}{}\n", "x".repeat(120));
+        (0..count).map(line).collect::<String>() + end
+    };
+    let format = TextToolFormat::default();
+    let similar = "TOOL: clok";
+    assert_eq!(
+        parse(&format, &lines(10, similar)),
+        [text(&lines(10, "")), call("clok", json!({}))]
+    );
+    // Known names remain calls.
+    for (end, expected) in [(similar, None), ("TOOL: clock", Some("clock"))] {
+        let pieces = parse(&format, &lines(8_000, end));
+        match expected {
+            None => assert_eq!(pieces, [text(&lines(8_000, end))]),
+            Some(name) => assert_eq!(pieces[1..], [call(name, json!({}))]),
+        }
+    }
+}
