@@ -249,9 +249,14 @@ fn results_fit_the_limit_and_short_ones_are_unchanged() {
 fn failures_suggest_the_next_step() {
     let closed = ClientError::Closed("the server has ended".into());
     let refused = ClientError::Refused(RpcError::invalid_params("no such place"));
+    let busy = ClientError::Http {
+        url: "http://a.example/mcp".into(),
+        status: 503,
+        body: "too many calls".into(),
+    };
     let names: Vec<String> = (0..100).map(|at| format!("tool_{at}")).collect();
     let many: Vec<&str> = names.iter().map(String::as_str).collect();
-    let table: [(CallFailure<'_>, &[&str]); 13] = [
+    let table: [(CallFailure<'_>, &[&str]); 14] = [
         (
             CallFailure::UnknownTool {
                 known: &["clock", "weather"],
@@ -327,6 +332,10 @@ fn failures_suggest_the_next_step() {
         (
             CallFailure::Failed(&refused),
             &["refused the call", "no such place", "correct it"],
+        ),
+        (
+            CallFailure::Failed(&busy),
+            &["too busy", "has not run it", "too many calls", "later"],
         ),
     ];
     for (failure, describe) in table {
