@@ -20,6 +20,9 @@ pub(crate) fn print_or_save(
     file: Option<&Path>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
+    if file.is_some() {
+        check_decoded(parts)?;
+    }
     let Some(file) = file else {
         for part in parts {
             terminal.print_text(&part.to_text())?;
@@ -30,13 +33,13 @@ pub(crate) fn print_or_save(
         .iter()
         .filter_map(|part| match part {
             Rendered::Bytes { bytes, .. } => Some(bytes.as_slice()),
-            Rendered::Text(_) => None,
+            Rendered::Text(_) | Rendered::Invalid(_) => None,
         })
         .collect();
     if binary.is_empty() {
         let texts = parts.iter().filter_map(|part| match part {
             Rendered::Text(text) => Some(text.as_str()),
-            Rendered::Bytes { .. } => None,
+            Rendered::Bytes { .. } | Rendered::Invalid(_) => None,
         });
         return save_file(
             file,
@@ -54,6 +57,23 @@ pub(crate) fn print_or_save(
         }
     }
     Ok(())
+}
+
+/// Fails if a part cannot be saved, before a file is changed.
+pub(crate) fn check_decoded(parts: &[Rendered]) -> Result<(), Failure> {
+    let invalid = parts.iter().find_map(|part| match part {
+        Rendered::Invalid(line) => Some(line),
+        Rendered::Text(_) | Rendered::Bytes { .. } => None,
+    });
+    match invalid {
+        Some(line) => Err(Failure::new(
+            Exit::Protocol,
+            format!(
+                "nothing was written, because the server sent binary content that cannot be decoded: {line}"
+            ),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
@@ -104,6 +124,12 @@ pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Replaces a file atomically, with permissions for a new one.
 pub(crate) fn replace_file_with(file: &Path, bytes: &[u8], mode: FileMode) -> Result<(), Failure> {
     let name = file.display();
+    if fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        // A device, a pipe or a socket: it is written, and stays as it is.
+        let written = File::options().write(true).open(file);
+        let written = written.and_then(|mut file| file.write_all(bytes));
+        return written.map_err(Failure::io(format!("`{name}`")));
+    }
     // Replace the target of a symbolic link, not the link.
     let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let mut new = target.file_name().unwrap_or_default().to_owned();
@@ -162,6 +188,31 @@ fn numbered_path(file: &Path, number: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_stays_a_device() {
+        use std::os::unix::fs::FileTypeExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        replace_file(&link, b"text").unwrap();
+        let kind = fs::metadata("/dev/null").unwrap().file_type();
+        assert!(kind.is_char_device());
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn content_that_cannot_be_decoded_overwrites_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("plot.png");
+        fs::write(&file, "old").unwrap();
+        let parts = [Rendered::Invalid("[image]".to_owned())];
+        assert_eq!(check_decoded(&parts).unwrap_err().exit(), Exit::Protocol);
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+    }
 
     #[test]
     fn numbers_are_inserted_before_the_extension() {

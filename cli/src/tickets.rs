@@ -15,6 +15,7 @@ use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
 use crate::files::{FileMode, read_file, replace_file_with};
 use crate::server::target_words;
+use crate::terminal::Terminal;
 
 /// Maximum number of tickets of one server; further ones replace the oldest.
 const MAX_TICKETS: usize = 1_000;
@@ -65,6 +66,20 @@ impl TicketFile {
     /// Removes the ticket of a task that has ended.
     pub(crate) fn remove(&self, id: &str) -> Result<(), Failure> {
         self.change(|tasks| tasks.retain(|stored| stored.id() != id))
+    }
+
+    /// Removes the ticket of a task that has ended. A failure is only a note: the outcome of the task matters more.
+    pub(crate) fn forget(&self, id: &str, terminal: &Terminal) {
+        if let Err(failure) = self.remove(id) {
+            let why = failure.message();
+            terminal.print_note(&format!("the ticket of the task was not removed: {why}"));
+        }
+    }
+
+    /// Checks that tickets can be stored.
+    pub(crate) fn prepare(&self) -> Result<(), Failure> {
+        let _lock = Lock::acquire(&self.path)?;
+        read_tickets(&self.path).map(drop)
     }
 
     /// Returns the ticket of a task, by its id or the start of it.
@@ -193,8 +208,12 @@ impl Lock {
                 Err(error) => return Err(Failure::io(format!("`{}`", path.display()))(error)),
             }
             let changed = fs::metadata(&path).and_then(|metadata| metadata.modified());
-            let age = changed.map(|changed| SystemTime::now().duration_since(changed));
-            if age.is_ok_and(|age| age.is_ok_and(|age| age > LOCK_TIMEOUT)) {
+            // The clock may have been set back since.
+            let age = changed.map(|changed| match SystemTime::now().duration_since(changed) {
+                Ok(age) => age,
+                Err(ahead) => ahead.duration(),
+            });
+            if age.is_ok_and(|age| age > LOCK_TIMEOUT) {
                 let _ = fs::remove_file(&path);
             } else {
                 sleep(Duration::from_millis(10));

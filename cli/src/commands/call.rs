@@ -82,29 +82,47 @@ impl Call {
         connection: &Connection,
         arguments: impl Serialize,
     ) -> Result<Exit, Failure> {
+        // A task without a ticket would be lost.
+        let file = TicketFile::of_server(&self.server)?;
+        file.prepare()?;
         let mut task = connection.start_task(&self.tool, arguments).await?;
         let output = self.output.as_deref();
         let Some(ticket) = task.ticket() else {
             let result = task.wait().await?;
             return print_result(connection, &result, self.server.output, output);
         };
-        let file = TicketFile::of_server(&self.server)?;
-        file.add(&ticket)?;
+        let added = file.add(&ticket);
         if self.detach {
-            return self.print_ticket(connection, &ticket);
+            let printed = self.print_ticket(connection, &ticket);
+            return added.and(printed);
+        }
+        if let Err(failure) = added {
+            let why = failure.message();
+            let note =
+                format!("the task cannot be resumed, because its ticket was not stored: {why}");
+            connection.terminal.print_note(&note);
         }
         let outcome = match connection.wait_for_task(&mut task).await {
             Ok(outcome) => outcome,
             Err(failure) => {
-                connection.with_timeout(task.cancel()).await?;
-                file.remove(ticket.id())?;
+                match connection.with_timeout(task.cancel()).await {
+                    Ok(()) => file.forget(ticket.id(), &connection.terminal),
+                    Err(error) => connection.terminal.print_note(&format!(
+                        "the task may continue, because its cancellation failed: {}",
+                        error.message()
+                    )),
+                }
                 return Err(failure);
             }
         };
-        if has_ended(&outcome) {
-            file.remove(ticket.id())?;
+        let ended = has_ended(connection, &task, &outcome).await;
+        let printed = outcome
+            .map_err(Failure::from)
+            .and_then(|result| print_result(connection, &result, self.server.output, output));
+        if ended {
+            file.forget(ticket.id(), &connection.terminal);
         }
-        print_result(connection, &outcome?, self.server.output, output)
+        printed
     }
 
     fn print_ticket(&self, connection: &Connection, ticket: &TaskTicket) -> Result<Exit, Failure> {

@@ -8,7 +8,7 @@ use clap::Args;
 use super::print_if_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::files::print_or_save;
+use crate::files::{check_decoded, print_or_save};
 use crate::render::Rendered;
 use crate::server::Connection;
 use crate::terminal::Terminal;
@@ -51,8 +51,10 @@ impl Read {
             print_or_save(&parts, self.output.as_deref(), terminal)?;
             return Ok(Exit::Success);
         }
+        check_decoded(&parts)?;
         for part in &parts {
             match part {
+                Rendered::Invalid(_) => {}
                 Rendered::Text(text) => terminal.write_bytes(text.as_bytes())?,
                 Rendered::Bytes { bytes, .. } => terminal.write_bytes(bytes)?,
             }

@@ -16,6 +16,8 @@ pub(crate) enum Rendered {
         line: String,
         bytes: Vec<u8>,
     },
+    /// One-line summary of binary content that cannot be decoded.
+    Invalid(String),
 }
 
 impl Rendered {
@@ -23,7 +25,7 @@ impl Rendered {
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Text(text) => sanitize_text(text),
-            Self::Bytes { line, .. } => sanitize_text(line),
+            Self::Bytes { line, .. } | Self::Invalid(line) => sanitize_text(line),
         }
     }
 
@@ -66,7 +68,7 @@ impl Rendered {
                 ),
                 bytes,
             },
-            Err(error) => Self::Text(format!("[{kind}: {mime_type}, invalid base64: {error}]")),
+            Err(error) => Self::Invalid(format!("[{kind}: {mime_type}, invalid base64: {error}]")),
         }
     }
 }

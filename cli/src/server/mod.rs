@@ -123,7 +123,11 @@ impl Connection {
             timer,
             tail,
         };
-        connected.set_log_level().await;
+        let setting = async {
+            connected.set_log_level().await;
+            Ok(())
+        };
+        until_interrupted(setting).await?;
         Ok(connected)
     }
 

@@ -157,14 +157,18 @@ async fn interrupted() {
     }
 }
 
-/// Completes on SIGTERM.
+/// Completes on SIGTERM, and on SIGHUP when the terminal is closed.
 #[cfg(unix)]
 pub(crate) async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};
 
-    match signal(SignalKind::terminate()) {
+    let wait = async |kind| match signal(kind) {
         Ok(mut signal) => drop(signal.recv().await),
         Err(_) => pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
     }
 }
 

@@ -73,6 +73,11 @@ fn a_user_signs_in_once_and_signs_out() {
     assert_eq!(status["scopes"], serde_json::json!(["basic"]), "{status}");
     assert_eq!(status["canRefresh"], true, "{status}");
     fixture.run(&call).check(0, "3\n", "");
+    let again = fixture.run(&["auth", "login", url, "--scope", "basic"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    let more = fixture.run(&["auth", "login", url, "--scope", "more"]);
+    assert_eq!(more.code, 2, "{more:?}");
+    assert!(more.stderr.contains("treenail auth logout"), "{more:?}");
 
     fixture
         .run(&["auth", "logout", url])

@@ -162,6 +162,17 @@ fn a_task_that_was_cancelled_elsewhere_has_an_exit_code() {
     assert_eq!(waited.code, 13, "{}", waited.stderr);
 }
 
+#[test]
+fn no_task_is_started_whose_ticket_cannot_be_stored() {
+    let yard = Yard::start(REVISIONS[1]);
+    let blocked = yard.state.path().join("treenail");
+    std::fs::write(&blocked, "").unwrap();
+    let refused = yard.run(&["call", "report", "--detach"]);
+    assert_eq!((refused.code, &*refused.stdout), (8, ""), "{refused:?}");
+    std::fs::remove_file(&blocked).unwrap();
+    assert!(!yard.detach("report").is_empty());
+}
+
 fn copy_files(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -32,7 +32,10 @@ impl Check {
             Err(ClientError::Unauthorized(refused)) => refused,
             Err(error) => return Err(error.into()),
             Ok(_) => {
-                terminal.print_text("the server requires no authorization")?;
+                let none = json!({ "findings": [] });
+                if !print_if_json(self.output, terminal, &none)? {
+                    terminal.print_text("the server requires no authorization")?;
+                }
                 return Ok(Exit::Success);
             }
         };

@@ -5,6 +5,7 @@ use clap::Args;
 use super::status::render_status;
 use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs, TraceArgs};
 use crate::exit::{Exit, Failure};
+use crate::render::sanitize_line;
 use crate::server::{Connection, SignIn, stored_client};
 use crate::terminal::Terminal;
 
@@ -42,6 +43,7 @@ struct LoginArgs {
 
 impl Login {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        self.check_stored().await?;
         let sign_in = if self.no_browser {
             SignIn::Console
         } else {
@@ -65,5 +67,25 @@ impl Login {
         };
         terminal.print_text(&text)?;
         Ok(Exit::Success)
+    }
+
+    /// Fails if the stored tokens, which are used again, are not those that the options ask for.
+    async fn check_stored(&self) -> Result<(), Failure> {
+        let (scopes, client_id) = (&self.auth.scopes, self.auth.client_id.as_deref());
+        if scopes.is_empty() && client_id.is_none() {
+            return Ok(());
+        }
+        let Some(status) = stored_client()?.status(&self.url).await? else {
+            return Ok(());
+        };
+        let has_scope = |scope: &String| status.scopes.iter().any(|granted| granted == scope);
+        let has_scopes = scopes.iter().all(has_scope);
+        if has_scopes && client_id.is_none_or(|client_id| client_id == status.client_id) {
+            return Ok(());
+        }
+        let message = "you are signed in already, with other scopes or another client id";
+        let url = sanitize_line(&self.url);
+        let note = format!("run `treenail auth logout {url}` first");
+        Err(Failure::usage(message).note(note))
     }
 }

@@ -174,7 +174,12 @@ impl PlaceArgs {
         } else {
             self.hosts.clone()
         };
-        hosts.dedup();
+        let mut seen = Vec::new();
+        hosts.retain(|host| {
+            let is_new = !seen.contains(host);
+            seen.push(*host);
+            is_new
+        });
         if self.file.is_some() && hosts.len() > 1 {
             return Err(Failure::usage("--file is for one --host"));
         }

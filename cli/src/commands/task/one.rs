@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use treenail::ClientError;
 use treenail::prelude::*;
-use treenail::schema::{CallToolResult, error_code};
+use treenail::schema::{CallToolResult, TaskStatus, error_code};
 use treenail::tasks::{TaskHandle, TaskTicket, TaskUpdate};
 
 use crate::args::ServerArgs;
@@ -53,15 +53,15 @@ impl OneTask {
             let outcome = outcome.map_err(|failure| {
                 failure.note("the task continues; `treenail task cancel` cancels it")
             })?;
-            if has_ended(&outcome) {
-                task.file.remove(task.ticket.id())?;
+            let ended = has_ended(task.connection, &task.handle, &outcome).await;
+            let printed = outcome.map_err(Failure::from).and_then(|result| {
+                let output = self.server.output;
+                print_result(task.connection, &result, output, self.file.as_deref())
+            });
+            if ended {
+                task.file.forget(task.ticket.id(), terminal);
             }
-            print_result(
-                task.connection,
-                &outcome?,
-                self.server.output,
-                self.file.as_deref(),
-            )
+            printed
         })
         .await
     }
@@ -146,11 +146,31 @@ impl Resumed<'_> {
 }
 
 /// Returns true if a task has ended, so that its ticket is of no more use.
-pub(in crate::commands) fn has_ended(outcome: &Result<CallToolResult, ClientError>) -> bool {
-    matches!(
-        outcome,
-        Ok(_) | Err(ClientError::Refused(_) | ClientError::Cancelled(_) | ClientError::Tool(_))
-    )
+pub(in crate::commands) async fn has_ended(
+    connection: &Connection,
+    task: &TaskHandle<CallToolResult>,
+    outcome: &Result<CallToolResult, ClientError>,
+) -> bool {
+    let Err(error) = outcome else {
+        return true;
+    };
+    match error {
+        ClientError::Cancelled(_) | ClientError::Tool(_) => true,
+        ClientError::Refused(_) => {
+            // The error is that of the task, or of the requests for its state.
+            let requesting = async { Ok(task.status().await) };
+            match connection.with_timeout(requesting).await {
+                Ok(Ok(Some(update))) => matches!(
+                    update.status,
+                    TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled
+                ),
+                Ok(Ok(None)) => true,
+                Ok(Err(ClientError::Refused(error))) => error.code == error_code::INVALID_PARAMS,
+                Ok(Err(_)) | Err(_) => false,
+            }
+        }
+        _ => false,
+    }
 }
 
 fn state_json(id: &str, update: &TaskUpdate) -> Value {

@@ -88,7 +88,10 @@ impl Document {
         let servers = servers.filter(|found| self.is_object(&found.value));
         for server in servers.iter().flat_map(|found| objects(&found.value)) {
             let secret = |member: &Member| ["env", "headers"].contains(&&*member.name);
-            for values in objects(&server.value).filter(secret) {
+            // Old entries of Zed have an object as their command.
+            let commands = objects(&server.value).filter(|member| member.name == "command");
+            let inner = commands.flat_map(|command| objects(&command.value).collect::<Vec<_>>());
+            for values in objects(&server.value).chain(inner).filter(secret) {
                 for value in self.members(&values.value) {
                     edits.push((value.value, "\"…\"".to_owned()));
                 }

@@ -24,11 +24,10 @@ pub(super) struct Contents(HashMap<PathBuf, Option<u64>>);
 impl Contents {
     /// Returns false if the file is the same as at its last change.
     pub(super) fn has_changed(&mut self, path: &Path) -> bool {
-        // Files that are too large, or that do not exist any more, have no hash.
-        let size = fs::metadata(path).map_or(0, |file| file.len());
-        let content = (size <= MAX_HASHED_BYTES)
-            .then(|| fs::read(path).ok())
-            .flatten();
+        // Files that are too large, or that do not exist any more, have no hash. A pipe would block the program.
+        let is_small = |file: &fs::Metadata| file.is_file() && file.len() <= MAX_HASHED_BYTES;
+        let is_small = fs::metadata(path).is_ok_and(|file| is_small(&file));
+        let content = is_small.then(|| fs::read(path).ok()).flatten();
         let hash = content.map(|content| {
             let mut hasher = DefaultHasher::new();
             content.hash(&mut hasher);

@@ -81,11 +81,11 @@ impl Guard {
     /// Checks that a request is for this page and sent by it, or by the user: host name, origin and site.
     pub(crate) fn check_source(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = only(headers, &HOST).ok_or(Refusal::Host)?;
-        let names = ["127.0.0.1", "localhost"];
-        if !names
-            .iter()
-            .any(|name| host == format!("{name}:{}", self.port))
-        {
+        // Browsers omit the default port.
+        let is_own = |name: &str| {
+            host == format!("{name}:{}", self.port) || (self.port == 80 && host == name)
+        };
+        if !["127.0.0.1", "localhost"].into_iter().any(is_own) {
             return Err(Refusal::Host);
         }
         if headers.contains_key(ORIGIN) {
