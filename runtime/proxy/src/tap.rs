@@ -1,13 +1,13 @@
 //! Messages of a server that are for a call, or for the proxy.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot};
 use treenail_runtime::RpcError;
-use treenail_runtime::client::IncomingRequest;
+use treenail_runtime::client::{IncomingHandler, IncomingRequest};
 use treenail_schema::{
     InputRequest, LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
     error_code,
@@ -30,6 +30,8 @@ pub(crate) struct Tap {
     server: Arc<str>,
     limits: ProxyLimits,
     pub(crate) calls: Arc<Calls>,
+    /// The handler of the client that has the connection.
+    client: OnceLock<Weak<dyn IncomingHandler>>,
     news: Mutex<News>,
     /// Notified of each change of `news`.
     changed: Notify,
@@ -70,6 +72,7 @@ impl Tap {
             server,
             limits,
             calls: Arc::default(),
+            client: OnceLock::new(),
             news: Mutex::default(),
             changed: Notify::new(),
             open: Mutex::default(),
@@ -95,6 +98,23 @@ impl Tap {
             }
             changed.await;
         }
+    }
+
+    /// Connects the tap with the handler of the client.
+    pub(crate) fn attach(&self, client: &Arc<dyn IncomingHandler>) {
+        // A session has one handler.
+        let _ = self.client.set(Arc::downgrade(client));
+    }
+
+    /// Notes that messages may have been lost, at the client too, whose lists are out of date then.
+    pub(crate) fn missed(&self) {
+        if let Some(client) = self.client.get().and_then(Weak::upgrade) {
+            client.missed_notifications();
+        }
+        self.note(|news| {
+            news.lists = true;
+            news.updates_lost = true;
+        });
     }
 
     /// Notes that the lists may have changed.
