@@ -159,3 +159,65 @@ async fn codes_of_another_era_or_connection_do_not_pass() {
         }
     }
 }
+
+/// Answers of a server of the modern era, whose list of tools has one more after each subscription that is not the last one.
+fn answer_modern(message: &Value, line: &Line, listens: &mut usize) {
+    let complete = |mut result: Value| {
+        result["resultType"] = json!("complete");
+        line.answer(message, &result);
+    };
+    match message["method"].as_str() {
+        Some("server/discover") => complete(json!({
+            "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": true}},
+        })),
+        Some("tools/list") => {
+            let names = ["none", "one", "two"];
+            let list = tools(&names[..=(*listens).min(2)]);
+            complete(json!({"tools": list, "ttlMs": 3_600_000, "cacheScope": "public"}));
+        }
+        Some("subscriptions/listen") => {
+            *listens += 1;
+            if *listens == 2 {
+                line.send(&json!({
+                    "jsonrpc": "2.0", "id": message["id"],
+                    "error": {"code": -32603, "message": "overloaded"},
+                }));
+                return;
+            }
+            let meta = json!({"io.modelcontextprotocol/subscriptionId": message["id"]});
+            line.send(&json!({
+                "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                "params": {"_meta": meta, "notifications": {"toolsListChanged": true}},
+            }));
+            if *listens == 1 {
+                // The subscription ends. The next one fails, and the one after it stays.
+                complete(json!({"_meta": meta}));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn changes_before_and_between_subscriptions_are_not_lost() {
+    let listens = Arc::new(Mutex::new(0));
+    let remote = Remote::new("script", move || {
+        let listens = Arc::clone(&listens);
+        let react = move |message: &Value, line: &Line| {
+            answer_modern(message, line, &mut listens.lock().unwrap());
+            true
+        };
+        scripted(Box::new(react), &ClientLimits::default()).protocol_version(MODERN)
+    });
+    let (gateway, proxy) = gateway();
+    let mounted = proxy.limits(impatient()).mount(remote).unwrap();
+    mounted.connected().await;
+    let client = client_of(&gateway, LEGACY).build().await.unwrap();
+    loop {
+        client.refresh_tools().await.unwrap();
+        if client.tool("script.two").await.unwrap().is_some() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}

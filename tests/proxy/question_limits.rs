@@ -23,7 +23,7 @@ async fn open_questions_of_a_call_are_bounded() {
     let result = client.call_tool("script.ask", ()).await.unwrap();
     assert_eq!(
         result.as_text(),
-        Some("too many requests of the server are open")
+        Some("too many requests of the server for this call are open")
     );
 }
 

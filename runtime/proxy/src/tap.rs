@@ -235,7 +235,7 @@ impl Tap {
         }
         let of_call = open.values().filter(|request| request.call == call);
         if of_call.count() >= MAX_OPEN_PER_CALL {
-            let error = "too many requests of the server are open";
+            let error = "too many requests of the server for this call are open";
             return Err(RpcError::internal(error));
         }
         let (cancel, cancelled) = oneshot::channel();

@@ -53,3 +53,73 @@ impl TemplateUris {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::ProxyLimits;
+    use crate::upstream::KnownResources;
+    use crate::uris::{Owners, Uris};
+    use crate::waiting::WaitingCalls;
+
+    fn upstream(owners: &Owners, mount: u64, name: &str, own: &[&str]) -> Arc<Upstream> {
+        let uris = Uris::new(owners.clone(), mount, name);
+        uris.claim(own.iter().copied());
+        let limits = ProxyLimits::default();
+        let upstream = Upstream::new(name.into(), limits, uris, WaitingCalls::default());
+        let templates: Vec<_> = own.iter().filter(|uri| uri.contains('{')).collect();
+        upstream.set_known(KnownResources {
+            uris: own.iter().map(|uri| (*uri).to_owned()).collect(),
+            templates: templates.iter().map(|uri| Matcher::new(uri)).collect(),
+            served: templates.iter().map(|uri| Matcher::new(uri)).collect(),
+        });
+        upstream
+    }
+
+    #[test]
+    fn subscriptions_and_updates_are_those_of_the_servers_own_resources() {
+        let owners = Owners::default();
+        let one = upstream(
+            &owners,
+            1,
+            "one",
+            &["data://a", "data://t/{x}", "one+b:{x}"],
+        );
+        let two = upstream(&owners, 2, "two", &["data://b"]);
+        for (uri, of_one, of_two) in [
+            ("data://a", Some("data://a"), None),
+            ("data://t/1", Some("data://t/1"), None),
+            ("one+data://c", Some("data://c"), None),
+            ("one+b:c", Some("one+b:c"), None),
+            ("two+data://a", None, Some("data://a")),
+            ("data://b", None, Some("data://b")),
+            ("data://other", None, None),
+        ] {
+            assert_eq!(one.subscribed(uri), of_one, "{uri}");
+            assert_eq!(two.subscribed(uri), of_two, "{uri}");
+        }
+        assert_eq!(one.at_proxy("data://a"), ["data://a", "one+data://a"]);
+        assert_eq!(two.at_proxy("data://a"), ["two+data://a"]);
+        assert_eq!(two.at_proxy("data://t/1"), ["two+data://t/1"]);
+        assert_eq!(two.at_proxy("one+b:c"), ["two+one+b:c"]);
+    }
+
+    #[test]
+    fn a_template_has_no_uris_of_lists_or_of_other_servers() {
+        let owners = Owners::default();
+        let one = upstream(&owners, 1, "one", &["data://a", "{+x}"]);
+        let _two = upstream(&owners, 2, "two", &["data://b"]);
+        let all = TemplateUris::new(&one, "{+x}", "{+x}");
+        for (uri, expected) in [
+            ("data://c", Some("data://c")),
+            ("one+data://c", Some("data://c")),
+            ("data://a", None),
+            ("one+data://a", None),
+            ("data://b", None),
+            ("one+data://b", Some("data://b")),
+            ("two+data://c", None),
+        ] {
+            assert_eq!(all.at_server(uri), expected, "{uri}");
+        }
+    }
+}
