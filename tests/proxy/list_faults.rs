@@ -30,13 +30,13 @@ fn failing(lists: impl FnMut(&Value, &Line) -> bool + Send + 'static) -> Remote 
                     message,
                     &json!({"contents": [{"uri": message["params"]["uri"], "text": "read"}]}),
                 ),
-                Some(method) if method.ends_with("/list") => {
-                    if !(lists.lock().unwrap())(message, line) {
-                        line.send(&json!({
-                            "jsonrpc": "2.0", "id": message["id"],
-                            "error": {"code": -32603, "message": "overloaded"},
-                        }));
-                    }
+                Some(method)
+                    if method.ends_with("/list") && !(lists.lock().unwrap())(message, line) =>
+                {
+                    line.send(&json!({
+                        "jsonrpc": "2.0", "id": message["id"],
+                        "error": {"code": -32603, "message": "overloaded"},
+                    }));
                 }
                 _ => {}
             }

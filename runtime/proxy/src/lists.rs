@@ -9,6 +9,13 @@ use crate::item::Item;
 use crate::matcher::Matcher;
 use crate::remote::Remote;
 
+/// Lists of resources that have been fetched at least once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Fetched {
+    resources: bool,
+    templates: bool,
+}
+
 /// Lists of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lists {
@@ -16,10 +23,7 @@ pub(crate) struct Lists {
     pub(crate) prompts: Vec<Arc<Prompt>>,
     pub(crate) resources: Vec<Arc<Resource>>,
     pub(crate) templates: Vec<Arc<ResourceTemplate>>,
-    /// Set once the list of resources has been fetched.
-    resources_known: bool,
-    /// Set once the list of templates has been fetched.
-    templates_known: bool,
+    fetched: Fetched,
     /// Set if the server has resources, perhaps none in a list, and the lists are known.
     pub(crate) has_resources: bool,
     /// Set if the server completes arguments.
@@ -51,17 +55,20 @@ impl Lists {
         let templates = unless_lost(templates, server, "resource templates")?;
         let is_complete =
             tools.is_some() && prompts.is_some() && resources.is_some() && templates.is_some();
-        let resources_known = resources.is_some() || before.resources_known;
-        let templates_known = templates.is_some() || before.templates_known;
+        let fetched = Fetched {
+            resources: resources.is_some() || before.fetched.resources,
+            templates: templates.is_some() || before.fetched.templates,
+        };
         let lists = Self {
             tools: tools.unwrap_or_else(|| before.tools.clone()),
             prompts: prompts.unwrap_or_else(|| before.prompts.clone()),
             resources: resources.unwrap_or_else(|| before.resources.clone()),
             templates: templates.unwrap_or_else(|| before.templates.clone()),
-            resources_known,
-            templates_known,
+            fetched,
             // A route to resources that no list contains needs the lists.
-            has_resources: capabilities.resources.is_some() && resources_known && templates_known,
+            has_resources: capabilities.resources.is_some()
+                && fetched.resources
+                && fetched.templates,
             // The first revision has completions, but no capability for them.
             completes: capabilities.completions.is_some()
                 || (info.revision == treenail_schema::Revision::V2024_11_05),
@@ -77,7 +84,7 @@ impl Lists {
 
     /// Keeps the features that `remote` serves, at most `most` of them.
     pub(crate) fn select(&mut self, remote: &Remote, most: usize) {
-        if remote.filter.is_some() && !self.resources_known {
+        if remote.filter.is_some() && !self.fetched.resources {
             // They could read resources that the filter drops.
             self.templates.clear();
         }
