@@ -74,6 +74,29 @@ async fn filters_and_names_apply_to_lists_and_calls() {
 }
 
 #[tokio::test]
+async fn a_template_does_not_read_a_resource_that_is_not_served() {
+    use treenail::dynamic::{Resource, ResourceTemplate};
+
+    for revision in [LEGACY, MODERN] {
+        let secret = Resource::new("secret", "file:///secret").handler(|_, _| async { "secret" });
+        let files = ResourceTemplate::new("files", "file:///{+path}")
+            .handler(|_, read| async move { read.uri().to_owned() });
+        let server = Server::builder("files", "1").add(secret).add(files);
+        let server = server.build().unwrap();
+        let (gateway, proxy) = gateway();
+        let remote = remote("files", &server, revision).filter(|item| item.name() != "secret");
+        proxy.mount(remote).unwrap().connected().await;
+        let client = client_of(&gateway, MODERN).build().await.unwrap();
+        let read = client.read_resource("file:///public").await.unwrap();
+        assert_eq!(read.contents[0].as_text(), Some("file:///public"));
+        for uri in ["file:///secret", "files+file:///secret"] {
+            let error = client.read_resource(uri).await.unwrap_err();
+            assert!(error.to_string().contains("was not found"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_native_tool_replaces_a_mounted_one_before_and_after_it_is_mounted() {
     let native = || Tool::new("st.add").handler(|_, _| async { "native" });
     let (station, _) = station();

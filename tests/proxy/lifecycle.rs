@@ -1,5 +1,6 @@
 //! Servers that are away at the start, go away, come back, and change.
 
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -176,4 +177,43 @@ async fn a_closed_server_ends_the_connections_of_its_proxy() {
     served.await.unwrap().unwrap();
 }
 
-use std::future::IntoFuture;
+#[tokio::test]
+async fn unmounting_fails_calls_in_flight_and_closes_the_connection() {
+    for revision in [LEGACY, MODERN] {
+        let (station, counters) = station();
+        let (gateway, proxy) = gateway();
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let served = tokio::spawn(async move {
+            let (reader, writer) = tokio::io::split(theirs);
+            station.serve(reader, writer).await
+        });
+        let stream = std::sync::Mutex::new(Some(ours));
+        let remote = Remote::new("st", move || {
+            let builder = McpClient::builder().protocol_version(revision);
+            match stream.lock().unwrap().take() {
+                Some(stream) => {
+                    let (reader, writer) = tokio::io::split(stream);
+                    builder.session(Arc::new(LineSession::new(reader, writer)))
+                }
+                None => builder,
+            }
+        });
+        let mounted = proxy.mount(remote).unwrap();
+        mounted.connected().await;
+        let client = client_of(&gateway, MODERN).build().await.unwrap();
+        let call = tokio::spawn(client.session().tools_call("st.work", ()).into_future());
+        counters.started.notified().await;
+        let copy = mounted.clone();
+        mounted.unmount();
+        let failed = call.await.unwrap().unwrap();
+        assert_eq!(
+            failed.as_text(),
+            Some("the server `st` is not connected: it was unmounted"),
+            "{revision}"
+        );
+        served.await.unwrap().unwrap();
+        client.refresh_tools().await.unwrap();
+        assert!(client.tools().await.unwrap().is_empty(), "{revision}");
+        drop(copy);
+    }
+}

@@ -13,6 +13,8 @@ mod calls;
 mod faults;
 mod features;
 mod lifecycle;
+mod list_faults;
+mod question_limits;
 mod questions;
 mod script;
 mod station;

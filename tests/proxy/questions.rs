@@ -17,7 +17,10 @@ use treenail::schema::{
 use crate::script::{legacy_server, text, tools};
 use crate::station::{ERAS, LEGACY, MODERN, client_of, gateway, proxied, remote, station};
 
-fn accepting(builder: McpClientBuilder, asked: &Arc<Mutex<Vec<String>>>) -> McpClientBuilder {
+pub(crate) fn accepting(
+    builder: McpClientBuilder,
+    asked: &Arc<Mutex<Vec<String>>>,
+) -> McpClientBuilder {
     let asked = Arc::clone(asked);
     builder.on_elicit(move |request| {
         if let ElicitRequestParams::Form(form) = &request {
@@ -178,7 +181,7 @@ async fn questions_that_are_asked_at_once_are_all_answered() {
 }
 
 /// Server of the legacy era that asks during `ask` and never answers `idle`.
-fn asking(asks: usize) -> treenail::proxy::Remote {
+pub(crate) fn asking(asks: usize) -> treenail::proxy::Remote {
     let waiting: Arc<Mutex<Option<Value>>> = Arc::default();
     legacy_server(&tools(&["ask", "idle"]), move |message, line| {
         match (
@@ -245,7 +248,7 @@ async fn a_question_that_may_belong_to_another_client_reaches_none() {
 }
 
 /// Lets all tasks run until they wait.
-async fn settle() {
+pub(crate) async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
@@ -270,7 +273,7 @@ async fn calls_of_one_client_do_not_hide_its_questions() {
 }
 
 /// A client whose user answers when `answer` is notified; `asked` is notified before.
-fn slow_user(
+pub(crate) fn slow_user(
     builder: McpClientBuilder,
     asked: &Arc<Notify>,
     answer: &Arc<Notify>,

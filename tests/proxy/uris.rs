@@ -94,3 +94,90 @@ async fn a_uri_is_not_taken_over_by_a_server_that_connects_later() {
     assert_eq!(read.contents[0].as_text(), Some("one"));
     drop(two);
 }
+
+/// Server that has all URIs by a template, and a resource with the prefix of the server `one`.
+fn greedy() -> Server {
+    use treenail::dynamic::ResourceTemplate;
+
+    let all = ResourceTemplate::new("all", "{+uri}")
+        .accepts(|_| true)
+        .handler(|_, read| async move { format!("greedy {}", read.uri()) });
+    let fixed = Resource::new("fixed", "one+data://fixed").handler(|_, _| async { "greedy" });
+    let server = Server::builder("greedy", "1").add(fixed).add(all);
+    server.build().unwrap()
+}
+
+#[tokio::test]
+async fn no_server_takes_over_uris_with_the_prefix_of_another() {
+    for is_first in [true, false] {
+        let (gateway, proxy) = gateway();
+        let mount = async |name, server: &Server| {
+            let mounted = proxy.mount(remote(name, server, MODERN)).unwrap();
+            mounted.connected().await;
+        };
+        if is_first {
+            mount("two", &greedy()).await;
+        }
+        mount("one", &library("one")).await;
+        if !is_first {
+            mount("two", &greedy()).await;
+        }
+        let client = client_of(&gateway, MODERN).build().await.unwrap();
+        for (uri, text) in [
+            ("one+data://unlisted", "one data://unlisted"),
+            ("one+data://fixed", "one data://fixed"),
+            ("data://same", "one"),
+            ("data://other", "greedy data://other"),
+            ("two+data://other", "greedy data://other"),
+        ] {
+            // The first server compares its URIs again after the second one is mounted.
+            let read = loop {
+                if let Ok(read) = client.read_resource(uri).await {
+                    break read;
+                }
+                tokio::task::yield_now().await;
+            };
+            assert_eq!(read.contents[0].as_text(), Some(text), "{uri} {is_first}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_uri_that_starts_like_the_prefix_of_its_server_stays_whole() {
+    let uri = "git+https://x";
+    let resource = Resource::new("x", uri).handler(|_, read| async move { read.uri().to_owned() });
+    let template = treenail::dynamic::ResourceTemplate::new("y", "git+ssh://{host}")
+        .handler(|_, read| async move { read.uri().to_owned() });
+    let server = Server::builder("git", "1").add(resource).add(template);
+    let server = server.build().unwrap();
+    let (gateway, proxy) = gateway();
+    let mounted = proxy.mount(remote("git", &server, MODERN)).unwrap();
+    mounted.connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    for uri in [uri, "git+ssh://host"] {
+        let read = client.read_resource(uri).await.unwrap();
+        assert_eq!(read.contents[0].as_text(), Some(uri));
+        assert_eq!(read.contents[0].uri(), uri);
+    }
+}
+
+#[tokio::test]
+async fn a_server_gets_the_uri_that_its_owner_has_left() {
+    let (gateway, proxy) = gateway();
+    let proxy = proxy.limits(crate::station::impatient());
+    let one = proxy.mount(remote("one", &library("one"), MODERN)).unwrap();
+    one.connected().await;
+    let two = proxy.mount(remote("two", &library("two"), MODERN)).unwrap();
+    two.connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    // A copy does not keep the URIs.
+    let _copy = one.clone();
+    one.unmount();
+    let text = loop {
+        if let Ok(read) = client.read_resource("data://same").await {
+            break read.contents[0].as_text().map(str::to_owned);
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(text.as_deref(), Some("two"));
+}

@@ -19,12 +19,20 @@ pub(crate) async fn answer_directly(context: Context, mut question: Question) {
                 .if_supported()
                 .await
         });
-        poll_fn(|task| match answer.as_mut().poll(task) {
-            Poll::Ready(answer) => Poll::Ready(Some(answer)),
-            Poll::Pending => match Pin::new(&mut cancelled).poll(task) {
-                Poll::Ready(Ok(())) => Poll::Ready(None),
-                _ => Poll::Pending,
-            },
+        let mut may_be_cancelled = true;
+        poll_fn(|task| {
+            if let Poll::Ready(answer) = answer.as_mut().poll(task) {
+                return Poll::Ready(Some(answer));
+            }
+            if may_be_cancelled {
+                match Pin::new(&mut cancelled).poll(task) {
+                    Poll::Ready(Ok(())) => return Poll::Ready(None),
+                    // The sender is gone. A receiver is not polled again after that.
+                    Poll::Ready(Err(_)) => may_be_cancelled = false,
+                    Poll::Pending => {}
+                }
+            }
+            Poll::Pending
         })
         .await
     };

@@ -13,7 +13,7 @@ use crate::event::Event;
 /// Time in which a server may still send requests for a call that was cancelled.
 const CANCELLED_CALL_RETENTION: Duration = Duration::from_secs(60);
 
-/// Maximum number of cancelled calls that are remembered.
+/// Maximum number of clients whose cancelled calls are remembered.
 const MAX_CANCELLED: usize = 256;
 
 /// Calls in flight at one connection to a server.
@@ -23,8 +23,10 @@ pub(crate) struct Calls(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     running: HashMap<i64, Running>,
-    /// Clients of the calls that were cancelled not long ago.
+    /// Clients of the calls that were cancelled not long ago, each once, the latest at the end.
     cancelled: VecDeque<(Instant, ClientIdentity)>,
+    /// Time at which a client was last forgotten, because there were too many.
+    forgotten: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -40,6 +42,25 @@ pub(crate) enum Unrelated {
     NoCall,
     /// Calls of several clients are in flight, or were until a moment ago.
     SeveralClients,
+}
+
+impl State {
+    /// Notes that a call of the client was cancelled.
+    fn note_cancelled(&mut self, client: ClientIdentity) {
+        self.cancelled
+            .retain(|(at, other)| is_recent(*at) && !other.is_same(&client));
+        let now = Instant::now();
+        if self.cancelled.len() == MAX_CANCELLED {
+            self.cancelled.pop_front();
+            self.forgotten = Some(now);
+        }
+        self.cancelled.push_back((now, client));
+    }
+}
+
+/// Returns true if a server may still send requests for a call that was cancelled at that time.
+fn is_recent(cancelled: Instant) -> bool {
+    cancelled.elapsed() < CANCELLED_CALL_RETENTION
 }
 
 impl Calls {
@@ -65,25 +86,26 @@ impl Calls {
         self.lock().running.get(&id).map(|call| call.events.clone())
     }
 
-    /// Returns the receiver of a message without a relation to a call: the newest call, if all calls are of one client.
+    /// Returns the id and the receiver of a message without a relation to a call: the newest call, if all calls are of one client.
     ///
     /// A message for one client must never reach another, so calls that were cancelled shortly before count too: the server may
     /// not have noticed.
-    pub(crate) fn only_client(&self) -> Result<mpsc::Sender<Event>, Unrelated> {
+    pub(crate) fn only_client(&self) -> Result<(i64, mpsc::Sender<Event>), Unrelated> {
         let state = self.lock();
-        let (_, newest) = state
+        let (id, newest) = state
             .running
             .iter()
             .max_by_key(|(id, _)| **id)
             .ok_or(Unrelated::NoCall)?;
         let running = state.running.values().map(|call| &call.client);
-        let recent = state
-            .cancelled
-            .iter()
-            .filter(|(at, _)| at.elapsed() < CANCELLED_CALL_RETENTION);
+        let recent = state.cancelled.iter().filter(|(at, _)| is_recent(*at));
+        // The call of a client that is not remembered any more may be the one.
+        if state.forgotten.is_some_and(is_recent) {
+            return Err(Unrelated::SeveralClients);
+        }
         let mut others = running.chain(recent.map(|(_, client)| client));
         if others.all(|client| client.is_same(&newest.client)) {
-            Ok(newest.events.clone())
+            Ok((*id, newest.events.clone()))
         } else {
             Err(Unrelated::SeveralClients)
         }
@@ -116,10 +138,7 @@ impl Drop for CallGuard {
             return;
         };
         if !self.finished {
-            if state.cancelled.len() == MAX_CANCELLED {
-                state.cancelled.pop_front();
-            }
-            state.cancelled.push_back((Instant::now(), call.client));
+            state.note_cancelled(call.client);
         }
     }
 }

@@ -99,7 +99,10 @@ impl Exchange {
         if let Some(reply) = &mut self.reply {
             if let Poll::Ready(result) = reply.as_mut().poll(task) {
                 self.reply = None;
-                self.guard.finish();
+                // After any other failure, such as a broken connection, the server may still work on the call.
+                if matches!(result, Ok(_) | Err(ClientError::Refused(_))) {
+                    self.guard.finish();
+                }
                 return Poll::Ready(Polled::Done(result));
             }
             if self.deadline.poll(task).is_ready() {

@@ -2,6 +2,7 @@
 
 use treenail_runtime::client::ClientError;
 use treenail_runtime::{AskError, RpcError};
+use treenail_schema::error_code::{HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION};
 
 /// Reason why a call has no result.
 #[derive(Debug)]
@@ -16,6 +17,14 @@ impl Failure {
     /// Describes a failed request to `server`.
     pub(crate) fn of(server: &str, error: &ClientError) -> Self {
         match error {
+            // They are about the connection of the proxy, and would mislead its client about its own one.
+            ClientError::Refused(RpcError {
+                code: HEADER_MISMATCH | UNSUPPORTED_PROTOCOL_VERSION,
+                message,
+                ..
+            }) => Self::Server(format!(
+                "the server `{server}` did not accept a request of the proxy: {message}"
+            )),
             ClientError::Refused(error) => Self::Rpc(error.clone()),
             error => Self::Server(format!("the server `{server}` did not answer: {error}")),
         }

@@ -10,9 +10,9 @@ use treenail_runtime::internal::task::TaskTool;
 use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::lists::{ListKind, Lists};
-use crate::matcher::Matcher;
 use crate::names::Names;
-use crate::upstream::{Upstream, json};
+use crate::template_uris::TemplateUris;
+use crate::upstream::{Upstream, json, not_found};
 
 /// Maker of the features of one server.
 pub(crate) struct FeatureMaker<'a> {
@@ -60,9 +60,9 @@ impl FeatureMaker<'_> {
             return None;
         }
         let prefix = self.upstream.uris.prefix().to_owned();
-        let upstream = Arc::clone(self.upstream);
+        let (upstream, owner) = (Arc::clone(self.upstream), Arc::clone(self.upstream));
         let route = dynamic::ResourceTemplate::new("unlisted", format!("{prefix}{{+uri}}"))
-            .accepts(move |uri| uri.starts_with(&prefix))
+            .accepts(move |uri| uri.starts_with(&prefix) && !owner.uris.is_foreign(uri))
             .subscribable(self.lists.subscribable)
             .unlisted();
         Some(route.raw(move |context, read| {
@@ -140,9 +140,16 @@ impl FeatureMaker<'_> {
         descriptor.uri = self.uri("resource", &resource.uri, seen)?;
         let upstream = Arc::clone(self.upstream);
         let feature = dynamic::Resource::from(descriptor).subscribable(self.lists.subscribable);
+        let own = Arc::clone(resource);
         Some(feature.raw(move |context, read| {
-            let upstream = Arc::clone(&upstream);
-            async move { upstream.read_resource(&context, read.uri()).await }
+            let (upstream, own) = (Arc::clone(&upstream), Arc::clone(&own));
+            async move {
+                // Another mount may have its prefix since the resource was listed.
+                if upstream.uris.is_foreign(read.uri()) {
+                    return Err(not_found(&context, read.uri()));
+                }
+                upstream.read_resource(&context, &own.uri).await
+            }
         }))
     }
 
@@ -154,9 +161,11 @@ impl FeatureMaker<'_> {
         let mut descriptor = ResourceTemplate::clone(template);
         descriptor.name = self.name("template", &template.name, None)?;
         descriptor.uri_template = self.uri("template", &template.uri_template, seen)?;
-        let matcher = Matcher::new(&descriptor.uri_template);
+        let listed = &descriptor.uri_template;
+        let uris = TemplateUris::new(self.upstream, &template.uri_template, listed);
+        let (uris, route) = (Arc::clone(&uris), uris);
         let mut feature = dynamic::ResourceTemplate::from(descriptor)
-            .accepts(move |uri| matcher.matches(uri))
+            .accepts(move |uri| route.at_server(uri).is_some())
             .subscribable(self.lists.subscribable);
         if self.lists.completes {
             let upstream = Arc::clone(self.upstream);
@@ -167,10 +176,9 @@ impl FeatureMaker<'_> {
                 async move { upstream.complete(&context, &reference, params.text()).await }
             });
         }
-        let upstream = Arc::clone(self.upstream);
         Some(feature.raw(move |context, read| {
-            let upstream = Arc::clone(&upstream);
-            async move { upstream.read_resource(&context, read.uri()).await }
+            let uris = Arc::clone(&uris);
+            async move { uris.read(&context, read.uri()).await }
         }))
     }
 

@@ -93,7 +93,7 @@ impl Link {
                 Err(ClientError::SessionExpired) => {
                     // The client starts a session for its own request. The server has not run this one.
                     link.client.session().ping().await?;
-                    link.tap.note_lists();
+                    link.tap.missed();
                     link.session.request(request).await
                 }
                 reply => reply,

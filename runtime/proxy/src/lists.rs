@@ -3,11 +3,18 @@
 use std::sync::Arc;
 
 use treenail_runtime::client::{ClientError, McpClient};
-use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool, error_code};
 
 use crate::item::Item;
 use crate::matcher::Matcher;
 use crate::remote::Remote;
+
+/// Lists of resources that have been fetched at least once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Fetched {
+    resources: bool,
+    templates: bool,
+}
 
 /// Lists of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,30 +23,52 @@ pub(crate) struct Lists {
     pub(crate) prompts: Vec<Arc<Prompt>>,
     pub(crate) resources: Vec<Arc<Resource>>,
     pub(crate) templates: Vec<Arc<ResourceTemplate>>,
-    /// Set if the server has resources, perhaps none in a list.
+    fetched: Fetched,
+    /// Set if the server has resources, perhaps none in a list, and the lists are known.
     pub(crate) has_resources: bool,
     /// Set if the server completes arguments.
     pub(crate) completes: bool,
     /// Set if resources can be subscribed to.
     pub(crate) subscribable: bool,
     pub(crate) instructions: Option<String>,
+    /// URIs and templates at the proxy, in the order of [`Self::uris`].
+    pub(crate) listed: Vec<Option<String>>,
 }
 
 impl Lists {
-    /// Fetches all lists. One that cannot be fetched is empty; the others are served all the same.
-    pub(crate) async fn fetch(client: &McpClient, server: &str) -> Result<Self, ClientError> {
+    /// Fetches all lists. One that cannot be fetched now stays as it was `before`; the others are served all the same. Returns
+    /// false if there is such a list.
+    pub(crate) async fn fetch(
+        client: &McpClient,
+        server: &str,
+        before: &Self,
+    ) -> Result<(Self, bool), ClientError> {
         let info = client.session().peer_info();
         let capabilities = &info.capabilities;
         let templates = client.url_templates().await.map(|templates| {
             let templates = templates.iter().map(|one| Arc::new(one.listed().clone()));
             templates.collect()
         });
-        Ok(Self {
-            tools: unless_lost(client.tools().await, server, "tools")?,
-            prompts: unless_lost(client.prompts().await, server, "prompts")?,
-            resources: unless_lost(client.resources().await, server, "resources")?,
-            templates: unless_lost(templates, server, "resource templates")?,
-            has_resources: capabilities.resources.is_some(),
+        let tools = unless_lost(client.tools().await, server, "tools")?;
+        let prompts = unless_lost(client.prompts().await, server, "prompts")?;
+        let resources = unless_lost(client.resources().await, server, "resources")?;
+        let templates = unless_lost(templates, server, "resource templates")?;
+        let is_complete =
+            tools.is_some() && prompts.is_some() && resources.is_some() && templates.is_some();
+        let fetched = Fetched {
+            resources: resources.is_some() || before.fetched.resources,
+            templates: templates.is_some() || before.fetched.templates,
+        };
+        let lists = Self {
+            tools: tools.unwrap_or_else(|| before.tools.clone()),
+            prompts: prompts.unwrap_or_else(|| before.prompts.clone()),
+            resources: resources.unwrap_or_else(|| before.resources.clone()),
+            templates: templates.unwrap_or_else(|| before.templates.clone()),
+            fetched,
+            // A route to resources that no list contains needs the lists.
+            has_resources: capabilities.resources.is_some()
+                && fetched.resources
+                && fetched.templates,
             // The first revision has completions, but no capability for them.
             completes: capabilities.completions.is_some()
                 || (info.revision == treenail_schema::Revision::V2024_11_05),
@@ -48,11 +77,17 @@ impl Lists {
                 .as_ref()
                 .is_some_and(|resources| resources.subscribe == Some(true)),
             instructions: info.instructions.clone(),
-        })
+            listed: Vec::new(),
+        };
+        Ok((lists, is_complete))
     }
 
     /// Keeps the features that `remote` serves, at most `most` of them.
     pub(crate) fn select(&mut self, remote: &Remote, most: usize) {
+        if remote.filter.is_some() && !self.fetched.resources {
+            // They could read resources that the filter drops.
+            self.templates.clear();
+        }
         let mut left = most;
         let mut keep = |item: Item<'_>| {
             let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&item));
@@ -108,11 +143,17 @@ impl ListKind {
     /// Returns true if the features of this kind are the same in both lists.
     pub(crate) fn is_same(self, one: &Lists, other: &Lists) -> bool {
         match self {
-            Self::Tools => one.tools == other.tools && one.instructions == other.instructions,
+            Self::Tools => {
+                let refers = one.tools.iter().any(|tool| tool.meta.is_some());
+                one.tools == other.tools
+                    && one.instructions == other.instructions
+                    && (one.listed == other.listed || !refers)
+            }
             Self::Prompts => one.prompts == other.prompts && one.completes == other.completes,
             Self::Resources => {
                 one.resources == other.resources
                     && one.templates == other.templates
+                    && one.listed == other.listed
                     && one.completes == other.completes
                     && one.subscribable == other.subscribable
                     && one.has_resources == other.has_resources
@@ -121,18 +162,23 @@ impl ListKind {
     }
 }
 
-/// Returns a list, empty if the server does not deliver it. The loss of the connection is an error.
+/// Returns a list, empty if the server does not have it; `None` if it cannot be fetched now. The loss of the connection is an
+/// error.
 fn unless_lost<T>(
     list: Result<Vec<T>, ClientError>,
     server: &str,
     kind: &str,
-) -> Result<Vec<T>, ClientError> {
+) -> Result<Option<Vec<T>>, ClientError> {
     match list {
+        Ok(list) => Ok(Some(list)),
         Err(error @ (ClientError::Closed(_) | ClientError::Timeout(_))) => Err(error),
+        Err(ClientError::Unsupported(_)) => Ok(Some(Vec::new())),
+        Err(ClientError::Refused(error)) if error.code == error_code::METHOD_NOT_FOUND => {
+            Ok(Some(Vec::new()))
+        }
         Err(error) => {
             tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");
-            Ok(Vec::new())
+            Ok(None)
         }
-        list => list,
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use treenail_runtime::internal::extension::has_extension;
 use treenail_runtime::{Result, Server, WeakServer};
 
@@ -114,8 +113,11 @@ impl Proxy {
             server: self.server.clone(),
             status: sender,
             served: Lists::default(),
+            fetched: Lists::default(),
+            retry: None,
         };
-        let task = tokio::spawn(supervisor.run()).abort_handle();
+        // It ends when the server is unmounted.
+        drop(tokio::spawn(supervisor.run()));
         let mounted = Mounted {
             mount,
             name,
@@ -123,9 +125,10 @@ impl Proxy {
             server: self.server.clone(),
             upstream,
             status,
-            task,
             mounts: Arc::downgrade(&self.mounts),
         };
+        // A URI with the prefix of this mount may be listed by another one.
+        mounts.compare_uris();
         mounts.mounted.push(mounted.clone());
         Ok(mounted)
     }
@@ -161,6 +164,16 @@ struct Mounts {
     mounted: Vec<Mounted>,
 }
 
+impl Mounts {
+    /// Lets all mounts compare the URIs of their resources with those of the others again.
+    fn compare_uris(&self) {
+        let links = self.mounted.iter().map(|one| one.upstream.link());
+        for link in links.flatten() {
+            link.tap.note_lists();
+        }
+    }
+}
+
 /// A mounted server. Dropping it changes nothing.
 #[derive(Clone)]
 pub struct Mounted {
@@ -171,7 +184,6 @@ pub struct Mounted {
     server: WeakServer,
     upstream: Arc<Upstream>,
     status: watch::Receiver<Status>,
-    task: AbortHandle,
     mounts: Weak<Mutex<Mounts>>,
 }
 
@@ -230,16 +242,17 @@ impl Mounted {
 
     /// Removes the features of the server by one edit, and closes the connection. Calls in flight fail.
     pub fn unmount(self) {
-        self.task.abort();
+        if let Some(server) = self.server.upgrade() {
+            if let Err(error) = self.sources.remove(&server) {
+                tracing::error!(server = %self.name, %error, "the features of a server were not removed");
+            }
+        }
+        self.upstream.unmount();
         if let Some(mounts) = self.mounts.upgrade() {
             let mut mounts = mounts.lock().unwrap_or_else(PoisonError::into_inner);
             mounts.mounted.retain(|one| one.mount != self.mount);
-        }
-        self.upstream.set_down("it was unmounted");
-        if let Some(server) = self.server.upgrade() {
-            if let Err(error) = self.sources.clear(&server) {
-                tracing::error!(server = %self.name, %error, "the features of a server were not removed");
-            }
+            // The resources of others may have URIs that were those of this one.
+            mounts.compare_uris();
         }
     }
 }

@@ -5,10 +5,11 @@ use std::future::poll_fn;
 use std::pin::Pin;
 
 use futures_core::Stream;
+use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
 use treenail_runtime::internal::{Backoff, jitter};
-use treenail_schema::SubscriptionFilter;
+use treenail_schema::{SubscriptionFilter, error_code};
 
 use crate::link::Link;
 use crate::race::{Either, race};
@@ -26,8 +27,8 @@ pub(crate) async fn follow(upstream: &Upstream, link: &Link, mut resources: Subs
 /// Returns the URIs, at the server, of subscribed resources that this server may have.
 fn wanted(upstream: &Upstream, resources: &mut SubscribedResources) -> BTreeSet<String> {
     let uris = resources.uris();
-    let own = uris.iter().filter(|uri| upstream.uris.may_own(uri));
-    let own = own.map(|uri| upstream.uris.at_server(uri).to_owned());
+    let own = uris.iter().filter_map(|uri| upstream.subscribed(uri));
+    let own = own.map(str::to_owned);
     own.take(upstream.limits.subscriptions).collect()
 }
 
@@ -35,6 +36,7 @@ fn wanted(upstream: &Upstream, resources: &mut SubscribedResources) -> BTreeSet<
 async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedResources) {
     let session = link.client.session();
     let mut open = BTreeSet::new();
+    let mut is_first = true;
     loop {
         let wanted = wanted(upstream, resources);
         for uri in wanted.difference(&open) {
@@ -46,6 +48,10 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
                 uri,
                 session.resources_unsubscribe(uri).await.err(),
             );
+        }
+        if std::mem::take(&mut is_first) && !wanted.is_empty() {
+            // Updates since the last connection are unknown.
+            link.tap.note(|news| news.updates_lost = true);
         }
         open = wanted;
         resources.changed().await;
@@ -66,20 +72,27 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
         max: upstream.limits.max_reconnect_delay,
     };
     let mut failures = 0;
+    let mut since = Instant::now();
     let mut current: Option<Pin<Box<Subscription>>> = None;
     loop {
         let filter = filter(wanted(upstream, resources));
         // The earlier subscription ends once there is a new one, so that no change is missed.
         match link.client.session().subscriptions_listen(&filter).await {
-            Ok(subscription) => current = Some(Box::pin(subscription)),
-            Err(ClientError::Unsupported(_) | ClientError::Refused(_)) if current.is_none() => {
+            Ok(subscription) => {
+                if current.is_none() {
+                    since = Instant::now();
+                    // Changes before it are unknown.
+                    link.tap.missed();
+                }
+                current = Some(Box::pin(subscription));
+            }
+            Err(error) if current.is_none() && is_missing(&error) => {
                 tracing::debug!(server = %upstream.name, "the server has no subscriptions");
                 resources.changed().await;
                 continue;
             }
             Err(error) => {
                 tracing::debug!(server = %upstream.name, %error, "a subscription failed");
-                failures += 1;
             }
         }
         let ended = async {
@@ -93,14 +106,23 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
         };
         match race(ended, resources.changed()).await {
             Either::First(()) => {
-                current = None;
+                if current.take().is_some() && since.elapsed() >= backoff.max {
+                    failures = 0;
+                }
                 failures += 1;
                 tokio::time::sleep(backoff.delay_with_jitter(failures, jitter())).await;
-                // Changes in the meantime are unknown.
-                link.tap.note_lists();
             }
             Either::Second(()) => failures = 0,
         }
+    }
+}
+
+/// Returns true if the server has no subscriptions.
+fn is_missing(error: &ClientError) -> bool {
+    match error {
+        ClientError::Unsupported(_) => true,
+        ClientError::Refused(error) => error.code == error_code::METHOD_NOT_FOUND,
+        _ => false,
     }
 }
 

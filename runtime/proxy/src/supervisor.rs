@@ -1,10 +1,11 @@
 //! Task of a mounted server: connects, serves the features of the server, follows their changes, and connects again.
 
+use std::borrow::Cow;
 use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
 use treenail_runtime::dynamic::{Feature, FeatureSource};
 use treenail_runtime::internal::{Backoff, jitter};
@@ -18,27 +19,45 @@ use crate::race::{Either, race};
 use crate::remote::Remote;
 use crate::status::Status;
 use crate::subscriptions;
-use crate::tap::Tap;
+use crate::tap::{News, Tap};
 use crate::tapped::tapped;
 use crate::upstream::{KnownResources, Upstream};
 
 /// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Sources([FeatureSource; 3]);
+pub(crate) struct Sources {
+    kinds: [FeatureSource; 3],
+    /// Set once the features are removed for good. It is locked during each edit, so that none follows.
+    removed: Arc<Mutex<bool>>,
+}
 
 impl Sources {
     pub(crate) fn new(namespace: &str) -> Self {
-        Self(std::array::from_fn(|_| FeatureSource::new(namespace)))
+        Self {
+            kinds: std::array::from_fn(|_| FeatureSource::new(namespace)),
+            removed: Arc::default(),
+        }
     }
 
     fn get(&self, kind: ListKind) -> &FeatureSource {
-        &self.0[kind as usize]
+        &self.kinds[kind as usize]
     }
 
     /// Removes all features by one edit.
     pub(crate) fn clear(&self, server: &Server) -> treenail_runtime::Result<()> {
         let provide = |edit: Edit, source| edit.provide(source, []);
-        server.edit(|edit| self.0.iter().fold(edit, provide))
+        server.edit(|edit| self.kinds.iter().fold(edit, provide))
+    }
+
+    /// Removes all features by one edit. Later edits have no effect.
+    pub(crate) fn remove(&self, server: &Server) -> treenail_runtime::Result<()> {
+        let mut removed = self.lock_removed();
+        *removed = true;
+        self.clear(server)
+    }
+
+    fn lock_removed(&self) -> MutexGuard<'_, bool> {
+        self.removed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -52,21 +71,36 @@ pub(crate) struct Supervisor {
     pub(crate) status: watch::Sender<Status>,
     /// The lists whose features are served now.
     pub(crate) served: Lists,
+    /// The lists as the server has sent them.
+    pub(crate) fetched: Lists,
+    /// Number of failures to fetch all lists since the last success, and the time of the next attempt.
+    pub(crate) retry: Option<(u32, Instant)>,
 }
 
 impl Supervisor {
-    /// Runs until the server of the proxy is closed or dropped.
+    /// Runs until the server is unmounted, or the server of the proxy is closed or dropped.
     pub(crate) async fn run(mut self) {
-        let server = self.server.clone();
-        race(Box::pin(self.keep_connected()), server.closed()).await;
+        let (server, upstream) = (self.server.clone(), Arc::clone(&self.upstream));
+        let end = race(server.closed(), upstream.unmounted());
+        race(Box::pin(self.keep_connected()), end).await;
+        drop(self);
+        if let Some(link) = upstream.take_unmounted() {
+            if let Err(error) = link.client.close().await {
+                tracing::debug!(server = %upstream.name, %error, "a server was not closed gracefully");
+            }
+        }
+    }
+
+    fn backoff(&self) -> Backoff {
+        Backoff {
+            initial: self.upstream.limits.reconnect_delay,
+            max: self.upstream.limits.max_reconnect_delay,
+        }
     }
 
     async fn keep_connected(&mut self) {
         let limits = self.upstream.limits.clone();
-        let backoff = Backoff {
-            initial: limits.reconnect_delay,
-            max: limits.max_reconnect_delay,
-        };
+        let backoff = self.backoff();
         let mut failures = 0;
         loop {
             let connected = tokio::time::timeout(limits.connect_timeout, self.connect()).await;
@@ -147,7 +181,7 @@ impl Supervisor {
     async fn follow(&mut self, link: &Link) -> Arc<str> {
         let interval = self.upstream.limits.refresh_interval;
         loop {
-            let news = link.tap.news().await;
+            let news = self.news(link).await;
             if news.closed {
                 return close_reason(&link.client).await;
             }
@@ -159,6 +193,7 @@ impl Supervisor {
             match refreshed {
                 Ok(()) => self.send_status(),
                 Err(error) => {
+                    self.note_fetch(false);
                     let server = &self.upstream.name;
                     tracing::warn!(%server, %error, "the lists of a server could not be fetched");
                 }
@@ -168,20 +203,44 @@ impl Supervisor {
         }
     }
 
+    /// Waits for changes, or for the time to fetch lists again that could not be fetched.
+    async fn news(&self, link: &Link) -> News {
+        let Some((_, at)) = self.retry else {
+            return link.tap.news().await;
+        };
+        match race(link.tap.news(), sleep_until(at)).await {
+            Either::First(news) => news,
+            Either::Second(()) => News {
+                lists: true,
+                ..News::default()
+            },
+        }
+    }
+
+    /// Notes an attempt to fetch the lists.
+    fn note_fetch(&mut self, is_complete: bool) {
+        let failures = self.retry.map_or(0, |(failures, _)| failures);
+        self.retry = (!is_complete).then(|| {
+            let failures = failures.saturating_add(1);
+            let delay = self.backoff().delay_with_jitter(failures, jitter());
+            (failures, Instant::now() + delay)
+        });
+    }
+
     /// Notifies the clients that have subscribed to updated resources.
     fn publish_updates(&self, updated: std::collections::HashSet<String>, lost: bool) {
         let Some(server) = self.server.upgrade() else {
             return;
         };
         for uri in updated {
-            for uri in self.upstream.uris.all(&uri) {
+            for uri in self.upstream.at_proxy(&uri) {
                 server.resource_updated(uri);
             }
         }
         if lost {
             // Which ones is not known any more.
             for uri in server.subscribed_resources().uris() {
-                if self.upstream.uris.may_own(&uri) {
+                if self.upstream.subscribed(&uri).is_some() {
                     server.resource_updated(uri);
                 }
             }
@@ -190,7 +249,10 @@ impl Supervisor {
 
     /// Fetches the lists of the server, and serves them by one edit if they have changed.
     async fn refresh(&mut self, client: &McpClient) -> Result<(), ClientError> {
-        let mut lists = Lists::fetch(client, &self.upstream.name).await?;
+        let name = &self.upstream.name;
+        let (mut lists, is_complete) = Lists::fetch(client, name, &self.fetched).await?;
+        self.fetched = lists.clone();
+        self.note_fetch(is_complete);
         let mut known = KnownResources {
             uris: lists
                 .resources
@@ -203,6 +265,8 @@ impl Supervisor {
         lists.select(&self.remote, self.upstream.limits.features);
         let uris = &self.upstream.uris;
         uris.claim(lists.uris());
+        let listed = lists.uris().map(|uri| uris.listed(uri));
+        lists.listed = listed.map(|uri| uri.map(Cow::into_owned)).collect();
         known.served =
             lists.matchers(|template| uris.listed(template).as_deref() == Some(template));
         self.upstream.set_known(known);
@@ -232,6 +296,10 @@ impl Supervisor {
             .filter(|kind| !kind.is_same(lists, &self.served))
             .collect();
         let provide = |make: &dyn Fn(ListKind) -> Vec<Feature>| {
+            let removed = self.sources.lock_removed();
+            if *removed {
+                return Ok(());
+            }
             server.edit(|edit| {
                 changed.iter().fold(edit, |edit, kind| {
                     let source = self.sources.get(*kind).clone();

@@ -1,13 +1,13 @@
 //! Messages of a server that are for a call, or for the proxy.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot};
 use treenail_runtime::RpcError;
-use treenail_runtime::client::IncomingRequest;
+use treenail_runtime::client::{IncomingHandler, IncomingRequest};
 use treenail_schema::{
     InputRequest, LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
     error_code,
@@ -20,6 +20,9 @@ use crate::limits::ProxyLimits;
 /// Maximum size of a URI that is remembered until its subscribers are notified.
 const MAX_URI_BYTES: usize = 8 << 10;
 
+/// Maximum number of requests of a server for one call that are not answered.
+const MAX_OPEN_PER_CALL: usize = 32;
+
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
 pub(crate) struct Tap {
@@ -27,11 +30,21 @@ pub(crate) struct Tap {
     server: Arc<str>,
     limits: ProxyLimits,
     pub(crate) calls: Arc<Calls>,
+    /// The handler of the client that has the connection.
+    client: OnceLock<Weak<dyn IncomingHandler>>,
     news: Mutex<News>,
     /// Notified of each change of `news`.
     changed: Notify,
     /// Requests of the server that are not answered, by the JSON text of their id.
-    open: Mutex<HashMap<Box<str>, oneshot::Sender<()>>>,
+    open: Mutex<HashMap<Box<str>, OpenRequest>>,
+}
+
+/// Request of a server that is not answered.
+#[derive(Debug)]
+struct OpenRequest {
+    /// The id of the call that it belongs to.
+    call: i64,
+    cancel: oneshot::Sender<()>,
 }
 
 /// Changes that the server has announced and that have not been handled.
@@ -59,6 +72,7 @@ impl Tap {
             server,
             limits,
             calls: Arc::default(),
+            client: OnceLock::new(),
             news: Mutex::default(),
             changed: Notify::new(),
             open: Mutex::default(),
@@ -84,6 +98,23 @@ impl Tap {
             }
             changed.await;
         }
+    }
+
+    /// Connects the tap with the handler of the client.
+    pub(crate) fn attach(&self, client: &Arc<dyn IncomingHandler>) {
+        // A session has one handler.
+        let _ = self.client.set(Arc::downgrade(client));
+    }
+
+    /// Notes that messages may have been lost, at the client too, whose lists are out of date then.
+    pub(crate) fn missed(&self) {
+        if let Some(client) = self.client.get().and_then(Weak::upgrade) {
+            client.missed_notifications();
+        }
+        self.note(|news| {
+            news.lists = true;
+            news.updates_lost = true;
+        });
     }
 
     /// Notes that the lists may have changed.
@@ -137,7 +168,7 @@ impl Tap {
         }
         let call = match request {
             Some(id) => self.calls.by_id(id),
-            None => self.calls.only_client().ok(),
+            None => self.calls.only_client().ok().map(|(_, call)| call),
         };
         let params = serde_json::from_str::<LoggingMessageNotificationParams>(params);
         if let (Some(call), Ok(params)) = (call, params) {
@@ -172,19 +203,16 @@ impl Tap {
         if let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(params) {
             if let Some(open) = lock(&self.open).remove(cancelled.request_id.get()) {
                 // The question may have been answered.
-                let _ = open.send(());
+                let _ = open.cancel.send(());
             }
         }
     }
 
     /// Passes a request for the client to its call.
     pub(crate) fn on_request(&self, request: IncomingRequest<'_>) {
-        let outcome = self.route(&request).and_then(|call| {
+        let outcome = self.route(&request).and_then(|(id, call)| {
             let input = self.parse(&request)?;
-            let (cancel, cancelled) = oneshot::channel();
-            let mut open = lock(&self.open);
-            open.retain(|_, cancel| !cancel.is_closed());
-            open.insert(request.id.into(), cancel);
+            let cancelled = self.open(request.id, id)?;
             Ok((call, input, cancelled))
         });
         match outcome {
@@ -197,9 +225,31 @@ impl Tap {
         }
     }
 
-    fn route(&self, request: &IncomingRequest<'_>) -> Result<mpsc::Sender<Event>, RpcError> {
+    /// Notes an open request of the server for a call. Returns the receiver of its cancellation.
+    fn open(&self, id: &str, call: i64) -> Result<oneshot::Receiver<()>, RpcError> {
+        let mut open = lock(&self.open);
+        open.retain(|_, request| !request.cancel.is_closed());
+        if open.contains_key(id) {
+            let error = "a request of the server with this id is open";
+            return Err(RpcError::new(error_code::INVALID_REQUEST, error));
+        }
+        let of_call = open.values().filter(|request| request.call == call);
+        if of_call.count() >= MAX_OPEN_PER_CALL {
+            let error = "too many requests of the server for this call are open";
+            return Err(RpcError::internal(error));
+        }
+        let (cancel, cancelled) = oneshot::channel();
+        open.insert(id.into(), OpenRequest { call, cancel });
+        Ok(cancelled)
+    }
+
+    /// Returns the call that a request belongs to, with its id.
+    fn route(&self, request: &IncomingRequest<'_>) -> Result<(i64, mpsc::Sender<Event>), RpcError> {
         let call = match request.related_request {
-            Some(id) => self.calls.by_id(id).ok_or(Unrelated::NoCall),
+            Some(id) => {
+                let call = self.calls.by_id(id).ok_or(Unrelated::NoCall);
+                call.map(|call| (id, call))
+            }
             None => self.calls.only_client(),
         };
         call.map_err(|unrelated| {

@@ -26,6 +26,7 @@ impl SessionWrapper for TappedSession {
 
     fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
         let tap = Arc::clone(&self.tap);
+        tap.attach(&incoming);
         self.session
             .listen(Arc::new(TappedHandler { tap, incoming }));
     }
@@ -38,21 +39,18 @@ struct TappedHandler {
 
 impl IncomingHandler for TappedHandler {
     fn notification(&self, method: &str, params: &str) {
-        self.tap.on_notification(method, params, None);
+        // The client discards its lists before the proxy fetches them again.
         self.incoming.notification(method, params);
+        self.tap.on_notification(method, params, None);
     }
 
     fn related_notification(&self, method: &str, params: &str, request: i64) {
-        self.tap.on_notification(method, params, Some(request));
         self.incoming.related_notification(method, params, request);
+        self.tap.on_notification(method, params, Some(request));
     }
 
     fn missed_notifications(&self) {
-        self.tap.note(|news| {
-            news.lists = true;
-            news.updates_lost = true;
-        });
-        self.incoming.missed_notifications();
+        self.tap.missed();
     }
 
     fn request(&self, request: IncomingRequest<'_>) {

@@ -1,8 +1,9 @@
 //! One server behind a proxy, whether it is connected or not.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
+use tokio::sync::watch;
 use treenail_runtime::dynamic::RawResult;
 use treenail_runtime::{Context, RpcError};
 use treenail_schema::{Tool, error_code};
@@ -12,9 +13,13 @@ use crate::forward::Forwarder;
 use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall};
 use crate::matcher::Matcher;
+use crate::race::{Either, race};
 use crate::rewrite::{ResultKind, rewrite_uris};
 use crate::uris::Uris;
 use crate::waiting::WaitingCalls;
+
+/// Cause of the failures of calls of a server that was unmounted.
+const UNMOUNTED: &str = "it was unmounted";
 
 /// One server behind a proxy. The functions of its features share it.
 #[derive(Debug)]
@@ -24,6 +29,7 @@ pub(crate) struct Upstream {
     pub(crate) uris: Uris,
     pub(crate) waiting: WaitingCalls,
     connection: RwLock<Connection>,
+    unmounted: watch::Sender<bool>,
     known: RwLock<Arc<KnownResources>>,
 }
 
@@ -55,6 +61,8 @@ enum Connection {
     Up(Arc<Link>),
     /// The cause, as a clause.
     Down(Arc<str>),
+    /// The server was unmounted. The connection is closed by its task.
+    Unmounted(Option<Arc<Link>>),
 }
 
 impl Upstream {
@@ -70,6 +78,7 @@ impl Upstream {
             uris,
             waiting,
             connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
+            unmounted: watch::Sender::new(false),
             known: RwLock::default(),
         })
     }
@@ -92,6 +101,7 @@ impl Upstream {
             Connection::Up(link) if link.tap.is_closed() => Err("the connection was lost".into()),
             Connection::Up(link) => Ok(Arc::clone(link)),
             Connection::Down(cause) => Err(Arc::clone(cause)),
+            Connection::Unmounted(_) => Err(UNMOUNTED.into()),
         }
     }
 
@@ -103,11 +113,76 @@ impl Upstream {
         Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Ends the connection for good: calls in flight fail, and the URIs of the server are released.
+    pub(crate) fn unmount(&self) {
+        let mut connection = self.lock_connection();
+        let link = match &*connection {
+            Connection::Up(link) => Some(Arc::clone(link)),
+            Connection::Unmounted(_) => return,
+            Connection::Down(_) => None,
+        };
+        *connection = Connection::Unmounted(link);
+        drop(connection);
+        self.unmounted.send_replace(true);
+        self.uris.release();
+    }
+
+    /// Waits until the server is unmounted.
+    pub(crate) async fn unmounted(&self) {
+        // The sender exists as long as the server.
+        let _ = self.unmounted.subscribe().wait_for(|is| *is).await;
+    }
+
+    /// Takes the connection of a server that was unmounted.
+    pub(crate) fn take_unmounted(&self) -> Option<Arc<Link>> {
+        match &mut *self.lock_connection() {
+            Connection::Unmounted(link) => link.take(),
+            _ => None,
+        }
+    }
+
     fn set(&self, connection: Connection) {
-        *self
-            .connection
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = connection;
+        let mut current = self.lock_connection();
+        if !matches!(*current, Connection::Unmounted(_)) {
+            *current = connection;
+        }
+    }
+
+    fn lock_connection(&self) -> RwLockWriteGuard<'_, Connection> {
+        let connection = self.connection.write();
+        connection.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if a list contains the URI of the server.
+    pub(crate) fn is_listed_resource(&self, uri: &str) -> bool {
+        self.known().uris.contains(uri)
+    }
+
+    /// Returns the URI at the server of a subscribed URI of the proxy, if the resource is one of this server.
+    pub(crate) fn subscribed<'a>(&self, uri: &'a str) -> Option<&'a str> {
+        if self.uris.is_foreign(uri) {
+            return None;
+        }
+        if self.uris.owns(uri) {
+            return Some(uri);
+        }
+        let known = self.known();
+        match self.uris.without_prefix(uri) {
+            // A template of the server may start like its prefix.
+            Some(rest) if known.is_served(rest) || !known.is_served(uri) => Some(rest),
+            None if !known.is_served(uri) && !self.uris.prefix().is_empty() => None,
+            _ => Some(uri),
+        }
+    }
+
+    /// Returns the URIs at the proxy of a resource of the server.
+    pub(crate) fn at_proxy(&self, uri: &str) -> Vec<String> {
+        let is_plain = !self.uris.is_foreign(uri)
+            && (self.uris.prefix().is_empty()
+                || self.uris.owns(uri)
+                || self.known().is_served(uri));
+        let plain = is_plain.then(|| uri.to_owned());
+        plain.into_iter().chain(self.uris.prefixed(uri)).collect()
     }
 
     /// Passes on a call of a tool. A failure of the connection is one that the model reads.
@@ -132,7 +207,7 @@ impl Upstream {
         };
         match result.await {
             Ok(text) => Ok(text.into()),
-            Err(Failure::Rpc(error)) => Err(error),
+            Err(Failure::Rpc(error)) => Err(without_retired_code(error, context)),
             Err(Failure::Server(message)) => {
                 let message = json(&message);
                 let text =
@@ -154,13 +229,13 @@ impl Upstream {
             .await
     }
 
-    /// Passes on a request for a resource at a URI of the proxy.
+    /// Passes on a request for a resource at a URI of the server.
     pub(crate) async fn read_resource(
         &self,
         context: &Context,
         uri: &str,
     ) -> Result<RawResult, RpcError> {
-        let members = format!("\"uri\":{}", json(self.uris.at_server(uri)));
+        let members = format!("\"uri\":{}", json(uri));
         self.request(context, "resources/read", members, ResultKind::Resource)
             .await
     }
@@ -172,16 +247,11 @@ impl Upstream {
         context: &Context,
         uri: &str,
     ) -> Result<RawResult, RpcError> {
-        if self.known().is_listed(self.uris.at_server(uri)) {
-            let name: String = uri.chars().take(200).collect();
-            let message = format!("resource `{name}` was not found");
-            let error = RpcError::new(error_code::RESOURCE_NOT_FOUND, message);
-            return Err(in_era(
-                error.with_data(serde_json::json!({ "uri": name })),
-                context,
-            ));
+        let own = self.uris.without_prefix(uri).unwrap_or(uri);
+        if self.known().is_listed(own) {
+            return Err(not_found(context, uri));
         }
-        self.read_resource(context, uri).await
+        self.read_resource(context, own).await
     }
 
     /// Passes on a request for completions. `params` are those of the caller, `reference` is the JSON text of the server's one.
@@ -223,10 +293,12 @@ impl Upstream {
     }
 
     fn connected(&self) -> Result<Arc<Link>, Failure> {
-        self.link().map_err(|cause| {
-            let name = &self.name;
-            Failure::Server(format!("the server `{name}` is not connected: {cause}"))
-        })
+        self.link().map_err(|cause| self.not_connected(&cause))
+    }
+
+    fn not_connected(&self, cause: &str) -> Failure {
+        let name = &self.name;
+        Failure::Server(format!("the server `{name}` is not connected: {cause}"))
     }
 
     async fn forward(
@@ -242,26 +314,47 @@ impl Upstream {
             limits: &self.limits,
             waiting: &self.waiting,
         };
-        let text = forwarder.run(context, call).await?;
+        let result = match race(forwarder.run(context, call), self.unmounted()).await {
+            Either::First(result) => result,
+            Either::Second(()) => Err(self.not_connected(UNMOUNTED)),
+        };
+        let text = result?;
         Ok(rewrite_uris(kind, text, |uri| {
             self.uris.referred(uri, |uri| self.known().is_served(uri))
         }))
     }
 }
 
-/// Returns the error for a missing resource with the code of the caller's era. Other errors stay as they are.
-fn in_era(mut error: RpcError, context: &Context) -> RpcError {
-    let is_modern = context.reruns_for_answers();
+/// Returns the error for a resource that the proxy does not have.
+pub(crate) fn not_found(context: &Context, uri: &str) -> RpcError {
+    let name: String = uri.chars().take(200).collect();
+    let message = format!("resource `{name}` was not found");
+    let error = RpcError::new(error_code::RESOURCE_NOT_FOUND, message);
+    let error = error.with_data(serde_json::json!({ "uri": name }));
+    in_era(error, context)
+}
+
+/// Returns the error with another code instead of one that the era of the caller does not have any more.
+fn without_retired_code(mut error: RpcError, context: &Context) -> RpcError {
+    if context.reruns_for_answers() {
+        error.code = match error.code {
+            error_code::RESOURCE_NOT_FOUND => error_code::INVALID_PARAMS,
+            error_code::URL_ELICITATION_REQUIRED => error_code::INTERNAL_ERROR,
+            code => code,
+        };
+    }
+    error
+}
+
+/// Returns the error with a code of the caller's era, also for a missing resource.
+fn in_era(error: RpcError, context: &Context) -> RpcError {
+    let mut error = without_retired_code(error, context);
     let names_uri = error
         .data
         .as_ref()
         .is_some_and(|data| data.get("uri").is_some());
-    match error.code {
-        error_code::RESOURCE_NOT_FOUND if is_modern => error.code = error_code::INVALID_PARAMS,
-        error_code::INVALID_PARAMS if !is_modern && names_uri => {
-            error.code = error_code::RESOURCE_NOT_FOUND;
-        }
-        _ => {}
+    if error.code == error_code::INVALID_PARAMS && names_uri && !context.reruns_for_answers() {
+        error.code = error_code::RESOURCE_NOT_FOUND;
     }
     error
 }

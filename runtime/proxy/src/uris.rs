@@ -1,18 +1,41 @@
 //! URIs of the resources of a server inside of a proxy.
 //!
 //! A URI stays as it is if no other server of the proxy has it. Otherwise its scheme gets the namespace as a prefix:
-//! `weather+file:///today`. The prefixed form of every URI is accepted, and removing the prefix gives the URI of the server.
+//! `weather+file:///today`. A URI with the prefix of a mount belongs to that mount only, so no other server can list it unchanged.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Owners of URIs and templates that are served unchanged, by the number of their mount. All mounts of a proxy share it.
+/// Owners of URIs, and prefixes of URIs. All mounts of a proxy share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Owners(Arc<Mutex<HashMap<Box<str>, u64>>>);
+pub(crate) struct Owners(Arc<Mutex<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    /// Owners of URIs and templates that are served unchanged, by the number of their mount.
+    owners: HashMap<Box<str>, u64>,
+    /// Prefixes of all mounts; empty without a namespace.
+    prefixes: HashMap<u64, Box<str>>,
+}
+
+impl Table {
+    /// Returns true if the URI or template certainly belongs to another mount.
+    fn is_foreign(&self, uri: &str, mount: u64) -> bool {
+        self.owners.get(uri).is_some_and(|owner| *owner != mount)
+            || has_foreign_prefix(&self.prefixes, uri, mount)
+    }
+}
+
+/// Returns true if the URI starts with the prefix of another mount.
+fn has_foreign_prefix(prefixes: &HashMap<u64, Box<str>>, uri: &str, mount: u64) -> bool {
+    let own = prefixes.get(&mount);
+    let mut others = prefixes.values().filter(|prefix| Some(*prefix) != own);
+    others.any(|prefix| !prefix.is_empty() && uri.starts_with(&**prefix))
+}
 
 impl Owners {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, u64>> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -28,10 +51,12 @@ pub(crate) struct Uris {
 
 impl Uris {
     pub(crate) fn new(owners: Owners, mount: u64, namespace: &str) -> Self {
+        let prefix = scheme_prefix(namespace);
+        owners.lock().prefixes.insert(mount, prefix.as_str().into());
         Self {
             owners,
             mount,
-            prefix: scheme_prefix(namespace),
+            prefix,
         }
     }
 
@@ -41,22 +66,38 @@ impl Uris {
     }
 
     /// Claims the URIs and templates of the server, and releases those that it does not have any more. The first owner of a URI
-    /// stays its owner as long as it has the resource, so that no other server can take it over.
+    /// stays its owner as long as it has the resource, so that no other server can take it over. A URI with the prefix of another
+    /// mount belongs to that one.
     pub(crate) fn claim<'a>(&self, uris: impl Iterator<Item = &'a str> + Clone) {
-        let mut owners = self.owners.lock();
-        let mine: std::collections::HashSet<&str> = uris.clone().collect();
+        let mut table = self.owners.lock();
+        let Table { owners, prefixes } = &mut *table;
+        let mine: HashSet<&str> = if prefixes.contains_key(&self.mount) {
+            uris.clone()
+                .filter(|uri| !has_foreign_prefix(prefixes, uri, self.mount))
+                .collect()
+        } else {
+            // The mount was released.
+            HashSet::new()
+        };
         owners.retain(|uri, owner| *owner != self.mount || mine.contains(&**uri));
-        for uri in uris {
+        for uri in uris.filter(|uri| mine.contains(uri)) {
             owners.entry(uri.into()).or_insert(self.mount);
         }
     }
 
+    /// Releases all URIs and the prefix. Later claims have no effect.
+    pub(crate) fn release(&self) {
+        let mut table = self.owners.lock();
+        table.owners.retain(|_, owner| *owner != self.mount);
+        table.prefixes.remove(&self.mount);
+    }
+
     /// Returns the URI or template at the proxy; `None` if another server has it and there is no namespace.
     pub(crate) fn listed<'a>(&self, uri: &'a str) -> Option<Cow<'a, str>> {
-        let owner = self.owners.lock().get(uri).copied();
-        match owner {
-            Some(owner) if owner != self.mount => self.prefixed(uri).map(Cow::Owned),
-            _ => Some(Cow::Borrowed(uri)),
+        if self.is_foreign(uri) {
+            self.prefixed(uri).map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(uri))
         }
     }
 
@@ -67,47 +108,38 @@ impl Uris {
         uri: &str,
         is_reachable: impl FnOnce(&str) -> bool,
     ) -> Option<String> {
-        let owner = self.owners.lock().get(uri).copied();
-        match owner {
-            Some(owner) if owner == self.mount => None,
-            None if is_reachable(uri) => None,
-            _ => self.prefixed(uri),
+        let is_foreign = self.is_foreign(uri);
+        if !is_foreign && (self.owns(uri) || is_reachable(uri)) {
+            return None;
         }
+        self.prefixed(uri)
     }
 
-    /// Returns the URI at the server of a URI at the proxy.
-    pub(crate) fn at_server<'a>(&self, uri: &'a str) -> &'a str {
-        match uri.strip_prefix(&self.prefix) {
-            Some(rest) if !self.prefix.is_empty() => rest,
-            _ => uri,
-        }
+    /// Returns true if the URI or template at the proxy certainly belongs to another server.
+    pub(crate) fn is_foreign(&self, uri: &str) -> bool {
+        self.owners.lock().is_foreign(uri, self.mount)
     }
 
-    /// Returns false if the URI of the proxy certainly belongs to another server.
-    pub(crate) fn may_own(&self, uri: &str) -> bool {
-        if !self.prefix.is_empty() && uri.starts_with(&self.prefix) {
-            return true;
-        }
-        let owners = self.owners.lock();
-        owners.get(uri).is_none_or(|owner| *owner == self.mount)
+    /// Returns true if the server has listed the URI, and it is served unchanged.
+    pub(crate) fn owns(&self, uri: &str) -> bool {
+        self.owners.lock().owners.get(uri) == Some(&self.mount)
     }
 
-    /// Returns all URIs at the proxy of a resource of the server.
-    pub(crate) fn all(&self, uri: &str) -> Vec<String> {
-        let owner = self.owners.lock().get(uri).copied();
-        let plain = owner.is_none_or(|owner| owner == self.mount);
-        let plain = plain.then(|| uri.to_owned());
-        plain.into_iter().chain(self.prefixed(uri)).collect()
+    /// Returns the rest of a URI with the prefix.
+    pub(crate) fn without_prefix<'a>(&self, uri: &'a str) -> Option<&'a str> {
+        let rest = uri.strip_prefix(&self.prefix);
+        rest.filter(|_| !self.prefix.is_empty())
     }
 
-    fn prefixed(&self, uri: &str) -> Option<String> {
+    /// Returns the URI with the prefix, if there is one.
+    pub(crate) fn prefixed(&self, uri: &str) -> Option<String> {
         (!self.prefix.is_empty()).then(|| format!("{}{uri}", self.prefix))
     }
 }
 
 impl Drop for Uris {
     fn drop(&mut self) {
-        self.owners.lock().retain(|_, owner| *owner != self.mount);
+        self.release();
     }
 }
 
@@ -146,7 +178,7 @@ mod tests {
         assert_eq!(first.listed("data://b").unwrap(), "data://b");
         assert_eq!(second.listed("data://b").unwrap(), "two+data://b");
         assert_eq!(second.listed("data://c").unwrap(), "data://c");
-        assert_eq!(second.at_server("two+data://b"), "data://b");
+        assert_eq!(second.without_prefix("two+data://b"), Some("data://b"));
         assert_eq!(second.referred("data://b", no).unwrap(), "two+data://b");
         assert_eq!(second.referred("data://c", no), None);
         // A resource that is not listed can be found under the prefixed URI only.
@@ -175,7 +207,30 @@ mod tests {
         first.claim(["data://a"].into_iter());
         second.claim(["data://a"].into_iter());
         assert_eq!(second.listed("data://a"), None);
-        assert_eq!(second.at_server("data://b"), "data://b");
+        assert_eq!(second.without_prefix("data://b"), None);
+    }
+
+    #[test]
+    fn a_uri_with_the_prefix_of_another_mount_is_not_claimed() {
+        let owners = Owners::default();
+        let first = Uris::new(owners.clone(), 1, "one");
+        first.claim(["two+data://a", "one+data://a"].into_iter());
+        assert!(first.owns("two+data://a"));
+        // A mount has its prefix from now on.
+        let second = Uris::new(owners.clone(), 2, "two");
+        assert_eq!(first.listed("two+data://a").unwrap(), "one+two+data://a");
+        assert_eq!(
+            first.referred("two+data://a", |_| true).unwrap(),
+            "one+two+data://a"
+        );
+        first.claim(["two+data://a", "one+data://a"].into_iter());
+        assert!(!first.owns("two+data://a"));
+        assert_eq!(first.listed("one+data://a").unwrap(), "one+data://a");
+        assert_eq!(second.listed("two+data://a").unwrap(), "two+data://a");
+        // A mount that was released claims nothing.
+        first.release();
+        first.claim(["data://b"].into_iter());
+        assert!(!second.is_foreign("data://b"));
     }
 
     #[test]

@@ -1,0 +1,100 @@
+//! Requests of hostile servers for their clients: too many, with one id, and for calls that have ended.
+
+use std::future::IntoFuture;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use treenail::prelude::*;
+
+use crate::questions::{accepting, asking, settle, slow_user};
+use crate::script::{legacy_server, text, tools};
+use crate::station::{LEGACY, client_of, gateway};
+
+#[tokio::test]
+async fn open_questions_of_a_call_are_bounded() {
+    let (gateway, proxy) = gateway();
+    proxy.mount(asking(60)).unwrap().connected().await;
+    let (asked, answer) = (Arc::default(), Arc::default());
+    let client = slow_user(client_of(&gateway, LEGACY), &asked, &answer)
+        .build()
+        .await
+        .unwrap();
+    // The user never answers. The server answers the call after the first refusal.
+    let result = client.call_tool("script.ask", ()).await.unwrap();
+    assert_eq!(
+        result.as_text(),
+        Some("too many requests of the server for this call are open")
+    );
+}
+
+#[tokio::test]
+async fn a_question_with_the_id_of_an_open_one_is_refused() {
+    let call: Arc<Mutex<Option<Value>>> = Arc::default();
+    let refused: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&refused);
+    let server = legacy_server(&tools(&["ask"]), move |message, line| {
+        if message["method"] == "tools/call" {
+            *call.lock().unwrap() = Some(message.clone());
+            for _ in 0..2 {
+                line.send(&json!({
+                    "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                    "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+                }));
+            }
+        } else if let Some(error) = message.get("error") {
+            let error = error["message"].as_str().unwrap();
+            noted.lock().unwrap().push(error.to_owned());
+        } else if let Some(action) = message["result"]["action"].as_str() {
+            line.answer(call.lock().unwrap().as_ref().unwrap(), &text(action));
+        }
+        true
+    });
+    let (gateway, proxy) = gateway();
+    proxy.mount(server).unwrap().connected().await;
+    let (asked, answer) = (Arc::default(), Arc::default());
+    let client = slow_user(client_of(&gateway, LEGACY), &asked, &answer)
+        .build()
+        .await
+        .unwrap();
+    let call = tokio::spawn(client.session().tools_call("script.ask", ()).into_future());
+    asked.notified().await;
+    settle().await;
+    answer.notify_one();
+    let result = call.await.unwrap().unwrap();
+    assert_eq!(result.as_text(), Some("accept"));
+    assert_eq!(
+        *refused.lock().unwrap(),
+        ["a request of the server with this id is open"]
+    );
+}
+
+#[tokio::test]
+async fn a_question_for_a_cancelled_call_reaches_no_other_client_after_many_calls() {
+    let (gateway, proxy) = gateway();
+    proxy.mount(asking(1)).unwrap().connected().await;
+    let asked = Arc::default();
+    let one = client_of(&gateway, LEGACY).build().await.unwrap();
+    let two = accepting(client_of(&gateway, LEGACY), &asked)
+        .build()
+        .await
+        .unwrap();
+    let start = |client: &McpClient| {
+        tokio::spawn(client.session().tools_call("script.idle", ()).into_future())
+    };
+    let cancelled = start(&one);
+    settle().await;
+    cancelled.abort();
+    settle().await;
+    for _ in 0..300 {
+        let cancelled = start(&two);
+        settle().await;
+        cancelled.abort();
+        settle().await;
+    }
+    let result = two.call_tool("script.ask", ()).await.unwrap();
+    assert!(
+        result.as_text().unwrap().contains("several clients"),
+        "{result:?}"
+    );
+    assert!(asked.lock().unwrap().is_empty());
+}
