@@ -274,6 +274,29 @@ fn server_with_capabilities(
 const ERAS: [Revision; 2] = [Revision::LATEST, Revision::LATEST_LEGACY];
 
 #[tokio::test]
+async fn templates_with_one_name_are_distinct() {
+    let listed = ["a://{x}", "b://{x}", "a://{x}"];
+    let listed = listed.map(|uri| json!({"name": "one", "uriTemplate": uri}));
+    let (session, _) = scripted(server_with_capabilities(
+        Revision::LATEST,
+        json!({"resources": {}}),
+        move |method| match method {
+            "resources/templates/list" => Some(json!({"resourceTemplates": listed})),
+            _ => None,
+        },
+    ));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let templates = client.url_templates().await.unwrap();
+    let uris = templates.iter().map(|it| it.listed().uri_template.as_str());
+    assert_eq!(uris.collect::<Vec<_>>(), ["a://{x}", "b://{x}"]);
+    let first = client.url_template("one").await.unwrap().unwrap();
+    assert_eq!(first.listed().uri_template, "a://{x}");
+    assert!(client.url_template("a://{x}").await.unwrap().is_none());
+    let contract = client.contract().await.unwrap();
+    assert_eq!(contract.resource_templates().len(), 2);
+}
+
+#[tokio::test]
 async fn an_unimplemented_list_is_empty() {
     for revision in ERAS {
         let capabilities = json!({"tools": {}, "resources": {}});

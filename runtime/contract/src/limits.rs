@@ -19,8 +19,8 @@ limits! {
         /// Nesting depth to which two schemas are compared, referenced schemas included. If a schema differs, deeper parts
         /// count as breaking. Default 128.
         depth: u32 = 128,
-        /// Steps of one comparison. A step is about a subschema, or 16 values of an enum. Parts that remain after the last step
-        /// count as breaking if they differ. Default 250,000.
+        /// Steps of one comparison. A step is about a subschema, 8 of its keywords if it has many, or 16 values of an enum.
+        /// Parts that remain after the last step count as breaking if they differ. Default 250,000.
         steps: u64 = 250_000,
     }
 }

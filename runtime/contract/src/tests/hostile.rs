@@ -192,3 +192,74 @@ fn comparison_of_many_tagged_branches_is_bounded() {
     let drift = within_time(|| one.drift(&more));
     assert_eq!(summaries(&drift), ["additive /inputSchema/anyOf"]);
 }
+
+/// Returns a contract whose members all refer to the definition `x`.
+fn with_shared_definition(members: u32, kind: &str, definition: &Value) -> Contract {
+    let member = |number| (format!("{kind}{number}"), json!({"$ref": "#/$defs/x"}));
+    let members: Map<_, _> = (0..members).map(member).collect();
+    let schema = json!({"type": "object", "properties": members, "$defs": {"x": definition}});
+    Contract::new().with_tools([tool("t", schema)])
+}
+
+#[test]
+fn long_shared_definitions_take_steps() {
+    let notes = |count: u32| -> Map<_, _> {
+        let notes = (0..count).map(|number| (format!("x-{number}"), json!(1)));
+        notes.collect()
+    };
+    let limits = DriftLimits::default().steps(20_000);
+    let many = Value::Object(notes(8_000));
+    let is_too_large = |old: &Contract, new: &Contract| {
+        let drift = old.drift_within(new, &limits);
+        assert!(drift.to_string().contains("20000 steps"), "{drift}");
+    };
+    // Members that are declared on one side only.
+    let none = with_shared_definition(0, "a", &many);
+    let all = with_shared_definition(100, "a", &many);
+    is_too_large(&none, &all);
+    // Schemas on the way to another one.
+    let mut layer = notes(8_000);
+    layer.insert("$ref".to_owned(), json!("#/$defs/x/x-inner"));
+    layer.insert("x-inner".to_owned(), json!({"type": "string"}));
+    let layered = Value::Object(layer.clone());
+    layer.insert("x-inner".to_owned(), json!({"type": "integer"}));
+    is_too_large(
+        &with_shared_definition(100, "a", &layered),
+        &with_shared_definition(100, "a", &Value::Object(layer)),
+    );
+    // Alternatives that are tested for overlap.
+    let choices = |last: &str| {
+        let mut choices = vec![json!({"$ref": "#/$defs/x"}); 100];
+        choices.push(json!({"title": last}));
+        let schema = json!({"oneOf": choices, "minProperties": 1, "$defs": {"x": many}});
+        Contract::new().with_tools([tool("t", schema)])
+    };
+    is_too_large(&choices("a"), &choices("b"));
+}
+
+#[test]
+fn long_shared_keywords_take_steps() {
+    let names: Vec<_> = (0..8_000).map(|number| format!("n{number}")).collect();
+    let members: Map<_, _> = names.iter().map(|name| (name.clone(), json!({}))).collect();
+    let limits = DriftLimits::default().steps(20_000).changes(usize::MAX);
+    // Each member had a schema of its own, and all now refer to the same long one.
+    let own = |definition: &Value| {
+        let member = |number| (format!("a{number}"), json!({"type": ["object", "string"]}));
+        let members: Map<_, _> = (0..100).map(member).collect();
+        let schema = json!({"type": "object", "properties": members, "$defs": {"x": definition}});
+        Contract::new().with_tools([tool("t", schema)])
+    };
+    for long in [
+        json!({"properties": members}),
+        json!({"required": names}),
+        json!({"patternProperties": members}),
+        json!({"dependentRequired": {"n": names}}),
+        json!({"pattern": "x".repeat(100_000)}),
+    ] {
+        let live = with_shared_definition(100, "a", &long);
+        let drift = own(&long).drift_within(&live, &limits);
+        let mut changes = drift.changes().iter();
+        let is_too_large = changes.any(|change| change.message.contains("20000 steps"));
+        assert!(is_too_large, "{drift}");
+    }
+}

@@ -45,7 +45,7 @@ impl<T: ListItem> Snapshot<T> {
                         let name = crate::wire::quoted(item.key());
                         tracing::warn!(
                             name,
-                            "the server lists two items with one name; the first is used"
+                            "the server lists two items with one name or URI; the first is used"
                         );
                     }
                     duplicates += 1;
@@ -53,7 +53,10 @@ impl<T: ListItem> Snapshot<T> {
             }
         }
         if duplicates > 1 {
-            tracing::warn!(duplicates, "dropped list items with duplicate names");
+            tracing::warn!(
+                duplicates,
+                "dropped list items with duplicate names or URIs"
+            );
         }
         Self {
             items: unique,

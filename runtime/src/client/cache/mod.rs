@@ -254,13 +254,16 @@ impl McpClient {
         Ok(templates.collect())
     }
 
-    /// Returns the URI template with this name, if there is one.
+    /// Returns the first URI template with this name, if there is one.
     pub async fn url_template(&self, name: &str) -> Result<Option<UrlTemplate>, ClientError> {
         let Some(source) = self.templates_source() else {
             return Ok(None);
         };
         let list = self.inner.lists.templates.get(source).await?;
-        Ok(list.get(name).map(|listed| UrlTemplate::new(listed)))
+        // Listed by URI template, because several may have the same name.
+        let mut items = list.items.iter();
+        let found = items.find(|listed| listed.name == name);
+        Ok(found.map(|listed| UrlTemplate::new(listed)))
     }
 
     /// Closes the connection gracefully; see [`McpClientSession::close`].

@@ -7,7 +7,7 @@ use treenail_schema::{
 
 /// Item of a list.
 pub(super) trait ListItem {
-    /// Name or URI that identifies the item in its list.
+    /// Name, URI or URI template that identifies the item in its list.
     fn key(&self) -> &str;
 }
 
@@ -31,7 +31,7 @@ impl ListItem for Resource {
 
 impl ListItem for ResourceTemplate {
     fn key(&self) -> &str {
-        &self.name
+        &self.uri_template
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::Value;
 use treenail_schema::JsonObject;
 
-use crate::compare::schema::normalize::{Node, Normalized, normalize};
+use crate::compare::schema::normalize::{Node, Normalized};
 use crate::compare::schema::path::Position;
 use crate::compare::schema::text::members;
 use crate::compare::schema::types::{Types, allowed_values};
@@ -91,7 +91,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let (mut types, mut objects) = (Types::NONE, Vec::new());
         for node in nodes {
             self.take_steps(1);
-            let schema = normalize(root, *node);
+            let schema = self.normalized(root, *node);
+            if self.should_stop() {
+                return false;
+            }
             let own = schema.types();
             if own == Types::OBJECT {
                 objects.push(schema);
@@ -116,7 +119,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             if self.should_stop() {
                 return false;
             }
-            let own = tags(root, object.members());
+            let own = self.tags(root, object.members()).into_iter();
             match &mut values {
                 None => values = Some(own.map(|(name, value)| (name, [value].into())).collect()),
                 Some(values) => {
@@ -139,35 +142,49 @@ impl<'a> Walk<'_, 'a, '_, '_> {
 
     /// Returns the identity of a branch: its tag, or the target of its reference.
     fn identity(&mut self, root: &'a JsonObject, node: Node<'a>) -> Option<String> {
-        let schema = normalize(root, node);
+        let schema = self.normalized(root, node);
         self.take_tag_steps(&schema);
         if self.should_stop() {
             return None;
         }
-        if let Some((name, value)) = tags(root, schema.members()).next() {
+        if let Some((name, value)) = self.tags(root, schema.members()).first() {
             return Some(format!("{name}={value}"));
         }
         schema.from_root.then_some(schema.pointer)
     }
-}
 
-/// Returns the required members with a single possible value.
-fn tags<'a>(
-    root: &'a JsonObject,
-    schema: &'a JsonObject,
-) -> impl Iterator<Item = (&'a str, String)> {
-    let required = schema.get("required").and_then(Value::as_array);
-    let required = required.into_iter().flatten().filter_map(Value::as_str);
-    let required: BTreeSet<&str> = required.collect();
-    let properties = members(schema.get("properties"));
-    required.into_iter().filter_map(move |name| {
-        let property = normalize(root, Node::of(properties?.get(name)?));
-        let listed = property.members().get("enum").and_then(Value::as_array);
+    /// Returns the required members with a single possible value.
+    fn tags(&mut self, root: &'a JsonObject, schema: &'a JsonObject) -> Vec<(&'a str, String)> {
+        let required = schema.get("required").and_then(Value::as_array);
+        let required = required.into_iter().flatten().filter_map(Value::as_str);
+        let required: BTreeSet<&str> = required.collect();
+        let properties = members(schema.get("properties"));
+        let mut found = Vec::new();
+        for name in required {
+            let Some(property) = properties.and_then(|all| all.get(name)) else {
+                continue;
+            };
+            if self.should_stop() {
+                break;
+            }
+            if let Some(only) = self.only_value(root, Node::of(property)) {
+                found.push((name, only));
+            }
+        }
+        found
+    }
+
+    /// Returns the only value that a schema allows, as JSON.
+    fn only_value(&mut self, root: &'a JsonObject, node: Node<'a>) -> Option<String> {
+        let schema = self.normalized(root, node);
+        let listed = schema.members().get("enum").and_then(Value::as_array);
         if listed.is_some_and(|values| values.len() > MAX_TAG_VALUES) {
             return None;
         }
-        let mut values = allowed_values(&property)?.into_iter();
+        let values = allowed_values(&schema)?;
+        self.take_steps(values.iter().map(String::len).sum::<usize>() / 64);
+        let mut values = values.into_iter();
         let only = values.next()?;
-        values.next().is_none().then_some((name, only))
-    })
+        values.next().is_none().then_some(only)
+    }
 }

@@ -9,6 +9,7 @@ mod branches;
 mod lost_members;
 mod normalize;
 mod numbers;
+mod object_members;
 mod objects;
 mod path;
 mod patterns;

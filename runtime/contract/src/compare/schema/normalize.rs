@@ -68,6 +68,8 @@ pub(super) struct Normalized<'a> {
     pub(super) from_root: bool,
     /// Is `true` if the schema has an `$id` of its own. References within it then have another base.
     pub(super) is_foreign: bool,
+    /// Work of the normalization: about the number of keywords that were read.
+    pub(super) cost: usize,
 }
 
 impl<'a> Normalized<'a> {
@@ -118,12 +120,14 @@ fn normalize_node<'a>(root: &'a JsonObject, node: Node<'a>, allow_null: bool) ->
         pointer: String::new(),
         from_root: false,
         is_foreign: false,
+        cost: 0,
     };
     for _ in 0..MAX_REFERENCE_HOPS {
         let Node::Object(members) = normalized.node else {
             break;
         };
         normalized.layers.push(members);
+        normalized.cost = normalized.cost.saturating_add(reading_cost(members));
         let id = members.get("$id").and_then(Value::as_str);
         if id.is_some_and(|id| !id.starts_with('#')) && !std::ptr::eq(members, root) {
             normalized.is_foreign = true;
@@ -183,6 +187,8 @@ impl<'a> Normalized<'a> {
         let [first, second] = two else {
             return false;
         };
+        let branches = two.iter().filter_map(Value::as_object);
+        self.cost += branches.map(reading_cost).sum::<usize>();
         let (index, other) = match (is_null(first), is_null(second)) {
             (true, false) => (1, second),
             (false, true) => (0, first),
@@ -190,6 +196,7 @@ impl<'a> Normalized<'a> {
         };
         // Only if no keyword of the alternative could apply to `null`.
         let inner = normalize_node(root, Node::of(other), false);
+        self.cost = self.cost.saturating_add(inner.cost);
         let is_separable = match inner.node {
             Node::Bool(_) => false,
             Node::Object(members) => constraints(members).all(|(name, _)| is_type_specific(name)),
@@ -211,6 +218,13 @@ impl<'a> Normalized<'a> {
         // The alternative is already resolved.
         false
     }
+}
+
+/// Returns the cost of reading the keywords, the enumerated values and the reference of a schema.
+fn reading_cost(schema: &JsonObject) -> usize {
+    let values = schema.get("enum").and_then(Value::as_array);
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    schema.len() + values.map_or(0, Vec::len) / 2 + reference.map_or(0, str::len) / 32
 }
 
 /// Returns `true` if a schema allows only `null`.

@@ -2,79 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-use treenail_schema::JsonObject;
-
 use crate::Severity;
-use crate::compare::schema::normalize::{Node, Normalized, normalize};
+use crate::compare::schema::normalize::{Node, Normalized};
 use crate::compare::schema::numbers::{BoundKind, both_allow};
+use crate::compare::schema::object_members::{Member, Members};
 use crate::compare::schema::path::Position;
-use crate::compare::schema::text::members;
 use crate::compare::schema::types::Types;
 use crate::compare::schema::walk::Walk;
 use crate::compare::schema::{Direction, Effect};
-
-/// Keywords for the members of an object.
-struct Members<'a> {
-    properties: Option<&'a JsonObject>,
-    required: BTreeSet<&'a str>,
-    root: &'a JsonObject,
-    /// Schema of undeclared members.
-    others: Node<'a>,
-}
-
-impl<'a> Members<'a> {
-    fn of(root: &'a JsonObject, schema: &'a JsonObject) -> Self {
-        let required = schema.get("required").and_then(Value::as_array);
-        let required = required.into_iter().flatten().filter_map(Value::as_str);
-        Self {
-            properties: members(schema.get("properties")),
-            required: required.collect(),
-            root,
-            others: schema
-                .get("additionalProperties")
-                .map_or(Node::Bool(true), Node::of),
-        }
-    }
-
-    fn declared(&self, name: &str) -> Option<Node<'a>> {
-        let properties = self.properties?;
-        properties.get(name).map(Node::of)
-    }
-
-    /// Returns the schema of a member that is allowed and declared. A required member counts as declared, with any value.
-    fn property(&self, name: &str) -> Option<Node<'a>> {
-        match self.declared(name) {
-            Some(_) if self.forbids(name) => None,
-            None => self.required.contains(name).then_some(Node::Bool(true)),
-            declared => declared,
-        }
-    }
-
-    /// Returns `true` if a member is forbidden: it allows no value, or it is undeclared and such members are forbidden.
-    fn forbids(&self, name: &str) -> bool {
-        match self.declared(name) {
-            Some(schema) => normalize(self.root, schema).is_never(),
-            None => self.is_closed(),
-        }
-    }
-
-    fn names(&self) -> impl Iterator<Item = &'a str> {
-        let declared = self.properties.into_iter().flat_map(|all| all.keys());
-        declared
-            .map(|name| &**name)
-            .chain(self.required.iter().copied())
-    }
-
-    /// Returns `true` if undeclared members have a schema, as in a map.
-    fn is_map(&self) -> bool {
-        matches!(self.others, Node::Object(_)) && !self.others.allows_all()
-    }
-
-    fn is_closed(&self) -> bool {
-        matches!(self.others, Node::Bool(false))
-    }
-}
 
 impl<'a> Walk<'_, 'a, '_, '_> {
     pub(super) fn compare_objects(
@@ -91,10 +26,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             Members::of(self.old, schemas.0),
             Members::of(self.new, schemas.1),
         );
+        self.take_steps((old.count() + new.count()) / 8);
         let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
         let properties = at.path.key("properties");
         for name in names {
-            self.compare_property(name, &old, &new, at.descend(properties.key(name)));
+            if self.should_stop() {
+                return;
+            }
+            let members = (self.member(&old, name), self.member(&new, name));
+            let at = at.descend(properties.key(name));
+            self.compare_property(&members.0, &members.1, at);
         }
         self.compare_other_members(&old, &new, at);
         self.compare_count(schemas, "minProperties", BoundKind::Lower, at);
@@ -107,33 +48,26 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         self.compare_dependents(schemas, at);
     }
 
-    fn compare_property(
-        &mut self,
-        name: &str,
-        old: &Members<'a>,
-        new: &Members<'a>,
-        at: Position<'_>,
-    ) {
-        let is_required = (old.required.contains(name), new.required.contains(name));
-        match (old.property(name), new.property(name)) {
-            (Some(one), Some(other)) => {
-                match is_required {
+    fn compare_property(&mut self, old: &Member<'a>, new: &Member<'a>, at: Position<'_>) {
+        match (old.is_known(), new.is_known()) {
+            (true, true) => {
+                match (old.is_required, new.is_required) {
                     (false, true) => self.report_effect(Effect::Narrowed, at, "now required"),
                     (true, false) => self.report_effect(Effect::Widened, at, "now optional"),
                     _ => {}
                 }
-                self.compare(one, other, at);
+                self.compare_member_schemas(old, new, at);
             }
-            (Some(_), None) => {
-                let message = match (at.direction, new.forbids(name)) {
+            (true, false) => {
+                let message = match (at.direction, new.is_forbidden) {
                     (Direction::Input, true) => "removed, and now rejected",
                     _ => "removed",
                 };
                 // Breaking even if undeclared members are allowed, because the member no longer has an effect.
                 self.report_member(Severity::Breaking, at, message);
             }
-            (None, Some(other)) => {
-                match (at.direction, is_required.1) {
+            (false, true) => {
+                match (at.direction, new.is_required) {
                     (Direction::Input, true) => {
                         self.report_member(Severity::Breaking, at, "added, and required");
                     }
@@ -143,12 +77,53 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                     }
                     _ => self.report_member(Severity::Additive, at, "added"),
                 }
-                // The map already allowed the member, with another schema.
-                if old.is_map() && old.declared(name).is_none() {
-                    self.compare(old.others, other, at);
-                }
+                self.compare_added(old, new, at);
             }
-            (None, None) => self.compare_forbidden((old.forbids(name), new.forbids(name)), at),
+            (false, false) => {
+                self.compare_forbidden((old.is_forbidden, new.is_forbidden), at);
+            }
+        }
+    }
+
+    /// Compares the schemas of a member that is declared at least once. Otherwise, they are compared with their keywords.
+    fn compare_member_schemas(&mut self, old: &Member<'a>, new: &Member<'a>, at: Position<'_>) {
+        match (old.declared, new.declared) {
+            (Some(old), Some(new)) => self.compare(old, new, at),
+            (Some(old), None) => {
+                let schemas = new.undeclared.iter();
+                self.compare_possible(schemas.map(|(new, certain)| (old, *new, *certain)), at);
+            }
+            (None, Some(new)) => {
+                let schemas = old.undeclared.iter();
+                self.compare_possible(schemas.map(|(old, certain)| (*old, new, *certain)), at);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Compares an added member with the schemas that already restricted it, as in a map.
+    fn compare_added(&mut self, old: &Member<'a>, new: &Member<'a>, at: Position<'_>) {
+        let Some(new) = new.declared else {
+            return;
+        };
+        let schemas = old.undeclared.iter();
+        let schemas =
+            schemas.filter(|(old, _)| matches!(old, Node::Object(_)) && !old.allows_all());
+        self.compare_possible(schemas.map(|(old, certain)| (*old, new, *certain)), at);
+    }
+
+    /// Compares pairs of schemas, each with `true` if both certainly apply. Otherwise, a difference cannot be judged.
+    fn compare_possible(
+        &mut self,
+        pairs: impl Iterator<Item = (Node<'a>, Node<'a>, bool)>,
+        at: Position<'_>,
+    ) {
+        for (old, new, is_certain) in pairs {
+            if is_certain {
+                self.compare(old, new, at);
+            } else if !self.are_equivalent(old, new, at) {
+                return self.report_changed(at);
+            }
         }
     }
 

@@ -52,6 +52,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             .flatten()
             .flat_map(|all| all.keys())
             .collect();
+        self.take_steps(names.len() / 8);
         let path = at.path.key(keyword);
         for name in names {
             let at = at.descend(path.key(name));
@@ -60,6 +61,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             match (schema(old), schema(new)) {
                 (Some(old), Some(new)) => self.compare(old, new, at),
                 _ if is_unjudged => self.report_changed(at),
+                (None, Some(one)) | (Some(one), None) if one.allows_all() => {}
                 (None, Some(_)) => self.report_effect(Effect::Narrowed, at, "added a constraint"),
                 _ => self.report_effect(Effect::Widened, at, "removed a constraint"),
             }
@@ -78,6 +80,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             .collect()
         };
         let (old, new) = (names(schemas.0), names(schemas.1));
+        self.take_steps((old.len() + new.len()) / 8);
         let path = at.path.key("dependentRequired");
         for (name, _) in new.difference(&old) {
             let at = at.descend(path.key(name));

@@ -48,8 +48,8 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         self.report_keyword(effect, at, name, (old, new));
     }
 
-    /// Compares a subschema in a keyword. Without the keyword, more values are allowed. `inside` is the direction of values
-    /// within it.
+    /// Compares a subschema in a keyword. Without the keyword, more values are allowed, unless the schema has no effect.
+    /// `inside` is the direction of values within it.
     pub(super) fn compare_subschema(
         &mut self,
         schemas: (&'a JsonObject, &'a JsonObject),
@@ -63,13 +63,23 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let at = at.descend(at.path.key(name)).in_direction(inside);
                 self.compare(Node::of(old), Node::of(new), at);
             }
-            (None, Some(new)) if !Node::of(new).allows_all() => {
+            (None, Some(new)) if !has_no_effect(name, Node::of(new)) => {
                 self.report_keyword(Effect::Narrowed, at, name, values);
             }
-            (Some(old), None) if !Node::of(old).allows_all() => {
+            (Some(old), None) if !has_no_effect(name, Node::of(old)) => {
                 self.report_keyword(Effect::Widened, at, name, values);
             }
             _ => {}
         }
+    }
+}
+
+/// Returns `true` if a keyword with this schema obviously allows every value.
+fn has_no_effect(keyword: &str, schema: Node<'_>) -> bool {
+    match keyword {
+        "not" => matches!(schema, Node::Bool(false)),
+        // Even the schema that allows everything requires an item.
+        "contains" => false,
+        _ => schema.allows_all(),
     }
 }

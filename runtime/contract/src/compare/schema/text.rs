@@ -33,8 +33,12 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 let layers = schema.layers.iter();
                 layers.filter_map(|members| members.get(name)).collect()
             };
+            self.take_steps((old.layers.len() + new.layers.len()) / 8);
+            if self.should_stop() {
+                return;
+            }
             let (old, new) = (values(old), values(new));
-            let (old, new) = trim_equal(&old, &new);
+            let (old, new) = self.trim_equal(&old, &new);
             self.take_steps((old.len() + new.len()) / 8);
             for index in 0..old.len().max(new.len()) {
                 self.compare_text(name, old.get(index).copied(), new.get(index).copied(), at);
@@ -49,9 +53,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         new: Option<&Value>,
         at: Position<'_>,
     ) {
-        let address = |value: Option<&Value>| value.map_or(0, |it| std::ptr::from_ref(it) as usize);
-        if old == new || !self.compared_texts.insert((address(old), address(new))) {
+        let addresses = (old.map_or(0, address), new.map_or(0, address));
+        if !self.reported_texts.insert(addresses) {
             return;
+        }
+        if let (Some(old), Some(new)) = (old, new) {
+            if self.are_equal_texts(old, new) {
+                return;
+            }
         }
         self.reported.extend(new.map(std::ptr::from_ref));
         // A call without the argument now behaves differently.
@@ -65,6 +74,27 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         let (old, new) = (old.map(plain_text), new.map(plain_text));
         let texts = (old.as_deref(), new.as_deref());
         self.entry.report_text(severity, &path, &description, texts);
+    }
+
+    /// Removes the common prefix and suffix of two lists of texts.
+    fn trim_equal<'s>(
+        &mut self,
+        old: &'s [&'a Value],
+        new: &'s [&'a Value],
+    ) -> (&'s [&'a Value], &'s [&'a Value]) {
+        let mut same = |(old, new): &(&&'a Value, &&'a Value)| self.are_equal_texts(old, new);
+        let before = old.iter().zip(new).take_while(&mut same).count();
+        let (old, new) = (&old[before..], &new[before..]);
+        let pairs = old.iter().rev().zip(new.iter().rev());
+        let after = pairs.take_while(&mut same).count();
+        (&old[..old.len() - after], &new[..new.len() - after])
+    }
+
+    /// Compares two texts once, because many references may lead to long ones.
+    fn are_equal_texts(&mut self, old: &Value, new: &Value) -> bool {
+        let addresses = (address(old), address(new));
+        let result = self.compared_texts.entry(addresses);
+        *result.or_insert_with(|| old == new)
     }
 
     /// Compares all definitions, because an unresolved reference may refer to any of them.
@@ -161,14 +191,9 @@ pub(super) fn members(value: Option<&Value>) -> Option<&JsonObject> {
     value.and_then(Value::as_object)
 }
 
-/// Removes the common prefix and suffix of two lists.
-fn trim_equal<'s, T: PartialEq>(old: &'s [T], new: &'s [T]) -> (&'s [T], &'s [T]) {
-    let same = |(old, new): &(&T, &T)| old == new;
-    let before = old.iter().zip(new).take_while(same).count();
-    let (old, new) = (&old[before..], &new[before..]);
-    let pairs = old.iter().rev().zip(new.iter().rev());
-    let after = pairs.take_while(same).count();
-    (&old[..old.len() - after], &new[..new.len() - after])
+/// Returns the address of a value, which identifies it.
+fn address(value: &Value) -> usize {
+    std::ptr::from_ref(value) as usize
 }
 
 /// Returns a readable name of a keyword.

@@ -1,6 +1,6 @@
 //! Traversal of two schemas at once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use treenail_schema::JsonObject;
@@ -31,8 +31,10 @@ pub(super) struct Walk<'w, 'a, 'r, 'l> {
     assumed: Vec<Pair>,
     /// Is `Some` during a test for equivalence, which reports nothing: `Some(true)` after the first difference.
     probe: Option<bool>,
-    /// Addresses of the texts that are already compared.
-    pub(super) compared_texts: HashSet<(usize, usize)>,
+    /// Addresses of the texts that are already compared, and `true` if they are equal.
+    pub(super) compared_texts: HashMap<(usize, usize), bool>,
+    /// Addresses of the texts whose comparison is already reported, if necessary.
+    pub(super) reported_texts: HashSet<(usize, usize)>,
     /// Values of the new schema that a change already contains. The pointers are compared only.
     pub(super) reported: HashSet<*const Value>,
     pub(super) compared_definitions: bool,
@@ -56,7 +58,8 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             different: HashSet::new(),
             assumed: Vec::new(),
             probe: None,
-            compared_texts: HashSet::new(),
+            compared_texts: HashMap::new(),
+            reported_texts: HashSet::new(),
             reported: HashSet::new(),
             compared_definitions: false,
             is_exhausted: false,
@@ -103,13 +106,26 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         self.probe.is_some()
     }
 
+    /// Normalizes a schema, and takes steps for all schemas on the way.
+    pub(super) fn normalized(&mut self, root: &'a JsonObject, node: Node<'a>) -> Normalized<'a> {
+        let normalized = normalize(root, node);
+        self.take_steps(normalized.cost / 8);
+        normalized
+    }
+
     /// Compares two schemas.
     pub(super) fn compare(&mut self, old: Node<'a>, new: Node<'a>, at: Position<'_>) {
         self.take_steps(1);
         if self.should_stop() {
             return;
         }
-        let (old, new) = (normalize(self.old, old), normalize(self.new, new));
+        let (old, new) = (
+            self.normalized(self.old, old),
+            self.normalized(self.new, new),
+        );
+        if self.should_stop() {
+            return;
+        }
         let root = self.root_path();
         let path = match (new.from_root, new.pointer.is_empty()) {
             (true, _) => root.pointer(&new.pointer),
@@ -121,9 +137,6 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
     }
 
     fn compare_normalized(&mut self, old: &Normalized<'a>, new: &Normalized<'a>, at: Position<'_>) {
-        self.take_steps(
-            (old.layers.len() + new.layers.len() + old.members().len() + new.members().len()) / 8,
-        );
         if !self.is_probing() {
             self.compare_texts(old, new, at);
         }
@@ -203,7 +216,10 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
                 self.equivalent.remove(&pair);
             }
             if !self.is_exhausted {
-                let normalized = (normalize(self.old, old), normalize(self.new, new));
+                let normalized = (
+                    self.normalized(self.old, old),
+                    self.normalized(self.new, new),
+                );
                 self.different.insert(pair(&normalized.0, &normalized.1));
             }
         }
@@ -224,15 +240,19 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         name: &str,
         (old, new): (Option<&Value>, Option<&Value>),
     ) {
-        if !self.is_probing() {
-            self.reported.extend(new.map(std::ptr::from_ref));
+        if self.is_probing() {
+            self.probe = Some(true);
+            return;
         }
+        self.reported.extend(new.map(std::ptr::from_ref));
         let message = match effect {
             Effect::Narrowed => format!("`{name}` allows less"),
             Effect::Widened => format!("`{name}` allows more"),
             Effect::Changed => CHANGED.to_owned(),
         };
         let (old, new) = (old.map(Value::to_string), new.map(Value::to_string));
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.take_steps((length(&old) + length(&new)) / 64);
         let at = at.descend(at.path.key(name));
         self.report_difference(effect, at, &message, (old.as_deref(), new.as_deref()));
     }
