@@ -29,7 +29,7 @@ use crate::server::Server;
 use crate::server::config::ServerConfig;
 use crate::server::edit::{Change, Component, Edit, Step};
 use crate::server::namespace::Parts;
-use crate::server::subscriptions::Kind;
+use crate::server::subscriptions::{Kind, OpaqueSnapshot};
 #[cfg(feature = "http-server")]
 use crate::wire::{Envelope, RpcError};
 use crate::wrap::CallStack;
@@ -88,6 +88,7 @@ impl Server {
         let applied = Registry::of(self).apply(edit, &self.state.config);
         let (snapshot, changed) = applied.map_err(Error::Build)?;
         let is_filtered = self.state.config.is_filtered();
+        let snapshot: OpaqueSnapshot = snapshot;
         for kind in changed {
             self.state.hub.publish_edit(kind, &snapshot, is_filtered);
         }

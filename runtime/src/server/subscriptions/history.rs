@@ -1,20 +1,46 @@
 //! Snapshots that the caller of a subscription may have listed, which a review compares with the current one.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use crate::server::registry::Snapshot;
 use crate::server::subscriptions::Kinds;
-use crate::server::subscriptions::review::Decision;
 
 /// Maximum number of snapshots: beyond it, all lists count as changed.
 const MAX_SNAPSHOTS: usize = 8;
+
+/// Snapshot of the registry. Its type is hidden here: it owns the handlers, and the hub must not depend on them.
+pub(crate) type OpaqueSnapshot = Arc<dyn Any + Send + Sync>;
+
+/// Visible part of a change.
+#[derive(Debug)]
+pub struct Decision {
+    /// The snapshots, each with the lists that have changed since for the caller.
+    pub(super) changes: Vec<(OpaqueSnapshot, Kinds)>,
+    /// The snapshot that they were compared with.
+    pub(super) current: OpaqueSnapshot,
+    /// The notification, if its resource is visible.
+    pub(super) message: Option<Vec<u8>>,
+}
+
+impl Decision {
+    /// Returns the lists that have changed since `snapshot`; `None` if it was not compared.
+    fn changed_since(&self, snapshot: &OpaqueSnapshot) -> Option<Kinds> {
+        let mut changes = self.changes.iter();
+        let found = changes.find(|(one, _)| is_same(one, snapshot));
+        found.map(|(_, kinds)| *kinds)
+    }
+}
+
+fn is_same(one: &OpaqueSnapshot, other: &OpaqueSnapshot) -> bool {
+    std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
+}
 
 /// Snapshots that the caller of a subscription may have listed since its last notification, oldest first.
 ///
 /// An edit and its reverse between two reviews leave the first snapshot, but the caller may have listed the one between.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    snapshots: Vec<Arc<Snapshot>>,
+    snapshots: Vec<OpaqueSnapshot>,
     /// Set if a list may have changed for the caller.
     suspected: bool,
     /// The number of snapshots that are being compared; 0 without a review.
@@ -27,7 +53,7 @@ pub(super) struct TooLong;
 
 impl History {
     /// Starts with the snapshot that the caller lists after its notification.
-    pub(super) fn restart(&mut self, snapshot: &Arc<Snapshot>) {
+    pub(super) fn restart(&mut self, snapshot: &OpaqueSnapshot) {
         *self = Self {
             snapshots: vec![Arc::clone(snapshot)],
             ..Self::default()
@@ -35,7 +61,7 @@ impl History {
     }
 
     /// Adds the snapshot of an edit of which the caller is notified in any case.
-    pub(super) fn note(&mut self, snapshot: &Arc<Snapshot>) -> Result<(), TooLong> {
+    pub(super) fn note(&mut self, snapshot: &OpaqueSnapshot) -> Result<(), TooLong> {
         if !self.suspected && self.reviewed == 0 {
             self.restart(snapshot);
             return Ok(());
@@ -45,14 +71,14 @@ impl History {
     }
 
     /// Adds the snapshot of an edit that the caller may see. Returns `true` if a review becomes necessary.
-    pub(super) fn suspect(&mut self, snapshot: &Arc<Snapshot>) -> Result<bool, TooLong> {
+    pub(super) fn suspect(&mut self, snapshot: &OpaqueSnapshot) -> Result<bool, TooLong> {
         self.push(snapshot)?;
         Ok(!std::mem::replace(&mut self.suspected, true))
     }
 
-    fn push(&mut self, snapshot: &Arc<Snapshot>) -> Result<(), TooLong> {
+    fn push(&mut self, snapshot: &OpaqueSnapshot) -> Result<(), TooLong> {
         let last = self.snapshots.last();
-        if last.is_some_and(|last| Arc::ptr_eq(last, snapshot)) {
+        if last.is_some_and(|last| is_same(last, snapshot)) {
             return Ok(());
         }
         if self.snapshots.len() >= MAX_SNAPSHOTS {
@@ -64,12 +90,12 @@ impl History {
     }
 
     /// Starts a review, if one is necessary: adds the snapshots to compare to `all`, each of them once.
-    pub(super) fn start_review(&mut self, all: &mut Vec<Arc<Snapshot>>) {
+    pub(super) fn start_review(&mut self, all: &mut Vec<OpaqueSnapshot>) {
         if std::mem::take(&mut self.suspected) {
             self.reviewed = self.snapshots.len();
         }
         for snapshot in &self.snapshots[..self.reviewed] {
-            if !all.iter().any(|one| Arc::ptr_eq(one, snapshot)) {
+            if !all.iter().any(|one| is_same(one, snapshot)) {
                 all.push(Arc::clone(snapshot));
             }
         }

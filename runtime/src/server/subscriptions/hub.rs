@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::bus::EventQueue;
 use crate::extension::Publication;
-use crate::server::registry::Snapshot;
+use crate::server::subscriptions::history::OpaqueSnapshot;
 use crate::server::subscriptions::listener::Listener;
 use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kind};
@@ -105,7 +105,7 @@ impl Hub {
     /// Publishes an edit of a list. If callers see different items, a subscriber at this replica is notified if its caller sees
     /// another list than before; other replicas cannot know that, and notify all of theirs.
     #[inline]
-    pub(crate) fn publish_edit(&self, kind: Kind, snapshot: &Arc<Snapshot>, is_filtered: bool) {
+    pub(crate) fn publish_edit(&self, kind: Kind, snapshot: &OpaqueSnapshot, is_filtered: bool) {
         if !self.is_closed() {
             self.wake(|listener| listener.edited(kind, snapshot, is_filtered));
         }

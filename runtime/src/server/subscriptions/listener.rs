@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::extension::Publication;
-use crate::server::registry::Snapshot;
+use crate::server::subscriptions::history::{Decision, OpaqueSnapshot};
 use crate::server::subscriptions::message::SubscriptionMessage;
-use crate::server::subscriptions::review::Decision;
 use crate::server::subscriptions::subscription::Subscription;
 use crate::server::subscriptions::{Event, Kind, Kinds};
 
@@ -28,7 +27,7 @@ pub(crate) struct State {
 
 impl State {
     /// Returns the snapshots that may differ from the current one for the caller of some subscription.
-    fn start_review(&mut self) -> Vec<Arc<Snapshot>> {
+    fn start_review(&mut self) -> Vec<OpaqueSnapshot> {
         let mut all = Vec::new();
         for subscription in &mut self.subscriptions {
             subscription.start_review(&mut all);
@@ -85,7 +84,7 @@ impl Listener {
     pub(crate) fn edited(
         &self,
         kind: Kind,
-        snapshot: &Arc<Snapshot>,
+        snapshot: &OpaqueSnapshot,
         is_filtered: bool,
     ) -> Option<Waker> {
         let mut state = self.lock();
@@ -109,7 +108,7 @@ impl Listener {
         &self,
         context: &mut Context<'_>,
         write: impl FnOnce(SubscriptionMessage, Option<&str>) -> T,
-    ) -> Poll<Result<T, Vec<Arc<Snapshot>>>> {
+    ) -> Poll<Result<T, Vec<OpaqueSnapshot>>> {
         let mut state = self.lock();
         let snapshots = state.start_review();
         if !snapshots.is_empty() {

@@ -14,9 +14,11 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 
+pub use self::history::Decision;
+pub(crate) use self::history::OpaqueSnapshot;
 pub(crate) use self::hub::Hub;
 pub(crate) use self::review::Audience;
-pub use self::review::{Decision, Review, Unreviewed};
+pub use self::review::{Review, Unreviewed};
 pub(crate) use self::subscriber::Subscriber;
 
 /// Kind of a list.

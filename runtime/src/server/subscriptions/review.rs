@@ -6,7 +6,8 @@ use crate::extensions::Extensions;
 use crate::revision::Peer;
 use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
-use crate::server::subscriptions::Kinds;
+use crate::server::subscriptions::history::{Decision, OpaqueSnapshot};
+use crate::server::subscriptions::{Kind, Kinds};
 use crate::visibility::Caller;
 
 /// Caller of subscriptions.
@@ -34,19 +35,8 @@ pub struct Review {
     audience: Option<Audience>,
     server: Server,
     /// Snapshots that may differ from the current one for the caller.
-    snapshots: Vec<Arc<Snapshot>>,
+    snapshots: Vec<OpaqueSnapshot>,
     update: Option<Update>,
-}
-
-/// Visible part of a change.
-#[derive(Debug)]
-pub struct Decision {
-    /// The snapshots, each with the lists that have changed since for the caller.
-    changes: Vec<(Arc<Snapshot>, Kinds)>,
-    /// The snapshot that they were compared with.
-    pub(super) current: Arc<Snapshot>,
-    /// The notification, if its resource is visible.
-    pub(super) message: Option<Vec<u8>>,
 }
 
 impl Audience {
@@ -74,7 +64,7 @@ impl Review {
     pub(super) fn new(
         audience: Option<&Audience>,
         server: &Server,
-        snapshots: Vec<Arc<Snapshot>>,
+        snapshots: Vec<OpaqueSnapshot>,
         update: Option<Update>,
     ) -> Self {
         Self {
@@ -98,7 +88,10 @@ impl Review {
         };
         let view = audience.view(&current, &self.server);
         let changes = self.snapshots.into_iter().map(|old| {
-            let changed = view.changes_since(&audience.view(&old, &self.server));
+            let changed = match Arc::clone(&old).downcast() {
+                Ok(old) => view.changes_since(&audience.view(&old, &self.server)),
+                Err(_) => Kind::ALL.to_vec(),
+            };
             (old, changed.into_iter().fold(Kinds::default(), Kinds::with))
         });
         let is_visible = |uri: &str| view.resources.is_subscribable(uri).is_some();
@@ -108,14 +101,5 @@ impl Review {
             current,
             message: update.map(|(_, message)| message),
         }
-    }
-}
-
-impl Decision {
-    /// Returns the lists that have changed since `snapshot`; `None` if it was not compared.
-    pub(super) fn changed_since(&self, snapshot: &Arc<Snapshot>) -> Option<Kinds> {
-        let mut changes = self.changes.iter();
-        let found = changes.find(|(one, _)| Arc::ptr_eq(one, snapshot));
-        found.map(|(_, kinds)| *kinds)
     }
 }

@@ -13,10 +13,11 @@ use crate::json::json_text;
 use crate::limits::Limits;
 use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
+use crate::server::subscriptions::history::{Decision, OpaqueSnapshot};
 use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
 use crate::server::subscriptions::message::SubscriptionMessage;
-use crate::server::subscriptions::review::{Audience, Decision, Review, Unreviewed};
+use crate::server::subscriptions::review::{Audience, Review, Unreviewed};
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
 use crate::server::subscriptions::{Kind, Kinds};
 use crate::wire::{Params, RpcError, object, shortened, string, write_error};
@@ -37,7 +38,7 @@ impl Subscriber {
     pub(crate) fn start_legacy(&mut self, server: &Server, audience: Audience) {
         if server.state.config.dynamic {
             self.change(server, |state| {
-                let snapshot = Registry::of(server).snapshot();
+                let snapshot: OpaqueSnapshot = Registry::of(server).snapshot();
                 state.legacy(Kinds::all()).since(&snapshot);
             });
             self.attend(server, audience);
@@ -86,7 +87,8 @@ impl Subscriber {
             let id = ListenId::new(id);
             let mut subscription = Subscription::listen(id, kinds, uris, acknowledged);
             // Read after the registration: later edits are marked.
-            subscription.since(&Registry::of(server).snapshot());
+            let snapshot: OpaqueSnapshot = Registry::of(server).snapshot();
+            subscription.since(&snapshot);
             state.subscriptions.push(match topics {
                 None => subscription,
                 Some(topics) => {

@@ -7,10 +7,8 @@ use serde_json::json;
 use treenail_schema::{JsonObject, RequestId};
 
 use crate::extension::{Accepted, Publication, topic_key};
-use crate::server::registry::Snapshot;
-use crate::server::subscriptions::history::{History, TooLong};
+use crate::server::subscriptions::history::{Decision, History, OpaqueSnapshot, TooLong};
 use crate::server::subscriptions::message::SubscriptionMessage;
-use crate::server::subscriptions::review::Decision;
 use crate::server::subscriptions::{Event, Kind, Kinds};
 
 /// Subscription of a peer. A peer of the legacy era has a single one for all its lists and resources.
@@ -228,7 +226,7 @@ impl Subscription {
     }
 
     /// Sets the snapshot from which on edits are marked.
-    pub(super) fn since(&mut self, snapshot: &Arc<Snapshot>) {
+    pub(super) fn since(&mut self, snapshot: &OpaqueSnapshot) {
         self.history.restart(snapshot);
     }
 
@@ -237,7 +235,7 @@ impl Subscription {
     pub(super) fn edited(
         &mut self,
         kind: Kind,
-        snapshot: &Arc<Snapshot>,
+        snapshot: &OpaqueSnapshot,
         is_filtered: bool,
     ) -> bool {
         if !self.kinds.contains(kind) {
@@ -257,7 +255,7 @@ impl Subscription {
     }
 
     /// Adds the snapshots to compare to `all`, for [`Subscription::settle`].
-    pub(super) fn start_review(&mut self, all: &mut Vec<Arc<Snapshot>>) {
+    pub(super) fn start_review(&mut self, all: &mut Vec<OpaqueSnapshot>) {
         self.history.start_review(all);
     }
 
