@@ -75,6 +75,9 @@ fn a_user_signs_in_once_and_signs_out() {
     fixture.run(&call).check(0, "3\n", "");
     let again = fixture.run(&["auth", "login", url, "--scope", "basic"]);
     assert_eq!(again.code, 0, "{again:?}");
+    let json = fixture.run(&["auth", "login", url, "--json"]);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["scopes"], status["scopes"], "{json}");
     let more = fixture.run(&["auth", "login", url, "--scope", "more"]);
     assert_eq!(more.code, 2, "{more:?}");
     assert!(more.stderr.contains("treenail auth logout"), "{more:?}");
@@ -86,6 +89,9 @@ fn a_user_signs_in_once_and_signs_out() {
     fixture
         .run(&["auth", "logout", url])
         .check(0, "not signed in\n", "");
+    let json = fixture.run(&["auth", "logout", url, "--json"]);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json, serde_json::json!({"signedOut": false}));
     assert_eq!(fixture.run(&call).code, 4);
 }
 

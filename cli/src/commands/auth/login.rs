@@ -1,9 +1,12 @@
 //! `treenail auth login`.
 
+use std::time::SystemTime;
+
 use clap::Args;
 
-use super::status::render_status;
+use super::status::{render_status, status_json};
 use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs, TraceArgs};
+use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_line;
 use crate::server::{Connection, SignIn, stored_client};
@@ -61,8 +64,13 @@ impl Login {
         Connection::with_connection(&args, terminal, async |_| Ok(())).await?;
         let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
+        let now = SystemTime::now();
+        let json = status_json(status.as_ref(), now);
+        if print_if_json(args.output, terminal, &json)? {
+            return Ok(Exit::Success);
+        }
         let text = match status {
-            Some(status) => render_status(&status, std::time::SystemTime::now()),
+            Some(status) => render_status(&status, now),
             None => "the server requires no authorization".to_owned(),
         };
         terminal.print_text(&text)?;

@@ -1,8 +1,10 @@
 //! `treenail auth logout`.
 
 use clap::Args;
+use serde_json::json;
 
 use crate::args::OutputArgs;
+use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::server::stored_client;
 use crate::terminal::Terminal;
@@ -23,20 +25,31 @@ impl Logout {
         let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
         if status.is_none() {
-            terminal.print_text("not signed in")?;
-            return Ok(Exit::Success);
+            return self.print(false, terminal);
         }
         let revoked = oauth.logout(&self.url).await;
         let is_deleted = oauth.status(&self.url).await?.is_none();
         match revoked {
-            Ok(()) => terminal.print_text("signed out")?,
+            Ok(()) => self.print(true, terminal),
             Err(error) if is_deleted => {
-                terminal.print_text("signed out")?;
                 terminal.print_note(&format!(
                     "the tokens were deleted, but not revoked: {error}"
                 ));
+                self.print(true, terminal)
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn print(&self, signed_out: bool, terminal: &Terminal) -> Result<Exit, Failure> {
+        let json = json!({ "signedOut": signed_out });
+        if !print_if_json(self.output, terminal, &json)? {
+            let text = if signed_out {
+                "signed out"
+            } else {
+                "not signed in"
+            };
+            terminal.print_text(text)?;
         }
         Ok(Exit::Success)
     }

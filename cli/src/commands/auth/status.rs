@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use treenail::auth::AuthorizationStatus;
 
 use crate::args::OutputArgs;
@@ -29,20 +29,25 @@ impl Status {
         let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
         let now = SystemTime::now();
-        let json = json!(status.as_ref().map(|status| json!({
-            "issuer": status.issuer,
-            "clientId": status.client_id,
-            "resource": status.resource,
-            "scopes": status.scopes.iter().collect::<Vec<_>>(),
-            "expiresIn": seconds_left(status, now),
-            "canRefresh": status.can_refresh,
-        })));
+        let json = status_json(status.as_ref(), now);
         if !print_if_json(self.output, terminal, &json)? {
             let text = status.map(|status| render_status(&status, now));
             terminal.print_text(text.as_deref().unwrap_or("not signed in"))?;
         }
         Ok(Exit::Success)
     }
+}
+
+/// Returns the status as JSON; null without one.
+pub(super) fn status_json(status: Option<&AuthorizationStatus>, now: SystemTime) -> Value {
+    json!(status.map(|status| json!({
+        "issuer": status.issuer,
+        "clientId": status.client_id,
+        "resource": status.resource,
+        "scopes": status.scopes.iter().collect::<Vec<_>>(),
+        "expiresIn": seconds_left(status, now),
+        "canRefresh": status.can_refresh,
+    })))
 }
 
 /// Returns the seconds until the access token expires, 0 if it has expired.
