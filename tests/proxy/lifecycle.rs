@@ -4,10 +4,12 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::task::JoinHandle;
 use treenail::client::LineSession;
 use treenail::dynamic::Tool;
 use treenail::prelude::*;
 use treenail::proxy::{Remote, Status};
+use treenail::schema::Revision;
 use treenail::server::Component;
 
 use crate::station::{ERAS, LEGACY, MODERN, client_of, gateway, impatient, remote, station};
@@ -150,10 +152,11 @@ async fn changes_of_a_server_are_changes_of_the_proxy() {
     }
 }
 
-#[tokio::test]
-async fn a_closed_server_ends_the_connections_of_its_proxy() {
-    let (station, _) = station();
-    let (gateway, proxy) = gateway();
+/// Serves a station over a stream, which is used once. Its task ends with the stream.
+fn over_one_stream(
+    station: Server,
+    revision: Revision,
+) -> (Remote, JoinHandle<treenail::Result<()>>) {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let served = tokio::spawn(async move {
         let (reader, writer) = tokio::io::split(theirs);
@@ -161,7 +164,7 @@ async fn a_closed_server_ends_the_connections_of_its_proxy() {
     });
     let stream = std::sync::Mutex::new(Some(ours));
     let remote = Remote::new("st", move || {
-        let builder = McpClient::builder().protocol_version(LEGACY);
+        let builder = McpClient::builder().protocol_version(revision);
         match stream.lock().unwrap().take() {
             Some(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
@@ -170,6 +173,14 @@ async fn a_closed_server_ends_the_connections_of_its_proxy() {
             None => builder,
         }
     });
+    (remote, served)
+}
+
+#[tokio::test]
+async fn a_closed_server_ends_the_connections_of_its_proxy() {
+    let (station, _) = station();
+    let (gateway, proxy) = gateway();
+    let (remote, served) = over_one_stream(station, LEGACY);
     proxy.mount(remote).unwrap().connected().await;
     // The last reference to the server of the proxy.
     drop(proxy);
@@ -182,22 +193,7 @@ async fn unmounting_fails_calls_in_flight_and_closes_the_connection() {
     for revision in [LEGACY, MODERN] {
         let (station, counters) = station();
         let (gateway, proxy) = gateway();
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let served = tokio::spawn(async move {
-            let (reader, writer) = tokio::io::split(theirs);
-            station.serve(reader, writer).await
-        });
-        let stream = std::sync::Mutex::new(Some(ours));
-        let remote = Remote::new("st", move || {
-            let builder = McpClient::builder().protocol_version(revision);
-            match stream.lock().unwrap().take() {
-                Some(stream) => {
-                    let (reader, writer) = tokio::io::split(stream);
-                    builder.session(Arc::new(LineSession::new(reader, writer)))
-                }
-                None => builder,
-            }
-        });
+        let (remote, served) = over_one_stream(station, revision);
         let mounted = proxy.mount(remote).unwrap();
         mounted.connected().await;
         let client = client_of(&gateway, MODERN).build().await.unwrap();
