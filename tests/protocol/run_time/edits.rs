@@ -66,6 +66,33 @@ async fn a_replacement_leaves_the_features_of_sources_alone() {
     assert_eq!(call(&server, "x").await, "source");
 }
 
+/// Value of a handler that uses the server when it is dropped.
+struct Announcing(Server);
+
+impl Drop for Announcing {
+    fn drop(&mut self) {
+        self.0.resource_updated("a://b");
+    }
+}
+
+#[tokio::test]
+async fn a_removed_handler_may_use_the_server() {
+    let server = treenail::server!().dynamic().build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    peer.listen(1, json!({"toolsListChanged": true})).await;
+    let announcing = Announcing(server.clone());
+    let tool = Tool::new("x").handler(move |_, _| {
+        let _ = &announcing;
+        async { "x" }
+    });
+    server.edit(|edit| edit.add(tool)).unwrap();
+    server
+        .edit(|edit| edit.remove(Component::tool("x")))
+        .unwrap();
+    let (method, _) = peer.next_notification().await;
+    assert_eq!(method, "notifications/tools/list_changed");
+}
+
 #[tokio::test]
 async fn only_nulls_that_are_invalid_are_left_out() {
     let descriptor = json!({

@@ -52,8 +52,10 @@ pub(super) struct History {
 pub(super) struct TooLong;
 
 impl History {
-    /// Starts with the snapshot that the caller lists after its notification.
-    pub(super) fn restart(&mut self, snapshot: &OpaqueSnapshot) {
+    /// Starts with the snapshot that the caller lists after its notification. The others go to `removed`: dropping them may run
+    /// the user's code, which must not happen under a lock.
+    pub(super) fn restart(&mut self, snapshot: &OpaqueSnapshot, removed: &mut Vec<OpaqueSnapshot>) {
+        removed.append(&mut self.snapshots);
         *self = Self {
             snapshots: vec![Arc::clone(snapshot)],
             ..Self::default()
@@ -61,28 +63,40 @@ impl History {
     }
 
     /// Adds the snapshot of an edit of which the caller is notified in any case.
-    pub(super) fn note(&mut self, snapshot: &OpaqueSnapshot) -> Result<(), TooLong> {
+    pub(super) fn note(
+        &mut self,
+        snapshot: &OpaqueSnapshot,
+        removed: &mut Vec<OpaqueSnapshot>,
+    ) -> Result<(), TooLong> {
         if !self.suspected && self.reviewed == 0 {
-            self.restart(snapshot);
+            self.restart(snapshot, removed);
             return Ok(());
         }
         // Another list may have changed in the snapshots before.
-        self.push(snapshot)
+        self.push(snapshot, removed)
     }
 
     /// Adds the snapshot of an edit that the caller may see. Returns `true` if a review becomes necessary.
-    pub(super) fn suspect(&mut self, snapshot: &OpaqueSnapshot) -> Result<bool, TooLong> {
-        self.push(snapshot)?;
+    pub(super) fn suspect(
+        &mut self,
+        snapshot: &OpaqueSnapshot,
+        removed: &mut Vec<OpaqueSnapshot>,
+    ) -> Result<bool, TooLong> {
+        self.push(snapshot, removed)?;
         Ok(!std::mem::replace(&mut self.suspected, true))
     }
 
-    fn push(&mut self, snapshot: &OpaqueSnapshot) -> Result<(), TooLong> {
+    fn push(
+        &mut self,
+        snapshot: &OpaqueSnapshot,
+        removed: &mut Vec<OpaqueSnapshot>,
+    ) -> Result<(), TooLong> {
         let last = self.snapshots.last();
         if last.is_some_and(|last| is_same(last, snapshot)) {
             return Ok(());
         }
         if self.snapshots.len() >= MAX_SNAPSHOTS {
-            self.restart(snapshot);
+            self.restart(snapshot, removed);
             return Err(TooLong);
         }
         self.snapshots.push(Arc::clone(snapshot));
@@ -111,6 +125,7 @@ impl History {
         };
         let reviewed = std::mem::take(&mut self.reviewed);
         let current = Arc::clone(&decision.current);
+        // The decision has references to those that are removed.
         self.snapshots.splice(..reviewed, [current]).for_each(drop);
         changed
     }

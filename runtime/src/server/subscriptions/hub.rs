@@ -107,7 +107,10 @@ impl Hub {
     #[inline]
     pub(crate) fn publish_edit(&self, kind: Kind, snapshot: &OpaqueSnapshot, is_filtered: bool) {
         if !self.is_closed() {
-            self.wake(|listener| listener.edited(kind, snapshot, is_filtered));
+            let mut removed = Vec::new();
+            self.wake(|listener| listener.edited(kind, snapshot, is_filtered, &mut removed));
+            // Without a lock, because the handlers of removed entries may run the user's code.
+            drop(removed);
         }
         if let Some(queue) = &self.queue {
             queue.push(&kind.into());
@@ -197,7 +200,7 @@ impl Hub {
     }
 
     /// Wakes connections after the locks are released.
-    fn wake(&self, mark: impl Fn(&Listener) -> Option<Waker>) {
+    fn wake(&self, mut mark: impl FnMut(&Listener) -> Option<Waker>) {
         let wakers: Vec<Waker> = {
             let listeners = self.lock();
             let listeners = listeners.iter();

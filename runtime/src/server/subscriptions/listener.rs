@@ -42,6 +42,18 @@ impl State {
         }
     }
 
+    /// Removes the subscriptions for which `is_removed` returns true. The caller drops them after the lock is released, because
+    /// the handlers of entries in their snapshots may run the user's code.
+    pub(super) fn take(&mut self, is_removed: impl Fn(&Subscription) -> bool) -> Vec<Subscription> {
+        if !self.subscriptions.iter().any(&is_removed) {
+            return Vec::new();
+        }
+        let all = std::mem::take(&mut self.subscriptions).into_iter();
+        let (removed, rest) = all.partition(is_removed);
+        self.subscriptions = rest;
+        removed
+    }
+
     /// Returns the subscription of a legacy peer. A new one includes `kinds`.
     pub(crate) fn legacy(&mut self, kinds: Kinds) -> &mut Subscription {
         let place = self.subscriptions.iter().position(|one| one.id().is_none());
@@ -86,11 +98,12 @@ impl Listener {
         kind: Kind,
         snapshot: &OpaqueSnapshot,
         is_filtered: bool,
+        removed: &mut Vec<OpaqueSnapshot>,
     ) -> Option<Waker> {
         let mut state = self.lock();
         let mut new = false;
         for subscription in &mut state.subscriptions {
-            new |= subscription.edited(kind, snapshot, is_filtered);
+            new |= subscription.edited(kind, snapshot, is_filtered, removed);
         }
         state.waker.take_if(|_| new)
     }

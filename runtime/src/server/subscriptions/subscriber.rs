@@ -143,10 +143,10 @@ impl Subscriber {
             return Ok(());
         };
         let failed = accepted.map(|accepted| state.subscriptions[index].accept(accepted));
-        if failed.is_err() {
-            state.subscriptions.remove(index);
-        }
+        let removed = failed.is_err().then(|| state.subscriptions.remove(index));
         drop(state);
+        // Without the lock, because the handlers of removed entries may run the user's code.
+        drop(removed);
         self.drop_idle();
         failed
     }
@@ -193,11 +193,8 @@ impl Subscriber {
             return false;
         }
         self.accepting.retain(|(one, _)| !one.is(id));
-        self.change(server, |state| {
-            let before = state.subscriptions.len();
-            state.subscriptions.retain(|one| !one.is(id));
-            state.subscriptions.len() < before
-        })
+        let removed = self.change(server, |state| state.take(|one| one.is(id)));
+        !removed.is_empty()
     }
 
     /// Polls the next message for the peer.
@@ -268,9 +265,11 @@ impl Subscriber {
 
     /// Drops idle subscriptions, and leaves the hub without any.
     fn drop_idle(&mut self) {
+        // Dropped after the lock is released.
+        let mut idle = Vec::new();
         self.registration.take_if(|registration| {
             let state = &mut registration.listener.lock();
-            state.subscriptions.retain(|one| !one.is_idle());
+            idle = state.take(Subscription::is_idle);
             state.subscriptions.is_empty()
         });
     }

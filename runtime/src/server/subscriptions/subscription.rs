@@ -227,24 +227,25 @@ impl Subscription {
 
     /// Sets the snapshot from which on edits are marked.
     pub(super) fn since(&mut self, snapshot: &OpaqueSnapshot) {
-        self.history.restart(snapshot);
+        self.history.restart(snapshot, &mut Vec::new());
     }
 
     /// Marks an edited list, which may look the same as before to the caller of a `is_filtered` server. Returns `true` if that is
-    /// a new mark.
+    /// a new mark. Snapshots that are not needed any more go to `removed`.
     pub(super) fn edited(
         &mut self,
         kind: Kind,
         snapshot: &OpaqueSnapshot,
         is_filtered: bool,
+        removed: &mut Vec<OpaqueSnapshot>,
     ) -> bool {
         if !self.kinds.contains(kind) {
             return false;
         }
         let noted = if is_filtered {
-            self.history.suspect(snapshot)
+            self.history.suspect(snapshot, removed)
         } else {
-            let noted = self.history.note(snapshot);
+            let noted = self.history.note(snapshot, removed);
             noted.map(|()| self.mark(&kind.into()))
         };
         noted.unwrap_or_else(|TooLong| {
