@@ -20,15 +20,13 @@ pub(crate) fn print_or_save(
     file: Option<&Path>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
-    if file.is_some() {
-        check_decoded(parts)?;
-    }
     let Some(file) = file else {
         for part in parts {
             terminal.print_text(&part.to_text())?;
         }
         return Ok(());
     };
+    check_decoded(parts)?;
     let binary: Vec<_> = parts
         .iter()
         .filter_map(|part| match part {
@@ -188,6 +186,7 @@ fn numbered_path(file: &Path, number: usize) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Verbosity;
 
     #[cfg(unix)]
     #[test]
@@ -210,7 +209,12 @@ mod tests {
         let file = directory.path().join("plot.png");
         fs::write(&file, "old").unwrap();
         let parts = [Rendered::Invalid("[image]".to_owned())];
-        assert_eq!(check_decoded(&parts).unwrap_err().exit(), Exit::Protocol);
+        let terminal = Terminal::new(Verbosity {
+            quiet: true,
+            verbose: 0,
+        });
+        let saved = print_or_save(&parts, Some(&file), &terminal);
+        assert_eq!(saved.unwrap_err().exit(), Exit::Protocol);
         assert_eq!(fs::read(&file).unwrap(), b"old");
     }
 

@@ -22,6 +22,7 @@ mod negotiation;
 mod requests;
 mod script;
 mod server_requests;
+mod subscriptions;
 mod tasks;
 mod typed;
 mod validation;

@@ -19,7 +19,7 @@ pub(crate) use self::file::{Change, ConfigFile};
 pub(crate) use self::servers::read_servers;
 
 /// Program that uses servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
 pub(crate) enum Host {
     ClaudeDesktop,
     ClaudeCode,

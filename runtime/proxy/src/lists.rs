@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use treenail_runtime::client::{ClientError, McpClient};
-use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool, error_code};
+use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::item::Item;
 use crate::matcher::Matcher;
@@ -172,10 +172,7 @@ fn unless_lost<T>(
     match list {
         Ok(list) => Ok(Some(list)),
         Err(error @ (ClientError::Closed(_) | ClientError::Timeout(_))) => Err(error),
-        Err(ClientError::Unsupported(_)) => Ok(Some(Vec::new())),
-        Err(ClientError::Refused(error)) if error.code == error_code::METHOD_NOT_FOUND => {
-            Ok(Some(Vec::new()))
-        }
+        Err(error) if error.is_unsupported() => Ok(Some(Vec::new())),
         Err(error) => {
             tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");
             Ok(None)

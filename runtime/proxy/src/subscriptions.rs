@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
 use treenail_runtime::internal::{Backoff, jitter};
-use treenail_schema::{SubscriptionFilter, error_code};
+use treenail_schema::SubscriptionFilter;
 
 use crate::link::Link;
 use crate::race::{Either, race};
@@ -86,7 +86,7 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
                 }
                 current = Some(Box::pin(subscription));
             }
-            Err(error) if current.is_none() && is_missing(&error) => {
+            Err(error) if current.is_none() && error.is_unsupported() => {
                 tracing::debug!(server = %upstream.name, "the server has no subscriptions");
                 resources.changed().await;
                 continue;
@@ -114,15 +114,6 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
             }
             Either::Second(()) => failures = 0,
         }
-    }
-}
-
-/// Returns true if the server has no subscriptions.
-fn is_missing(error: &ClientError) -> bool {
-    match error {
-        ClientError::Unsupported(_) => true,
-        ClientError::Refused(error) => error.code == error_code::METHOD_NOT_FOUND,
-        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use treenail_schema::CallToolResult;
+use treenail_schema::{CallToolResult, error_code};
 
 use crate::client::{ContractError, Drift, Unauthorized};
 use crate::error::Error;
@@ -118,6 +118,16 @@ impl ClientError {
     /// Returns [`ClientError::Invalid`] with this reason.
     pub fn invalid(reason: impl Into<Arc<str>>) -> Self {
         Self::Invalid(reason.into())
+    }
+
+    /// Returns true if the server does not have the method, so that another attempt would fail too. Other errors may be temporary.
+    #[doc(hidden)]
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            Self::Unsupported(_) => true,
+            Self::Refused(error) => error.code == error_code::METHOD_NOT_FOUND,
+            _ => false,
+        }
     }
 
     /// Returns the JSON-RPC error of the server, for [`ClientError::Refused`].

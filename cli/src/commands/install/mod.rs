@@ -3,6 +3,7 @@
 mod program;
 mod uninstall;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -174,12 +175,8 @@ impl PlaceArgs {
         } else {
             self.hosts.clone()
         };
-        let mut seen = Vec::new();
-        hosts.retain(|host| {
-            let is_new = !seen.contains(host);
-            seen.push(*host);
-            is_new
-        });
+        let mut seen = HashSet::new();
+        hosts.retain(|host| seen.insert(*host));
         if self.file.is_some() && hosts.len() > 1 {
             return Err(Failure::usage("--file is for one --host"));
         }

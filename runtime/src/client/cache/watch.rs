@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
-use treenail_schema::{ServerCapabilities, SubscriptionFilter, error_code};
+use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
 use crate::client::cache::{Inner, McpClient};
 use crate::client::{ClientError, McpClientSession, Subscription};
@@ -110,7 +110,7 @@ async fn keep_subscribed(session: Weak<McpClientSession>, filter: SubscriptionFi
             Err(ClientError::Closed(_) | ClientError::Unsupported(_)) if is_closed(&session) => {
                 return;
             }
-            Err(error) if is_unsupported(&error) => {
+            Err(error) if error.is_unsupported() => {
                 tracing::debug!("the server does not support change subscriptions after all");
                 return;
             }
@@ -119,15 +119,6 @@ async fn keep_subscribed(session: Weak<McpClientSession>, filter: SubscriptionFi
         missed = true;
         failures = failures.saturating_add(1);
         tokio::time::sleep(BACKOFF.jittered_delay(failures)).await;
-    }
-}
-
-/// Returns true if another attempt would fail too. Other errors of the server may be temporary, such as too many subscriptions.
-fn is_unsupported(error: &ClientError) -> bool {
-    match error {
-        ClientError::Unsupported(_) => true,
-        ClientError::Refused(error) => error.code == error_code::METHOD_NOT_FOUND,
-        _ => false,
     }
 }
 

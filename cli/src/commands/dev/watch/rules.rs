@@ -25,9 +25,9 @@ impl Contents {
     /// Returns false if the file is the same as at its last change.
     pub(super) fn has_changed(&mut self, path: &Path) -> bool {
         // Files that are too large, or that do not exist any more, have no hash. A pipe would block the program.
-        let is_small = |file: &fs::Metadata| file.is_file() && file.len() <= MAX_HASHED_BYTES;
-        let is_small = fs::metadata(path).is_ok_and(|file| is_small(&file));
-        let content = is_small.then(|| fs::read(path).ok()).flatten();
+        let is_read =
+            fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_HASHED_BYTES);
+        let content = is_read.then(|| fs::read(path).ok()).flatten();
         let hash = content.map(|content| {
             let mut hasher = DefaultHasher::new();
             content.hash(&mut hasher);
