@@ -2,5 +2,6 @@
 
 mod cargo;
 mod ending;
+mod launch;
 mod project;
 mod restart;

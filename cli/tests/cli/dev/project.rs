@@ -1,12 +1,15 @@
 //! Project with a build command, whose server is the test server in the mode that a file names.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
 use treenail::McpClient;
 use treenail::client::{ServerCommand, Stderr};
 use treenail::schema::Revision;
@@ -17,6 +20,16 @@ use crate::process::test_server;
 pub(super) struct Project {
     directory: TempDir,
     pub(super) stderr: Lines,
+}
+
+/// Server that waits before it starts.
+pub(super) struct Start(File);
+
+impl Start {
+    /// Lets the server start.
+    pub(super) fn go(mut self) {
+        self.0.write_all(b"go\n").unwrap();
+    }
 }
 
 /// Lines of standard error.
@@ -32,12 +45,7 @@ impl Project {
         };
         let build = "if grep -q broken source; then echo 'error: expected a mode' >&2; exit 1; fi\ncp source built\n";
         project.write("build.sh", build);
-        let server = test_server();
-        let run = format!(
-            "echo $$ > pid; exec {} $(cat built) \"$@\"\n",
-            server.display()
-        );
-        project.write("run.sh", &run);
+        project.write("run.sh", &project.run_script(""));
         project.write("source", mode);
         project
     }
@@ -51,6 +59,34 @@ impl Project {
         let new = self.path(".new");
         fs::write(&new, text).unwrap();
         fs::rename(new, self.path(name)).unwrap();
+    }
+
+    pub(super) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// Returns a script that starts the server after `condition`.
+    pub(super) fn run_script(&self, condition: &str) -> String {
+        let server = test_server();
+        format!(
+            "echo $$ > pid\n{condition}\nexec {} $(cat built) \"$@\"\n",
+            server.display()
+        )
+    }
+
+    /// Makes further servers wait for `Start::go`.
+    pub(super) fn hold_starts(&self) {
+        let made = Command::new("mkfifo").arg(self.path("gate")).status();
+        assert!(made.unwrap().success());
+        self.write("run.sh", &self.run_script("read go < gate"));
+    }
+
+    /// Waits until a server is being started.
+    pub(super) async fn wait_for_start(&self) -> Start {
+        let gate = self.path("gate");
+        // A pipe is opened when its reader has opened it.
+        let opened = spawn_blocking(|| OpenOptions::new().write(true).open(gate));
+        Start(opened.await.unwrap().unwrap())
     }
 
     /// Returns the id of the running server.

@@ -5,8 +5,8 @@ use std::mem;
 use serde_json::json;
 use treenail::{ClientError, RpcError};
 
-use super::memory::includes_errors;
-use super::server::RunningServer;
+use super::memory::{self, includes_errors};
+use super::server::{Abandoned, Launch, RunningServer};
 use super::{Event, Relay, ServerState};
 use crate::commands::dev::build::BuildOutcome;
 use crate::commands::dev::message::{self, ClientRequest, member};
@@ -40,19 +40,31 @@ impl Relay {
         }
     }
 
-    /// Starts a server of the last build, which replaces the running one when it is ready.
+    /// Starts a server of the last build, which replaces the running one when it is ready. It takes the place of a server
+    /// that is still being started.
     pub(super) fn launch(&mut self) {
+        if !self.options.stop_first {
+            return self.launch_after(None);
+        }
+        match &mut self.launching {
+            // Only one server may run: `on_launched` starts the next one when this one has stopped.
+            Some(launch) => launch.keep = None,
+            None => {
+                let old = self.take_server();
+                self.launch_after(old);
+            }
+        }
+    }
+
+    /// Starts a server of the last build when `old` has stopped.
+    fn launch_after(&mut self, old: Option<RunningServer>) {
         let Some(command) = self.command.clone() else {
             return;
         };
         self.last_generation += 1;
         let generation = self.last_generation;
-        self.launching = Some(generation);
-        let old = if self.options.stop_first {
-            self.take_server()
-        } else {
-            None
-        };
+        let (launch, abandoned) = Launch::new(generation);
+        self.launching = Some(launch);
         let (launcher, memory) = (self.launcher.clone(), self.memory.clone());
         self.background.spawn(async move {
             if let Some(old) = old {
@@ -60,25 +72,35 @@ impl Relay {
                 old.retire().await;
                 let _ = launcher.events.send(retired);
             }
-            let result = launcher.launch(&command, &memory, generation).await;
+            let launch = launcher.launch(&command, memory, generation, abandoned);
+            let result = launch.await;
             // The relay has ended.
             let _ = launcher.events.send(Event::Launched { generation, result });
         });
     }
 
     pub(super) fn on_launched(&mut self, generation: u64, result: Result<RunningServer, String>) {
-        if self.launching != Some(generation) {
+        let launch = self.launching.take_if(|it| it.generation == generation);
+        let Some(launch) = launch else {
             // A newer build is being started.
             if let Ok(server) = result {
                 self.background.spawn(server.stop());
             }
             return;
+        };
+        if launch.keep.is_none() {
+            return self.launch_after(result.ok());
         }
-        if let (Ok(server), true) = (&result, self.exited == generation) {
-            return self.explain_exit(server.tail(), generation);
-        }
-        self.launching = None;
         match result {
+            Ok(server) if self.exited == generation => {
+                self.launching = Some(launch);
+                self.explain_exit(server.tail(), generation);
+            }
+            Ok(server) if server.memory != self.memory => {
+                let (launch, abandoned) = Launch::new(generation);
+                self.launching = Some(launch);
+                self.catch_up(server, abandoned);
+            }
             Ok(server) => self.replace_server(server),
             Err(reason) => {
                 let stays = matches!(self.server, ServerState::Running(_));
@@ -88,6 +110,17 @@ impl Relay {
                 self.fail(&reason);
             }
         }
+    }
+
+    /// Repeats for a new server the requests that the client has made since its start.
+    fn catch_up(&mut self, server: RunningServer, abandoned: Abandoned) {
+        let (launcher, memory) = (self.launcher.clone(), self.memory.clone());
+        self.background.spawn(async move {
+            let generation = server.generation;
+            let result = launcher.catch_up(server, memory, abandoned).await;
+            // The relay has ended.
+            let _ = launcher.events.send(Event::Launched { generation, result });
+        });
     }
 
     /// Reports a server that has exited before it was used.
@@ -105,8 +138,10 @@ impl Relay {
         let is_first = server.generation == 1;
         let old = self.take_server();
         self.server = ServerState::Running(server);
-        let subscriptions = self.subscriptions.reconnect();
-        for request in &subscriptions {
+        let mut repeated = self.subscriptions.reconnect();
+        let calls = self.pending.values().map(|call| &call.request);
+        repeated.extend(calls.filter(|it| memory::is_noted(&it.method)).cloned());
+        for request in &repeated {
             // Otherwise, the old server would be waited for until the client ends its subscription.
             if let Some(call) = self.pending.remove(&request.id) {
                 call.abort.abort();
@@ -115,7 +150,7 @@ impl Relay {
         if let Some(old) = old {
             self.retire(old);
         }
-        for request in subscriptions {
+        for request in repeated {
             self.send(request);
         }
         if !is_first {

@@ -25,7 +25,7 @@ const LEVELS: [&str; 8] = [
 ];
 
 /// Requests of the client whose effects a new server needs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Memory {
     /// Parameters of `initialize`, once it has been answered.
     pub(super) initialize: Option<String>,
@@ -43,6 +43,16 @@ pub(super) struct Memory {
     pub(super) has_logging: bool,
     /// Parameters of `resources/subscribe`, by URI.
     pub(super) resources: BTreeMap<String, String>,
+}
+
+/// Returns whether a server needs the requests of a method when it replaces another.
+pub(super) fn is_noted(method: &str) -> bool {
+    let of_session = [
+        "logging/setLevel",
+        "resources/subscribe",
+        "resources/unsubscribe",
+    ];
+    matches!(method, "initialize" | "server/discover") || of_session.contains(&method)
 }
 
 impl Memory {
@@ -91,6 +101,24 @@ impl Memory {
             capabilities[*kind]["listChanged"] = true.into();
         }
         capabilities.entry("logging").or_insert_with(|| json!({}));
+    }
+
+    /// Returns the requests that bring an initialized session from the state of `known` to this one.
+    pub(super) fn changes_since<'a>(
+        &'a self,
+        known: &'a Self,
+    ) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let level = self.log_level.as_deref();
+        let is_new = self.has_logging && level != known.log_level.as_deref();
+        let level = level.filter(|_| is_new);
+        let ended = known.resources.iter();
+        let ended = ended.filter(|(uri, _)| !self.resources.contains_key(*uri));
+        let subscribed = self.resources.iter();
+        let subscribed = subscribed.filter(|(uri, _)| !known.resources.contains_key(*uri));
+        let level = level.map(|params| ("logging/setLevel", params));
+        let ended = ended.map(|(_, params)| ("resources/unsubscribe", &**params));
+        let subscribed = subscribed.map(|(_, params)| ("resources/subscribe", &**params));
+        level.into_iter().chain(ended).chain(subscribed)
     }
 
     /// Returns whether the client wants log messages of the level `error`, in the legacy era.

@@ -22,7 +22,7 @@ use treenail::client::{ClientLimits, Responder, ServerCommand};
 use treenail::{ClientError, RpcError};
 
 use self::memory::Memory;
-use self::server::{Launcher, RunningServer};
+use self::server::{Launch, Launcher, RunningServer};
 use self::server_requests::ServerRequests;
 use self::subscriptions::Subscriptions;
 use super::build::BuildOutcome;
@@ -91,8 +91,7 @@ pub(super) struct Relay {
     events: mpsc::UnboundedReceiver<Event>,
     command: Option<ServerCommand>,
     server: ServerState,
-    /// Generation of the server that is being started.
-    launching: Option<u64>,
+    launching: Option<Launch>,
     last_generation: u64,
     pending: HashMap<String, PendingCall>,
     /// Requests that wait for a server.

@@ -1,10 +1,12 @@
 //! Start of a server behind the client, and the repetition of the handshake.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use treenail::client::{
@@ -32,7 +34,28 @@ pub(in crate::commands::dev) struct RunningServer {
     pub(super) calls: JoinSet<()>,
     /// Number that distinguishes the messages of several servers.
     pub(super) generation: u64,
+    /// Handshake that was repeated.
+    pub(super) memory: Memory,
     tail: StderrTail,
+}
+
+/// Server that is being started.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub(super) generation: u64,
+    /// Dropped when the server is not wanted any more.
+    pub(super) keep: Option<oneshot::Sender<Infallible>>,
+}
+
+/// Future that completes when a server that is being started is not wanted any more.
+pub(super) type Abandoned = oneshot::Receiver<Infallible>;
+
+impl Launch {
+    pub(super) fn new(generation: u64) -> (Self, Abandoned) {
+        let (keep, abandoned) = oneshot::channel();
+        let keep = Some(keep);
+        (Self { generation, keep }, abandoned)
+    }
 }
 
 impl RunningServer {
@@ -82,8 +105,9 @@ impl Launcher {
     pub(super) async fn launch(
         &self,
         command: &ServerCommand,
-        memory: &Memory,
+        memory: Memory,
         generation: u64,
+        abandoned: Abandoned,
     ) -> Result<RunningServer, String> {
         let tail = StderrTail::passing_on(&self.terminal);
         let command = command
@@ -104,10 +128,28 @@ impl Launcher {
             session,
             calls: JoinSet::new(),
             generation,
+            memory: Memory::default(),
             tail,
         };
-        match self.repeat_handshake(&*server.session, memory).await {
-            Ok(()) => Ok(server),
+        self.catch_up(server, memory, abandoned).await
+    }
+
+    /// Repeats the requests of `memory` that a server has not got yet. A server that fails is stopped.
+    pub(super) async fn catch_up(
+        &self,
+        mut server: RunningServer,
+        memory: Memory,
+        abandoned: Abandoned,
+    ) -> Result<RunningServer, String> {
+        let repeated = tokio::select! {
+            result = self.repeat_handshake(&*server.session, &server.memory, &memory) => result,
+            _ = abandoned => Err("a newer build takes its place".to_owned()),
+        };
+        match repeated {
+            Ok(()) => {
+                server.memory = memory;
+                Ok(server)
+            }
             Err(reason) => {
                 // The reason of the exit is complete when the session has closed.
                 let _ = server.session.close().await;
@@ -117,20 +159,27 @@ impl Launcher {
         }
     }
 
-    async fn repeat_handshake(&self, session: &dyn Session, memory: &Memory) -> Result<(), String> {
+    async fn repeat_handshake(
+        &self,
+        session: &dyn Session,
+        known: &Memory,
+        memory: &Memory,
+    ) -> Result<(), String> {
         if let Some(params) = &memory.initialize {
-            let result = self.ask(session, "initialize", params).await?;
-            let revision = member(&result, &["protocolVersion"]).unwrap_or_default();
-            if revision.as_str() != Some(&memory.revision) {
-                let known = &memory.revision;
-                return Err(format!(
-                    "the new server chose revision {revision}, but the client is connected with {known}; restart the client"
-                ));
+            if known.initialize.is_none() {
+                let result = self.ask(session, "initialize", params).await?;
+                let revision = member(&result, &["protocolVersion"]).unwrap_or_default();
+                if revision.as_str() != Some(&memory.revision) {
+                    let chosen = &memory.revision;
+                    return Err(format!(
+                        "the new server chose revision {revision}, but the client is connected with {chosen}; restart the client"
+                    ));
+                }
+                self.note_capabilities(&result, memory);
             }
-            self.note_capabilities(&result, memory);
-            return self.restore_session(session, memory).await;
+            return self.restore_session(session, known, memory).await;
         }
-        if let Some(params) = &memory.discover {
+        if let (Some(params), None) = (&memory.discover, &known.discover) {
             let result = self.ask(session, "server/discover", params).await?;
             self.note_capabilities(&result, memory);
         }
@@ -138,18 +187,25 @@ impl Launcher {
     }
 
     /// Repeats the effects of former requests on a session of the legacy era. A server that rejects them works without.
-    async fn restore_session(&self, session: &dyn Session, memory: &Memory) -> Result<(), String> {
+    async fn restore_session(
+        &self,
+        session: &dyn Session,
+        known: &Memory,
+        memory: &Memory,
+    ) -> Result<(), String> {
         if !memory.is_initialized {
             return Ok(());
         }
-        let initialized = SessionNotification::new("notifications/initialized", "{}".to_owned());
-        let sent = session.notify(initialized).await;
-        sent.map_err(|error| error.to_string())?;
-        let level = memory.log_level.iter().filter(|_| memory.has_logging);
-        let level = level.map(|params| ("logging/setLevel", params));
-        let resources = memory.resources.values();
-        let resources = resources.map(|params| ("resources/subscribe", params));
-        for (method, params) in level.chain(resources) {
+        let nothing = Memory::default();
+        let mut known = known;
+        if !known.is_initialized {
+            let initialized =
+                SessionNotification::new("notifications/initialized", "{}".to_owned());
+            let sent = session.notify(initialized).await;
+            sent.map_err(|error| error.to_string())?;
+            known = &nothing;
+        }
+        for (method, params) in memory.changes_since(known) {
             if let Err(error) = self.ask(session, method, params).await {
                 self.terminal.print_note(&format!("`{method}`: {error}"));
             }
