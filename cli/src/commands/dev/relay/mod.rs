@@ -2,9 +2,11 @@
 //!
 //! The client stays connected while servers are replaced. Messages pass as text; only ids are replaced, because several servers
 //! answer the same client. `memory` is the handshake that a new server repeats, `subscriptions` and `server_requests` translate
-//! ids. `requests` passes messages of the client to a server, `server` starts one, and `events` reacts to builds and servers.
+//! ids. `requests` passes messages of the client to a server, `server` starts one, `launches` replaces the running one by it, and
+//! `events` reacts to builds and servers.
 
 mod events;
+mod launches;
 mod memory;
 mod requests;
 mod server;

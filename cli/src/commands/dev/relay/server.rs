@@ -35,7 +35,7 @@ pub(in crate::commands::dev) struct RunningServer {
     /// Number that distinguishes the messages of several servers.
     pub(super) generation: u64,
     /// Handshake that was repeated.
-    pub(super) memory: Memory,
+    pub(super) memory: Box<Memory>,
     tail: StderrTail,
 }
 
@@ -128,7 +128,7 @@ impl Launcher {
             session,
             calls: JoinSet::new(),
             generation,
-            memory: Memory::default(),
+            memory: Box::default(),
             tail,
         };
         self.catch_up(server, memory, abandoned).await
@@ -147,7 +147,7 @@ impl Launcher {
         };
         match repeated {
             Ok(()) => {
-                server.memory = memory;
+                *server.memory = memory;
                 Ok(server)
             }
             Err(reason) => {
