@@ -78,7 +78,7 @@ async fn only_one_server_runs_although_a_build_ends_while_another_starts() {
     let start = project.wait_for_start().await;
     let pending = project.server_id();
     let check = "if kill -0 $(cat pid) 2>/dev/null; then echo 'two servers' >&2; fi\n";
-    project.write("run.sh", &format!("{check}{}", project.run_script("")));
+    project.write("run.sh", &format!("{check}{}", Project::run_script("")));
     project.write("source", "boatyard again");
     project.stderr.wait_for(RESTARTED, 1).await;
     assert!(!project.stderr.contain("two servers"));

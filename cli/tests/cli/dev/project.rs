@@ -45,7 +45,7 @@ impl Project {
         };
         let build = "if grep -q broken source; then echo 'error: expected a mode' >&2; exit 1; fi\ncp source built\n";
         project.write("build.sh", build);
-        project.write("run.sh", &project.run_script(""));
+        project.write("run.sh", &Self::run_script(""));
         project.write("source", mode);
         project
     }
@@ -66,7 +66,7 @@ impl Project {
     }
 
     /// Returns a script that starts the server after `condition`.
-    pub(super) fn run_script(&self, condition: &str) -> String {
+    pub(super) fn run_script(condition: &str) -> String {
         let server = test_server();
         format!(
             "echo $$ > pid\n{condition}\nexec {} $(cat built) \"$@\"\n",
@@ -78,7 +78,7 @@ impl Project {
     pub(super) fn hold_starts(&self) {
         let made = Command::new("mkfifo").arg(self.path("gate")).status();
         assert!(made.unwrap().success());
-        self.write("run.sh", &self.run_script("read go < gate"));
+        self.write("run.sh", &Self::run_script("read go < gate"));
     }
 
     /// Waits until a server is being started.
