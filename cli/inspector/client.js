@@ -35,17 +35,21 @@ function emit(event, detail) {
   emitter.dispatchEvent(new CustomEvent(event, { detail }));
 }
 
-/** Takes the token from the URL, and removes it there. */
+/** Takes the token from the URL, and removes it there. Returns a description of the problem if there is no token. */
 export async function signIn() {
+  let problem = "The address of this page has no token.";
   const fragment = new URLSearchParams(location.hash.slice(1));
   token = fragment.get("token") ?? sessionStorage.getItem(TOKEN) ?? "";
   if (fragment.has("code")) {
-    const redeemed = await post("token", { code: fragment.get("code") }).catch(() => null);
-    token = redeemed?.token ?? token;
+    try {
+      ({ token } = await post("token", { code: fragment.get("code") }));
+    } catch (error) {
+      problem = `This page could not be opened: ${error.message}.`;
+    }
   }
   if (fragment.has("token") || fragment.has("code")) history.replaceState(null, "", "/#/tools");
   sessionStorage.setItem(TOKEN, token);
-  return token !== "";
+  return token === "" ? problem : null;
 }
 
 async function request(method, path, body, signal) {

@@ -1,9 +1,10 @@
 // `treenail inspect` in headless Chromium, with a real server.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
-import { click, field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, violations, waitForText } from "./page.mjs";
+import { click, field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, startWithBrowser, violations, waitForText } from "./page.mjs";
 
 let browser;
 let inspector;
@@ -402,6 +403,24 @@ describe("the page", { timeout: 120_000 }, () => {
     await page.waitForSelector("[href='#/tools/plane']");
     await inspector.close();
     await page.waitForSelector("#status[data-status=gone]");
+  });
+
+  it("opens from a file, which is deleted then", async () => {
+    const opened = await startWithBrowser();
+    try {
+      page = await openPage(browser, `file://${opened.file}`);
+      assert.ok(!existsSync(opened.file));
+      assert.deepEqual(page.problems, []);
+      const { origin } = new URL(opened.url);
+      assert.equal(page.url(), `${origin}/#/tools`);
+      const other = await (await browser.createBrowserContext()).newPage();
+      await other.goto(`${origin}/#code=used`);
+      await waitForText(other, "This page could not be opened: the link was used already, or has expired.");
+      await waitForText(other, "Open the URL that `treenail inspect` printed");
+      await other.browserContext().close();
+    } finally {
+      await opened.close();
+    }
   });
 
   it("needs the token", async () => {

@@ -1,8 +1,10 @@
 // Starts `treenail inspect` with a server, and Chromium with its page.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -29,10 +31,26 @@ export async function startBrowser() {
 }
 
 /** Starts the program. `close` ends it. */
-export async function startInspector(...args) {
-  const child = spawn(treenail, ["inspect", "--no-open", ...args, "--", server, "boatyard"], {
+export function startInspector(...args) {
+  return spawnInspector(["--no-open", ...args], {});
+}
+
+/** Starts the program, which opens the browser. Returns also the file that it opens. */
+export async function startWithBrowser() {
+  const folder = mkdtempSync(`${tmpdir()}/inspect-`);
+  const pipe = `${folder}/pipe`;
+  execFileSync("mkfifo", [pipe]);
+  writeFileSync(`${folder}/xdg-open`, `#!/bin/sh\necho "$1" > '${pipe}'\n`, { mode: 0o700 });
+  const inspector = await spawnInspector([], { PATH: `${folder}:${process.env.PATH}` });
+  const file = (await readFile(pipe, "utf8")).trim();
+  await rm(folder, { recursive: true });
+  return { ...inspector, file };
+}
+
+async function spawnInspector(args, env) {
+  const child = spawn(treenail, ["inspect", ...args, "--", server, "boatyard"], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NO_COLOR: "1" },
+    env: { ...process.env, NO_COLOR: "1", ...env },
   });
   let errors = "";
   child.stderr.on("data", (data) => (errors += data));
