@@ -6,6 +6,9 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
 import { click, field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, startWithBrowser, violations, waitForText } from "./page.mjs";
 
+/** A dialog that takes input. */
+const DIALOG = "dialog[open]:not([inert])";
+
 let browser;
 let inspector;
 let page;
@@ -104,7 +107,7 @@ async function showProgress() {
 async function answerElicitation() {
   await openEntry(page, "tools/haul_out");
   await press(page, "Call tool");
-  await page.waitForSelector("dialog[open]");
+  await page.waitForSelector(DIALOG);
   await waitForText(page, "Boatyard asks for input", "dialog");
   await press(page, "Send", "dialog");
   await waitForText(page, "required", "dialog .field-error");
@@ -117,7 +120,7 @@ async function answerElicitation() {
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { hidden: true });
   await press(page, "1 request waits for you");
-  await page.waitForSelector("dialog[open]");
+  await page.waitForSelector(DIALOG);
   await fill(page, "Skipper", "Ada", "dialog");
   await fill(page, "Day", "2026-12-01", "dialog");
   await fill(page, "slip", "South, with a crane", "dialog");
@@ -125,7 +128,7 @@ async function answerElicitation() {
   await waitForText(page, "Ada on 2026-12-01 at the south slip, crew of 4, not insured, no note", ".call-body");
   await page.waitForSelector("dialog", { hidden: true });
   await press(page, "Call tool");
-  await page.waitForSelector("dialog[open]");
+  await page.waitForSelector(DIALOG);
   await press(page, "Decline", "dialog");
   await waitForText(page, "The tool failed", ".call-head");
 }
@@ -290,7 +293,7 @@ describe("the page", { timeout: 120_000 }, () => {
     await page.keyboard.down("Control");
     await page.keyboard.press("Enter");
     await page.keyboard.up("Control");
-    await page.waitForSelector("dialog[open]");
+    await page.waitForSelector(DIALOG);
     // The focus stays in the dialog.
     for (let step = 0; step < 25; step += 1) {
       await page.keyboard.press("Tab");
@@ -335,7 +338,7 @@ describe("the page", { timeout: 120_000 }, () => {
       await check("server");
       await openEntry(page, "tools/haul_out");
       await press(page, "Call tool");
-      await page.waitForSelector("dialog[open]");
+      await page.waitForSelector(DIALOG);
       await check("elicitation");
       await press(page, "Cancel", "dialog");
       await openEntry(page, "tools/christen");
@@ -361,7 +364,7 @@ describe("the page", { timeout: 120_000 }, () => {
     await click(page, ".back");
     await click(page, "[href='#/tools/haul_out']");
     await press(page, "Call tool");
-    await page.waitForSelector("dialog[open]");
+    await page.waitForSelector(DIALOG);
     await check("elicitation");
     await press(page, "Decline", "dialog");
     await waitForText(page, "The tool failed", ".call-head");
@@ -389,11 +392,43 @@ describe("the page", { timeout: 120_000 }, () => {
     const other = await openPage(browser, inspector.url);
     await openEntry(other, "tools/haul_out");
     await press(other, "Call tool");
-    await page.waitForSelector("dialog[open]");
+    await page.waitForSelector(DIALOG);
     await press(page, "Decline", "dialog");
+    await waitForText(other, "it was answered in another tab", "dialog");
+    await press(other, "Close", "dialog");
     await other.waitForSelector("dialog", { hidden: true });
     await waitForText(other, "The tool failed", ".call-head");
     await other.browserContext().close();
+  });
+
+  it("gives no click to a request that replaces another", async () => {
+    page = await openPage(browser, inspector.url);
+    const { origin, hash } = new URL(inspector.url);
+    const headers = { authorization: `Bearer ${hash.split("=")[1]}` };
+    const post = (path, body) => fetch(`${origin}/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const { id } = await (await post("calls", { kind: "tool", target: "sign", arguments: {} })).json();
+    await waitForText(page, "asks you to open a page", DIALOG);
+    await post("calls", { kind: "tool", target: "christen", arguments: {} });
+    await page.waitForFunction(() => document.querySelector("#open-asks").textContent.startsWith("2 requests"));
+    // A user clicks where the buttons are, on everything that appears there.
+    const points = await page.$$eval("dialog button, dialog a", (all) => all.map((one) => one.getBoundingClientRect()).map(({ x, y, width, height }) => [x + width / 2, y + height / 2]));
+    const clickAll = async () => {
+      for (const [x, y] of points) await page.mouse.click(x, y);
+    };
+    await post(`calls/${id}/cancel`, {});
+    await waitForText(page, "This request is no longer open", "dialog h2");
+    await clickAll();
+    await waitForText(page, "This request is no longer open", "dialog h2");
+    await press(page, "Close", "dialog");
+    await waitForText(page, "asks for a model", "dialog h2");
+    await clickAll();
+    await page.keyboard.press("Enter");
+    await waitForText(page, "asks for a model", "dialog h2");
+    await fill(page, "Answer", "Fulmar", "dialog");
+    await press(page, "Send the answer", "dialog");
+    await page.waitForSelector("dialog", { hidden: true });
+    await openEntry(page, "tools/christen");
+    await waitForText(page, "Her name is Fulmar", ".call-body");
   });
 
   it("connects again, and reports the end of the program", async () => {

@@ -116,6 +116,7 @@ export function click(page, selector) {
 
 /** Returns the control with a label, within an element. */
 export async function field(page, label, within = "body") {
+  await page.waitForSelector("dialog[inert]", { hidden: true });
   const handle = await page.evaluateHandle(
     (text, scope) => {
       const labels = [...document.querySelectorAll(`${scope} label`)].filter((one) => one.textContent.trim() === text && one.checkVisibility());
@@ -147,7 +148,7 @@ export async function fill(page, label, value, within) {
 export async function press(page, name, within = "body") {
   await clickFound(async () => {
     const handle = await page.waitForFunction(
-      (text, scope) => [...document.querySelectorAll(`${scope} button`)].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility()),
+      (text, scope) => [...document.querySelectorAll(`${scope} button`)].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility() && !one.closest("[inert]")),
       {},
       name,
       within,

@@ -25,6 +25,7 @@ files! {
     "/client.js" JAVASCRIPT "client.js",
     "/content.js" JAVASCRIPT "content.js",
     "/controls.js" JAVASCRIPT "controls.js",
+    "/dialog.js" JAVASCRIPT "dialog.js",
     "/dom.js" JAVASCRIPT "dom.js",
     "/fields.js" JAVASCRIPT "fields.js",
     "/form.js" JAVASCRIPT "form.js",
