@@ -6,6 +6,7 @@ import { openDialog } from "./dialog.js";
 import { announce, button, h, uniqueId } from "./dom.js";
 import { createForm } from "./form.js";
 import { jsonBlock } from "./json.js";
+import { parseJson } from "./numbers.js";
 import { details } from "./tools.js";
 
 let opener = null;
@@ -173,7 +174,7 @@ function sampling(ask) {
     let result = simple();
     if (raw.open) {
       try {
-        result = JSON.parse(editor.value);
+        result = parseJson(editor.value);
       } catch (error) {
         problem.textContent = `expected JSON: ${error.message}`;
         problem.hidden = false;

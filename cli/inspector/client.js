@@ -1,6 +1,7 @@
 // State that the program shares with all tabs, and requests to it.
 
 import { announce } from "./dom.js";
+import { parseJson } from "./numbers.js";
 
 const TOKEN = "treenail-inspect-token";
 
@@ -67,11 +68,11 @@ async function request(method, path, body, signal) {
 }
 
 export async function get(path) {
-  return (await request("GET", path)).json();
+  return parseJson(await (await request("GET", path)).text());
 }
 
 export async function post(path, body = {}) {
-  return (await request("POST", path, body)).json();
+  return parseJson(await (await request("POST", path, body)).text());
 }
 
 /** Fetches a list of the server. */
@@ -123,7 +124,7 @@ async function readLines(body, handleLine) {
     if (done) return;
     const lines = (rest + value).split("\n");
     rest = lines.pop();
-    for (const line of lines) if (line) handleLine(JSON.parse(line));
+    for (const line of lines) if (line) handleLine(parseJson(line));
   }
 }
 

@@ -49,6 +49,7 @@ for (const revision of ["2026-07-28", "2025-11-25"]) {
     it("follows changes of the list of tools", () => followLists());
     it("completes arguments of prompts and templates", () => completeArguments());
     it("logs every message", () => logMessages());
+    it("keeps the text of numbers", () => keepNumbers());
   });
 }
 
@@ -244,6 +245,44 @@ async function logMessages() {
   await waitForText(page, "0 messages", ".messages");
 }
 
+async function keepNumbers() {
+  const value = async (label) => (await field(page, label, ".detail")).evaluate((one) => one.value);
+  await openEntry(page, "tools/find_hull");
+  // The default of the schema.
+  assert.equal(await value("number"), "9007199254740993");
+  await fill(page, "number", "9007199254740995", ".detail");
+  await fill(page, "length", "7.50", ".detail");
+  await press(page, "Call tool");
+  await waitForText(page, '"number": 9007199254740995', ".call-body");
+  await press(page, "JSON", ".detail");
+  const json = await page.$eval(".json-editor", (one) => one.value);
+  assert.match(json, /"number": 9007199254740995,\s+"length": 7\.50\s/);
+  await page.$eval(".json-editor", (one) => (one.value = '{"number": 18446744073709551615, "length": 12.0}'));
+  await press(page, "Call tool");
+  await waitForText(page, '"number": 18446744073709551615,\n  "length": 12.0', ".call-body");
+  await press(page, "Form", ".detail");
+  assert.deepEqual([await value("number"), await value("length")], ["18446744073709551615", "12.0"]);
+  await click(page, ".history summary");
+  await click(page, ".history li:last-child button");
+  assert.equal(await value("number"), "9007199254740995");
+  await page.type("[aria-label='Filter messages by text']", "18446744073709551615");
+  await page.select("[aria-label='Direction of messages']", "sent");
+  await click(page, ".log li:not([hidden]) summary");
+  await waitForText(page, '"number": 18446744073709551615,\n      "length": 12.0', ".log");
+  await page.evaluate(() => {
+    URL.createObjectURL = (blob) => {
+      window.saved = blob.text();
+      return "";
+    };
+  });
+  await press(page, "Save", ".messages");
+  assert.match(await page.evaluate(() => window.saved), /"number":18446744073709551615,"length":12\.0/);
+  // The program has no larger integers.
+  await fill(page, "number", "18446744073709551616", ".detail");
+  await press(page, "Call tool");
+  await waitForText(page, "too large to be sent exactly", ".field-error");
+}
+
 describe("the page", { timeout: 120_000 }, () => {
   beforeEach(async () => {
     inspector = await startInspector();
@@ -429,6 +468,18 @@ describe("the page", { timeout: 120_000 }, () => {
     await page.waitForSelector("dialog", { hidden: true });
     await openEntry(page, "tools/christen");
     await waitForText(page, "Her name is Fulmar", ".call-body");
+  });
+
+  it("works without the text of numbers", async () => {
+    page = await openPage(browser, inspector.url, { prepare: () => delete JSON.rawJSON });
+    await openEntry(page, "tools/find_hull");
+    await fill(page, "length", "7.50", ".detail");
+    await press(page, "Call tool");
+    await waitForText(page, "too large to be sent exactly", ".field-error");
+    await fill(page, "number", "12", ".detail");
+    await press(page, "Call tool");
+    await waitForText(page, '"length": 7.5', ".call-body");
+    assert.deepEqual(page.problems, []);
   });
 
   it("connects again, and reports the end of the program", async () => {

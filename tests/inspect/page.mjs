@@ -67,8 +67,8 @@ async function spawnInspector(args, env) {
   return { url, close };
 }
 
-/** Opens the page of an inspector, and records its requests and errors. */
-export async function openPage(browser, url, { width = 1360, height = 860, theme = "light" } = {}) {
+/** Opens the page of an inspector, and records its requests and errors. `prepare` runs in the page before its scripts. */
+export async function openPage(browser, url, { width = 1360, height = 860, theme = "light", prepare = null } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const requests = [];
@@ -82,6 +82,7 @@ export async function openPage(browser, url, { width = 1360, height = 860, theme
     { name: "prefers-color-scheme", value: theme },
     { name: "prefers-reduced-motion", value: "reduce" },
   ]);
+  if (prepare) await page.evaluateOnNewDocument(prepare);
   await page.goto(url);
   await page.waitForSelector("#status[data-status=connected]");
   page.requests = requests;

@@ -32,6 +32,7 @@ files! {
     "/groups.js" JAVASCRIPT "groups.js",
     "/json.js" JAVASCRIPT "json.js",
     "/messages.js" JAVASCRIPT "messages.js",
+    "/numbers.js" JAVASCRIPT "numbers.js",
     "/prompts.js" JAVASCRIPT "prompts.js",
     "/resources.js" JAVASCRIPT "resources.js",
     "/schema.js" JAVASCRIPT "schema.js",
