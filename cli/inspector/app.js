@@ -246,7 +246,8 @@ function startFrame() {
 
 async function start() {
   startFrame();
-  if (!(await signIn())) return showSignedOut();
+  const problem = await signIn();
+  if (problem) return showSignedOut(problem);
   startMessages(byId("messages"));
   startAsks(byId("open-asks"));
   on("connection", () => {
@@ -258,17 +259,17 @@ async function start() {
     if (SECTIONS[current.section]) render();
   });
   on("updates", () => current.section === "resources" && render());
-  on("signed-out", showSignedOut);
+  on("signed-out", () => showSignedOut("The token of this page is no longer valid."));
   addEventListener("hashchange", navigate);
   route();
   render();
   await listen();
 }
 
-function showSignedOut() {
+function showSignedOut(problem) {
   byId("status").hidden = true;
   view.replaceChildren(
-    h("div", { class: "single" }, h("h2", {}, "This page needs its token"), h("p", { class: "prose" }, "Open the URL that `treenail inspect` printed in the terminal. It contains the token, and is valid until the program ends.")),
+    h("div", { class: "single" }, h("h2", {}, "This page needs its token"), h("p", { class: "prose" }, problem), h("p", { class: "prose" }, "Open the URL that `treenail inspect` printed in the terminal. It contains the token, and is valid until the program ends.")),
   );
 }
 

@@ -2,74 +2,91 @@
 
 import { on, post, state } from "./client.js";
 import { contentBlock } from "./content.js";
+import { openDialog } from "./dialog.js";
 import { announce, button, h, uniqueId } from "./dom.js";
 import { createForm } from "./form.js";
 import { jsonBlock } from "./json.js";
+import { parseJson } from "./numbers.js";
 import { details } from "./tools.js";
 
-let dialog = null;
-let shownId = null;
+let opener = null;
+/** The open dialog: the `id` of its request, `close`, and the progress of the answer. */
+let shown = null;
 /** Requests that the user has put aside. */
 const later = new Set();
 
-export function startAsks(opener) {
+export function startAsks(button) {
+  opener = button;
   opener.addEventListener("click", () => {
     later.clear();
-    refresh(opener);
+    refresh();
   });
-  on("asks", () => refresh(opener));
+  on("asks", refresh);
 }
 
-function refresh(opener) {
+function refresh() {
   const count = state.asks.length;
   opener.hidden = count === 0;
   opener.textContent = count === 1 ? "1 request waits for you" : `${count} requests wait for you`;
-  if (dialog && !state.asks.some((ask) => ask.id === shownId)) close();
-  if (dialog) return;
+  if (shown && shown.id !== null && !shown.isSending && !state.asks.some((ask) => ask.id === shown.id)) {
+    if (shown.isAnswered) close();
+    else showWithdrawn();
+  }
+  if (shown) return;
   const next = state.asks.find((ask) => !later.has(ask.id));
-  if (next) open(next, opener);
+  if (next) open(next);
 }
 
 function close() {
-  const closing = dialog;
-  dialog = null;
-  shownId = null;
+  const closing = shown;
+  shown = null;
   closing?.close();
-  closing?.remove();
 }
 
-function open(ask, opener) {
-  const title = uniqueId("ask");
+function open(ask) {
   const body = ask.kind === "sampling" ? sampling(ask) : ask.params.mode === "url" ? page(ask) : form(ask);
-  dialog = h("dialog", { class: "dialog", "aria-labelledby": title }, h("h2", { id: title }, body.title), body.element);
-  shownId = ask.id;
   // Escape answers nothing: the request waits, and can be opened again.
-  dialog.addEventListener("cancel", (event) => {
-    event.preventDefault();
-    postpone(ask, opener);
-  });
-  const postponing = button("Later", () => postpone(ask, opener), "quiet");
-  body.actions.append(postponing);
-  document.body.append(dialog);
-  dialog.showModal();
-  announce(body.title);
+  const put = () => postpone(ask);
+  body.actions.append(button("Later", put, "quiet"));
+  shown = { id: ask.id, close: openDialog(body.title, body.element, put), isSending: false, isAnswered: false };
 }
 
-function postpone(ask, opener) {
+function postpone(ask) {
   later.add(ask.id);
   close();
-  refresh(opener);
+  refresh();
   opener.focus();
 }
 
-/** Sends an answer. Returns the message of a refusal. */
-async function answer(ask, given, problem) {
+/** Shows that the request of the open dialog is gone. Another one opens only after that: it must get no click for the old one. */
+function showWithdrawn() {
+  close();
+  const acknowledge = () => {
+    close();
+    refresh();
+  };
+  const element = h(
+    "div",
+    {},
+    h("p", { class: "prose" }, "The server has withdrawn it, or it was answered in another tab. Nothing was sent from here."),
+    h("div", { class: "actions" }, button("Close", acknowledge)),
+  );
+  shown = { id: null, close: openDialog("This request is no longer open", element, acknowledge) };
+}
+
+/** Sends an answer. Shows the message of a refusal. */
+async function answer(given, problem) {
+  const answered = shown;
+  answered.isSending = true;
   try {
-    await post(`asks/${ask.id}`, given);
+    await post(`asks/${answered.id}`, given);
+    answered.isAnswered = true;
   } catch (error) {
     problem.textContent = error.message;
     problem.hidden = false;
   }
+  answered.isSending = false;
+  refresh();
 }
 
 const problemLine = () => h("p", { class: "field-error", role: "alert", hidden: true });
@@ -83,14 +100,14 @@ function form(ask) {
   const accept = () => {
     const { value, violations } = fields.check(true);
     if (violations.length) return fields.summary.querySelector("button")?.focus();
-    answer(ask, { result: { action: "accept", content: value } }, problem);
+    answer({ result: { action: "accept", content: value } }, problem);
   };
   const actions = h(
     "div",
     { class: "actions" },
     h("button", { type: "submit", class: "button primary" }, hasFields ? "Send" : "Accept"),
-    button("Decline", () => answer(ask, { result: { action: "decline" } }, problem)),
-    button("Cancel", () => answer(ask, { result: { action: "cancel" } }, problem)),
+    button("Decline", () => answer({ result: { action: "decline" } }, problem)),
+    button("Cancel", () => answer({ result: { action: "cancel" } }, problem)),
   );
   const element = h("form", { novalidate: true }, h("p", { class: "prose" }, ask.params.message), hasFields && fields.element, problem, actions);
   element.addEventListener("submit", (event) => {
@@ -120,9 +137,9 @@ function page(ask) {
     "div",
     { class: "actions" },
     isWeb && h("a", { class: "button primary", href: parsed.href, target: "_blank", rel: "noopener noreferrer" }, "Open the page"),
-    button("Accept", () => answer(ask, { result: { action: "accept" } }, problem)),
-    button("Decline", () => answer(ask, { result: { action: "decline" } }, problem)),
-    button("Cancel", () => answer(ask, { result: { action: "cancel" } }, problem)),
+    button("Accept", () => answer({ result: { action: "accept" } }, problem)),
+    button("Decline", () => answer({ result: { action: "decline" } }, problem)),
+    button("Cancel", () => answer({ result: { action: "cancel" } }, problem)),
   );
   const element = h(
     "div",
@@ -157,20 +174,20 @@ function sampling(ask) {
     let result = simple();
     if (raw.open) {
       try {
-        result = JSON.parse(editor.value);
+        result = parseJson(editor.value);
       } catch (error) {
         problem.textContent = `expected JSON: ${error.message}`;
         problem.hidden = false;
         return;
       }
     }
-    answer(ask, { result }, problem);
+    answer({ result }, problem);
   };
   const actions = h(
     "div",
     { class: "actions" },
     h("button", { type: "submit", class: "button primary" }, "Send the answer"),
-    button("Reject", () => answer(ask, { error: rejectReason }, problem)),
+    button("Reject", () => answer({ error: rejectReason }, problem)),
   );
   const facts = [
     params.maxTokens !== undefined && ["Maximum", `${params.maxTokens} tokens`],

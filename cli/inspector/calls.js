@@ -126,9 +126,10 @@ export class CallPanel {
   showProgress(call) {
     const { progress } = call;
     if (!progress || call.status !== "running") return this.progress.replaceChildren();
-    const share = progress.total ? Math.round((progress.progress / progress.total) * 100) : null;
+    const [done, total] = [Number(progress.progress), Number(progress.total)];
+    const share = total ? Math.round((done / total) * 100) : null;
     const label = progress.message ?? "Progress";
-    const numbers = progress.total ? `${progress.progress} of ${progress.total}` : String(progress.progress);
+    const numbers = total ? `${done} of ${total}` : String(done);
     if (!this.bar?.isConnected) {
       this.bar = h("progress", { max: 100, "aria-label": "Progress of the call" });
       this.barText = h("p", { class: "small" });

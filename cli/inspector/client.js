@@ -1,6 +1,7 @@
 // State that the program shares with all tabs, and requests to it.
 
 import { announce } from "./dom.js";
+import { parseJson } from "./numbers.js";
 
 const TOKEN = "treenail-inspect-token";
 
@@ -35,17 +36,21 @@ function emit(event, detail) {
   emitter.dispatchEvent(new CustomEvent(event, { detail }));
 }
 
-/** Takes the token from the URL, and removes it there. */
+/** Takes the token from the URL, and removes it there. Returns a description of the problem if there is no token. */
 export async function signIn() {
+  let problem = "The address of this page has no token.";
   const fragment = new URLSearchParams(location.hash.slice(1));
   token = fragment.get("token") ?? sessionStorage.getItem(TOKEN) ?? "";
   if (fragment.has("code")) {
-    const redeemed = await post("token", { code: fragment.get("code") }).catch(() => null);
-    token = redeemed?.token ?? token;
+    try {
+      ({ token } = await post("token", { code: fragment.get("code") }));
+    } catch (error) {
+      problem = `This page could not be opened: ${error.message}.`;
+    }
   }
   if (fragment.has("token") || fragment.has("code")) history.replaceState(null, "", "/#/tools");
   sessionStorage.setItem(TOKEN, token);
-  return token !== "";
+  return token === "" ? problem : null;
 }
 
 async function request(method, path, body, signal) {
@@ -63,11 +68,11 @@ async function request(method, path, body, signal) {
 }
 
 export async function get(path) {
-  return (await request("GET", path)).json();
+  return parseJson(await (await request("GET", path)).text());
 }
 
 export async function post(path, body = {}) {
-  return (await request("POST", path, body)).json();
+  return parseJson(await (await request("POST", path, body)).text());
 }
 
 /** Fetches a list of the server. */
@@ -119,7 +124,7 @@ async function readLines(body, handleLine) {
     if (done) return;
     const lines = (rest + value).split("\n");
     rest = lines.pop();
-    for (const line of lines) if (line) handleLine(JSON.parse(line));
+    for (const line of lines) if (line) handleLine(parseJson(line));
   }
 }
 

@@ -1,6 +1,7 @@
 // Controls of single values: text, numbers, choices, constants, and JSON. Each has `input`, `read` and `write`.
 
 import { button, h, uniqueId } from "./dom.js";
+import { isNumber, parseJson, parseNumber } from "./numbers.js";
 import { text } from "./schema.js";
 
 /** Values that a field of unparsable text has, so that the hint names the text. */
@@ -82,10 +83,10 @@ export function makeNumber(field) {
     isEmpty: () => input.value === "" && !input.validity.badInput,
     read: () => {
       if (input.validity.badInput) return new Unparsable(`expected ${kind === "integer" ? "an integer" : "a number"}`);
-      return input.value === "" ? undefined : Number(input.value);
+      return input.value === "" ? undefined : parseNumber(input.value);
     },
     write: (value) => {
-      input.value = typeof value === "number" ? value : "";
+      input.value = isNumber(value) ? String(value) : "";
     },
   };
 }
@@ -146,7 +147,7 @@ export function makeJson(field) {
     read: () => {
       if (input.value.trim() === "") return undefined;
       try {
-        return JSON.parse(input.value);
+        return parseJson(input.value);
       } catch (error) {
         return new Unparsable(`expected JSON: ${error.message}`);
       }

@@ -3,6 +3,7 @@
 import { Unparsable } from "./controls.js";
 import { announce, h, uniqueId } from "./dom.js";
 import { createField } from "./fields.js";
+import { isObject, parseJson } from "./numbers.js";
 import { pathText, validate } from "./validate.js";
 
 /** Creates a form for an object schema. `options` may have `complete` and `changed`. */
@@ -87,7 +88,7 @@ class SchemaForm {
     const text = this.editor.area.value.trim();
     if (text === "") return { value: {} };
     try {
-      return { value: JSON.parse(text) };
+      return { value: parseJson(text) };
     } catch (error) {
       return { value: new Unparsable(`expected JSON: ${error.message}`) };
     }
@@ -172,7 +173,7 @@ function withoutUnparsable(value, found = [], path = []) {
     return undefined;
   }
   if (Array.isArray(value)) return value.map((item, index) => withoutUnparsable(item, found, [...path, index]));
-  if (value !== null && typeof value === "object") {
+  if (isObject(value)) {
     const entries = Object.entries(value).map(([name, part]) => [name, withoutUnparsable(part, found, [...path, name])]);
     return Object.fromEntries(entries.filter(([, part]) => part !== undefined));
   }

@@ -2,6 +2,7 @@
 
 import { announce, button, h, iconButton } from "./dom.js";
 import { createField } from "./fields.js";
+import { isObject } from "./numbers.js";
 import { describe, variantLabel } from "./schema.js";
 import { validate } from "./validate.js";
 
@@ -41,15 +42,15 @@ export function makeObject(field) {
       return entries ? { ...value, ...entries.read() } : value;
     },
     write: (value) => {
-      const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
-      if (isObject) build();
+      const hasMembers = isObject(value);
+      if (hasMembers) build();
       if (!built) return;
       for (const [name, part] of field.parts) {
         if (part.isEntry) continue;
-        const isSet = isObject && Object.hasOwn(value, name);
+        const isSet = hasMembers && Object.hasOwn(value, name);
         part.write(isSet ? value[name] : value === undefined && part.hasDefault ? part.initial : undefined);
       }
-      const others = isObject ? Object.entries(value).filter(([name]) => !names.includes(name)) : [];
+      const others = hasMembers ? Object.entries(value).filter(([name]) => !names.includes(name)) : [];
       entries?.write(others);
     },
   };

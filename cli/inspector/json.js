@@ -1,6 +1,7 @@
 // Display of JSON with colours, and of long values in parts.
 
 import { button, copyButton, h } from "./dom.js";
+import { parseJson } from "./numbers.js";
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
@@ -32,7 +33,7 @@ export function textBlock(text, label, isJson = false) {
 /** Returns JSON text on several lines, or `null` if the text is not JSON. */
 export function pretty(text) {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(parseJson(text), null, 2);
   } catch {
     return null;
   }

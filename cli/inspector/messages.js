@@ -3,6 +3,7 @@
 import { get, on, post, state } from "./client.js";
 import { announce, button, download, formatBytes, formatDuration, formatTime, h } from "./dom.js";
 import { pretty, textBlock } from "./json.js";
+import { parseJson } from "./numbers.js";
 
 const KINDS = [
   ["all", "All messages"],
@@ -93,7 +94,7 @@ function detail(message) {
   if (message.text === null || !["notifications/progress", "notifications/message"].includes(message.method)) return null;
   let params;
   try {
-    ({ params } = JSON.parse(message.text));
+    ({ params } = parseJson(message.text));
   } catch {
     return null;
   }
@@ -101,7 +102,7 @@ function detail(message) {
     const text = typeof params.data === "string" ? params.data : JSON.stringify(params.data);
     return `${params.level}: ${text.slice(0, 200)}`;
   }
-  return [params.total ? `${params.progress} of ${params.total}` : params.progress, params.message].filter((part) => part !== undefined).join(" · ");
+  return [Number(params.total) ? `${params.progress} of ${params.total}` : params.progress, params.message].filter((part) => part !== undefined).join(" · ");
 }
 
 function row(message) {
@@ -183,7 +184,7 @@ async function save() {
     const text = await textOf(message);
     let content = text;
     try {
-      content = JSON.parse(text);
+      content = parseJson(text);
     } catch {
       // A line of output is no JSON.
     }

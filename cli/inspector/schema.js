@@ -102,7 +102,7 @@ export function typeName({ kind, schema, options, nullable }) {
   if (kind === "string" && schema.contentEncoding === "base64") name = "base64";
   const range = (low, high, unit) => {
     if (low === undefined && high === undefined) return "";
-    if (low === high) return ` ${low}${unit}`;
+    if (String(low) === String(high)) return ` ${low}${unit}`;
     if (low !== undefined && high !== undefined) return ` ${low}–${high}${unit}`;
     return low !== undefined ? ` ≥ ${low}${unit}` : ` ≤ ${high}${unit}`;
   };

@@ -1,5 +1,6 @@
 // Hints about values that do not match their JSON Schema. The server decides: nothing is rejected here.
 
+import { isExact, isNumber, isObject } from "./numbers.js";
 import { resolve, text } from "./schema.js";
 
 const FORMATS = {
@@ -32,7 +33,7 @@ export function validate(value, given, root, path = [], depth = 0) {
   if (Array.isArray(schema.enum) && !schema.enum.some((one) => same(value, one))) {
     add(`expected one of ${schema.enum.slice(0, 8).map(text).join(", ")}`);
   }
-  if (typeof value === "number") checkNumber(value, schema, add);
+  if (isNumber(value)) checkNumber(value, schema, add);
   if (typeof value === "string") checkString(value, schema, add);
   if (Array.isArray(value)) {
     if (value.length < schema.minItems) add(`expected at least ${count(schema.minItems, "item")}`);
@@ -42,7 +43,7 @@ export function validate(value, given, root, path = [], depth = 0) {
       const subschema = schema.prefixItems?.[index] ?? schema.items;
       if (subschema !== undefined) below(item, subschema, index);
     });
-  } else if (value !== null && typeof value === "object") {
+  } else if (isObject(value)) {
     for (const name of schema.required ?? []) {
       if (!Object.hasOwn(value, name)) add("required", [...path, name]);
     }
@@ -73,7 +74,7 @@ function checkNumber(value, schema, add) {
   if (value >= schema.exclusiveMaximum) add(`expected less than ${schema.exclusiveMaximum}`);
   const steps = value / schema.multipleOf;
   if (schema.multipleOf && Math.abs(steps - Math.round(steps)) > 1e-9) add(`expected a multiple of ${schema.multipleOf}`);
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) add("too large to be exact in JavaScript; use the command line");
+  if (!isExact(value)) add("too large to be sent exactly");
 }
 
 function checkString(value, schema, add) {
@@ -98,13 +99,19 @@ function matchesType(value, type) {
   switch (type) {
     case "null": return value === null;
     case "array": return Array.isArray(value);
-    case "object": return value !== null && typeof value === "object" && !Array.isArray(value);
-    case "integer": return Number.isInteger(value);
+    case "object": return isObject(value);
+    case "number": return isNumber(value);
+    case "integer": return isNumber(value) && Number.isInteger(Number(value));
     default: return typeof value === type;
   }
 }
 
-const same = (left, right) => JSON.stringify(left) === JSON.stringify(right);
+/** Numbers are compared by value, and large ones by their texts. */
+function same(left, right) {
+  if (isNumber(left) && isNumber(right) && Math.abs(left) < 2 ** 53) return Number(left) === Number(right);
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
 const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 const article = (type) => (type === "null" ? "null" : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type === "boolean" ? "true or false" : type}`.replace("a true", "true"));
 

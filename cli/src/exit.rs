@@ -24,7 +24,8 @@ pub(crate) enum Exit {
     Unanswered = 7,
     /// A local file or stream could not be read or written.
     Io = 8,
-    /// The server has breaking changes against its lock file.
+    /// A check failed: a server has breaking changes against its lock file or violates a requirement, or a generated file is
+    /// out of date.
     Breaking = 9,
     /// The server has additions but no breaking changes, and `--refuse` rejects them.
     Additive = 10,
@@ -66,7 +67,8 @@ Exit codes:
   6    the server violated the protocol
   7    the server sent a request that could not be answered
   8    a local file or stream could not be read or written
-  9    `check`: the server has breaking changes; `auth check`: it violates a requirement
+  9    `check`: the server has breaking changes; `auth check`: it violates a requirement;
+       `generate --check`: the file is not up to date
   10   `check`: the server has additions but no breaking changes, with `--refuse additive`
        or `wording`
   11   `check`: only descriptions have changed, with `--refuse wording`

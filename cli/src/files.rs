@@ -1,6 +1,6 @@
 //! Reading lock files, and writing results and generated files.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,9 @@ use crate::terminal::Terminal;
 
 /// Maximum size of a lock file or generated file; larger files are not read.
 const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Maximum number of symbolic links that lead to a file.
+const MAX_LINKS: usize = 40;
 
 /// Prints the parts of a result, or saves them to `file`: the binary parts, or the text if there are none.
 ///
@@ -75,7 +78,7 @@ pub(crate) fn check_decoded(parts: &[Rendered]) -> Result<(), Failure> {
 }
 
 fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
-    fs::write(file, bytes).map_err(Failure::io(format!("`{}`", file.display())))?;
+    replace_file(file, bytes)?;
     note_saved(file, bytes, terminal);
     Ok(())
 }
@@ -119,30 +122,42 @@ pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     replace_file_with(file, bytes, FileMode::Default)
 }
 
-/// Replaces a file atomically, with permissions for a new one.
+/// Replaces a file atomically, with permissions for a new one. Symbolic links to it stay, and so do devices and pipes, which are
+/// written directly.
 pub(crate) fn replace_file_with(file: &Path, bytes: &[u8], mode: FileMode) -> Result<(), Failure> {
-    let name = file.display();
-    if fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        // A device, a pipe or a socket: it is written, and stays as it is.
-        let written = File::options().write(true).open(file);
-        let written = written.and_then(|mut file| file.write_all(bytes));
-        return written.map_err(Failure::io(format!("`{name}`")));
-    }
-    // Replace the target of a symbolic link, not the link.
-    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let mut new = target.file_name().unwrap_or_default().to_owned();
-    new.push(format!(".{}.new", std::process::id()));
-    let new = target.with_file_name(new);
-    let written = write_new(&new, bytes, (&target, mode)).and_then(|()| fs::rename(&new, &target));
-    if written.is_err() {
-        // The file may not exist.
-        let _ = fs::remove_file(&new);
-    }
-    written.map_err(Failure::io(format!("`{name}`")))
+    let is_special = |file: &Path| fs::metadata(file).is_ok_and(|it| !it.is_file() && !it.is_dir());
+    // The file behind `/dev/stdout` is open in other processes, too.
+    let written = if file.starts_with("/dev") || is_special(file) {
+        fs::write(file, bytes)
+    } else {
+        link_target(file).and_then(|target| replace_regular(&target, bytes, mode))
+    };
+    written.map_err(Failure::io(format!("`{}`", file.display())))
 }
 
-/// Creates a new file with the permissions of the file that it will replace.
-fn write_new(file: &Path, bytes: &[u8], (old, mode): (&Path, FileMode)) -> io::Result<()> {
+/// Follows the symbolic links of a file, which may not exist yet.
+fn link_target(file: &Path) -> io::Result<PathBuf> {
+    let mut target = file.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&target) else {
+            return Ok(target);
+        };
+        target = target.with_file_name(next);
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Replaces a file that is no link, or creates it.
+fn replace_regular(file: &Path, bytes: &[u8], mode: FileMode) -> io::Result<()> {
+    // A file that the user may not write is not replaced.
+    let permissions = match File::options().write(true).open(file) {
+        Ok(old) => Some(old.metadata()?.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = file.with_file_name(name);
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -151,9 +166,18 @@ fn write_new(file: &Path, bytes: &[u8], (old, mode): (&Path, FileMode)) -> io::R
     }
     #[cfg(not(unix))]
     let _ = mode;
-    let mut new = options.open(file)?;
-    if let Ok(old) = fs::metadata(old) {
-        new.set_permissions(old.permissions())?;
+    let created = options.open(&new)?;
+    let written = write_new(created, bytes, permissions).and_then(|()| fs::rename(&new, file));
+    if written.is_err() {
+        // The error of the write is reported.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+fn write_new(mut new: File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    if let Some(permissions) = permissions {
+        new.set_permissions(permissions)?;
     }
     new.write_all(bytes)?;
     new.sync_all()
@@ -201,6 +225,30 @@ mod tests {
         assert!(kind.is_char_device());
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_permissions_are_retained() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        symlink("second", path("first")).unwrap();
+        symlink("target", path("second")).unwrap();
+        // The target of the links does not exist at first.
+        for mode in [0o640, 0o600] {
+            replace_file(&path("first"), b"text").unwrap();
+            fs::set_permissions(path("target"), Permissions::from_mode(mode)).unwrap();
+            replace_file(&path("first"), b"text").unwrap();
+            let target = fs::symlink_metadata(path("target")).unwrap();
+            assert_eq!(target.permissions().mode() & 0o777, mode);
+            assert!(path("second").is_symlink() && path("first").is_symlink());
+        }
+        symlink("loop", path("loop")).unwrap();
+        assert!(replace_file(&path("loop"), b"text").is_err());
+        assert!(path("loop").is_symlink());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 4);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod arguments;
 mod commands;
 mod elicit;
 mod exit;
+mod file_lock;
 mod files;
 mod hosts;
 mod render;

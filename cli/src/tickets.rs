@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, SystemTime};
 
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
@@ -13,15 +11,13 @@ use treenail::tasks::TaskTicket;
 
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
+use crate::file_lock::FileLock;
 use crate::files::{FileMode, read_file, replace_file_with};
 use crate::server::target_words;
 use crate::terminal::Terminal;
 
 /// Maximum number of tickets of one server; further ones replace the oldest.
 const MAX_TICKETS: usize = 1_000;
-
-/// Time after which the lock of another process counts as left behind.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Tickets of one server.
 #[derive(Debug)]
@@ -78,7 +74,7 @@ impl TicketFile {
 
     /// Checks that tickets can be stored.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
-        let _lock = Lock::acquire(&self.path)?;
+        let _lock = self.lock()?;
         read_tickets(&self.path).map(drop)
     }
 
@@ -102,8 +98,16 @@ impl TicketFile {
         }
     }
 
+    /// Waits for the lock of all tickets, which processes hold while they change a file.
+    fn lock(&self) -> Result<FileLock, Failure> {
+        let folder = self.path.parent().unwrap_or(&self.path);
+        create_private(folder).map_err(Failure::io(format!("`{}`", folder.display())))?;
+        let path = folder.join("lock");
+        FileLock::acquire(&path).map_err(Failure::io(format!("`{}`", path.display())))
+    }
+
     fn change(&self, change: impl FnOnce(&mut Vec<TaskTicket>)) -> Result<(), Failure> {
-        let _lock = Lock::acquire(&self.path)?;
+        let _lock = self.lock()?;
         let mut stored = read_tickets(&self.path)?;
         stored.server.clone_from(&self.server);
         change(&mut stored.tasks);
@@ -193,41 +197,6 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(base.join("treenail").join("tasks"))
 }
 
-/// Lock file of a file of tickets, removed when it is dropped.
-struct Lock(PathBuf);
-
-impl Lock {
-    fn acquire(file: &Path) -> Result<Self, Failure> {
-        let folder = file.parent().unwrap_or(file);
-        create_private(folder).map_err(Failure::io(format!("`{}`", folder.display())))?;
-        let path = file.with_extension("lock");
-        loop {
-            match fs::File::create_new(&path) {
-                Ok(_) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Failure::io(format!("`{}`", path.display()))(error)),
-            }
-            let changed = fs::metadata(&path).and_then(|metadata| metadata.modified());
-            // The clock may have been set back since.
-            let age = changed.map(|changed| match SystemTime::now().duration_since(changed) {
-                Ok(age) => age,
-                Err(ahead) => ahead.duration(),
-            });
-            if age.is_ok_and(|age| age > LOCK_TIMEOUT) {
-                let _ = fs::remove_file(&path);
-            } else {
-                sleep(Duration::from_millis(10));
-            }
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 /// Creates a folder for the user only, on Unix.
 fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
@@ -239,7 +208,28 @@ fn create_private(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn concurrent_changes_are_all_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TicketFile {
+            path: folder.path().join("server.json"),
+            server: "server".to_owned(),
+        };
+        let add = &|task: usize| {
+            let ticket = json!({"task": task.to_string(), "tool": "build", "revision": "2026-07-28", "created": 1});
+            file.add(&serde_json::from_value(ticket).unwrap()).unwrap();
+        };
+        std::thread::scope(|scope| {
+            for task in 0..8 {
+                scope.spawn(move || add(task));
+            }
+        });
+        assert_eq!(read_tickets(&file.path).unwrap().tasks.len(), 8);
+    }
 
     #[test]
     fn a_described_target_has_no_secrets() {

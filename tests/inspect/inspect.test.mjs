@@ -1,9 +1,13 @@
 // `treenail inspect` in headless Chromium, with a real server.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
-import { click, field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, violations, waitForText } from "./page.mjs";
+import { click, field, fill, openEntry, openPage, press, screenshot, startBrowser, startInspector, startWithBrowser, violations, waitForText } from "./page.mjs";
+
+/** A dialog that takes input. */
+const DIALOG = "dialog[open]:not([inert])";
 
 let browser;
 let inspector;
@@ -45,6 +49,7 @@ for (const revision of ["2026-07-28", "2025-11-25"]) {
     it("follows changes of the list of tools", () => followLists());
     it("completes arguments of prompts and templates", () => completeArguments());
     it("logs every message", () => logMessages());
+    it("keeps the text of numbers", () => keepNumbers());
   });
 }
 
@@ -103,7 +108,7 @@ async function showProgress() {
 async function answerElicitation() {
   await openEntry(page, "tools/haul_out");
   await press(page, "Call tool");
-  await page.waitForSelector("dialog[open]");
+  await page.waitForSelector(DIALOG);
   await waitForText(page, "Boatyard asks for input", "dialog");
   await press(page, "Send", "dialog");
   await waitForText(page, "required", "dialog .field-error");
@@ -116,7 +121,7 @@ async function answerElicitation() {
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog", { hidden: true });
   await press(page, "1 request waits for you");
-  await page.waitForSelector("dialog[open]");
+  await page.waitForSelector(DIALOG);
   await fill(page, "Skipper", "Ada", "dialog");
   await fill(page, "Day", "2026-12-01", "dialog");
   await fill(page, "slip", "South, with a crane", "dialog");
@@ -124,7 +129,7 @@ async function answerElicitation() {
   await waitForText(page, "Ada on 2026-12-01 at the south slip, crew of 4, not insured, no note", ".call-body");
   await page.waitForSelector("dialog", { hidden: true });
   await press(page, "Call tool");
-  await page.waitForSelector("dialog[open]");
+  await page.waitForSelector(DIALOG);
   await press(page, "Decline", "dialog");
   await waitForText(page, "The tool failed", ".call-head");
 }
@@ -240,6 +245,44 @@ async function logMessages() {
   await waitForText(page, "0 messages", ".messages");
 }
 
+async function keepNumbers() {
+  const value = async (label) => (await field(page, label, ".detail")).evaluate((one) => one.value);
+  await openEntry(page, "tools/find_hull");
+  // The default of the schema.
+  assert.equal(await value("number"), "9007199254740993");
+  await fill(page, "number", "9007199254740995", ".detail");
+  await fill(page, "length", "7.50", ".detail");
+  await press(page, "Call tool");
+  await waitForText(page, '"number": 9007199254740995', ".call-body");
+  await press(page, "JSON", ".detail");
+  const json = await page.$eval(".json-editor", (one) => one.value);
+  assert.match(json, /"number": 9007199254740995,\s+"length": 7\.50\s/);
+  await page.$eval(".json-editor", (one) => (one.value = '{"number": 18446744073709551615, "length": 12.0}'));
+  await press(page, "Call tool");
+  await waitForText(page, '"number": 18446744073709551615,\n  "length": 12.0', ".call-body");
+  await press(page, "Form", ".detail");
+  assert.deepEqual([await value("number"), await value("length")], ["18446744073709551615", "12.0"]);
+  await click(page, ".history summary");
+  await click(page, ".history li:last-child button");
+  assert.equal(await value("number"), "9007199254740995");
+  await page.type("[aria-label='Filter messages by text']", "18446744073709551615");
+  await page.select("[aria-label='Direction of messages']", "sent");
+  await click(page, ".log li:not([hidden]) summary");
+  await waitForText(page, '"number": 18446744073709551615,\n      "length": 12.0', ".log");
+  await page.evaluate(() => {
+    URL.createObjectURL = (blob) => {
+      window.saved = blob.text();
+      return "";
+    };
+  });
+  await press(page, "Save", ".messages");
+  assert.match(await page.evaluate(() => window.saved), /"number":18446744073709551615,"length":12\.0/);
+  // The program has no larger integers.
+  await fill(page, "number", "18446744073709551616", ".detail");
+  await press(page, "Call tool");
+  await waitForText(page, "too large to be sent exactly", ".field-error");
+}
+
 describe("the page", { timeout: 120_000 }, () => {
   beforeEach(async () => {
     inspector = await startInspector();
@@ -289,7 +332,7 @@ describe("the page", { timeout: 120_000 }, () => {
     await page.keyboard.down("Control");
     await page.keyboard.press("Enter");
     await page.keyboard.up("Control");
-    await page.waitForSelector("dialog[open]");
+    await page.waitForSelector(DIALOG);
     // The focus stays in the dialog.
     for (let step = 0; step < 25; step += 1) {
       await page.keyboard.press("Tab");
@@ -334,7 +377,7 @@ describe("the page", { timeout: 120_000 }, () => {
       await check("server");
       await openEntry(page, "tools/haul_out");
       await press(page, "Call tool");
-      await page.waitForSelector("dialog[open]");
+      await page.waitForSelector(DIALOG);
       await check("elicitation");
       await press(page, "Cancel", "dialog");
       await openEntry(page, "tools/christen");
@@ -360,7 +403,7 @@ describe("the page", { timeout: 120_000 }, () => {
     await click(page, ".back");
     await click(page, "[href='#/tools/haul_out']");
     await press(page, "Call tool");
-    await page.waitForSelector("dialog[open]");
+    await page.waitForSelector(DIALOG);
     await check("elicitation");
     await press(page, "Decline", "dialog");
     await waitForText(page, "The tool failed", ".call-head");
@@ -388,11 +431,55 @@ describe("the page", { timeout: 120_000 }, () => {
     const other = await openPage(browser, inspector.url);
     await openEntry(other, "tools/haul_out");
     await press(other, "Call tool");
-    await page.waitForSelector("dialog[open]");
+    await page.waitForSelector(DIALOG);
     await press(page, "Decline", "dialog");
+    await waitForText(other, "it was answered in another tab", "dialog");
+    await press(other, "Close", "dialog");
     await other.waitForSelector("dialog", { hidden: true });
     await waitForText(other, "The tool failed", ".call-head");
     await other.browserContext().close();
+  });
+
+  it("gives no click to a request that replaces another", async () => {
+    page = await openPage(browser, inspector.url);
+    const { origin, hash } = new URL(inspector.url);
+    const headers = { authorization: `Bearer ${hash.split("=")[1]}` };
+    const post = (path, body) => fetch(`${origin}/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const { id } = await (await post("calls", { kind: "tool", target: "sign", arguments: {} })).json();
+    await waitForText(page, "asks you to open a page", DIALOG);
+    await post("calls", { kind: "tool", target: "christen", arguments: {} });
+    await page.waitForFunction(() => document.querySelector("#open-asks").textContent.startsWith("2 requests"));
+    // A user clicks where the buttons are, on everything that appears there.
+    const points = await page.$$eval("dialog button, dialog a", (all) => all.map((one) => one.getBoundingClientRect()).map(({ x, y, width, height }) => [x + width / 2, y + height / 2]));
+    const clickAll = async () => {
+      for (const [x, y] of points) await page.mouse.click(x, y);
+    };
+    await post(`calls/${id}/cancel`, {});
+    await waitForText(page, "This request is no longer open", "dialog h2");
+    await clickAll();
+    await waitForText(page, "This request is no longer open", "dialog h2");
+    await press(page, "Close", "dialog");
+    await waitForText(page, "asks for a model", "dialog h2");
+    await clickAll();
+    await page.keyboard.press("Enter");
+    await waitForText(page, "asks for a model", "dialog h2");
+    await fill(page, "Answer", "Fulmar", "dialog");
+    await press(page, "Send the answer", "dialog");
+    await page.waitForSelector("dialog", { hidden: true });
+    await openEntry(page, "tools/christen");
+    await waitForText(page, "Her name is Fulmar", ".call-body");
+  });
+
+  it("works without the text of numbers", async () => {
+    page = await openPage(browser, inspector.url, { prepare: () => delete JSON.rawJSON });
+    await openEntry(page, "tools/find_hull");
+    await fill(page, "length", "7.50", ".detail");
+    await press(page, "Call tool");
+    await waitForText(page, "too large to be sent exactly", ".field-error");
+    await fill(page, "number", "12", ".detail");
+    await press(page, "Call tool");
+    await waitForText(page, '"length": 7.5', ".call-body");
+    assert.deepEqual(page.problems, []);
   });
 
   it("connects again, and reports the end of the program", async () => {
@@ -402,6 +489,24 @@ describe("the page", { timeout: 120_000 }, () => {
     await page.waitForSelector("[href='#/tools/plane']");
     await inspector.close();
     await page.waitForSelector("#status[data-status=gone]");
+  });
+
+  it("opens from a file, which is deleted then", async () => {
+    const opened = await startWithBrowser();
+    try {
+      page = await openPage(browser, `file://${opened.file}`);
+      assert.ok(!existsSync(opened.file));
+      assert.deepEqual(page.problems, []);
+      const { origin } = new URL(opened.url);
+      assert.equal(page.url(), `${origin}/#/tools`);
+      const other = await (await browser.createBrowserContext()).newPage();
+      await other.goto(`${origin}/#code=used`);
+      await waitForText(other, "This page could not be opened: the link was used already, or has expired.");
+      await waitForText(other, "Open the URL that `treenail inspect` printed");
+      await other.browserContext().close();
+    } finally {
+      await opened.close();
+    }
   });
 
   it("needs the token", async () => {

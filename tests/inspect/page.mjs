@@ -1,8 +1,10 @@
 // Starts `treenail inspect` with a server, and Chromium with its page.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -29,10 +31,26 @@ export async function startBrowser() {
 }
 
 /** Starts the program. `close` ends it. */
-export async function startInspector(...args) {
-  const child = spawn(treenail, ["inspect", "--no-open", ...args, "--", server, "boatyard"], {
+export function startInspector(...args) {
+  return spawnInspector(["--no-open", ...args], {});
+}
+
+/** Starts the program, which opens the browser. Returns also the file that it opens. */
+export async function startWithBrowser() {
+  const folder = mkdtempSync(`${tmpdir()}/inspect-`);
+  const pipe = `${folder}/pipe`;
+  execFileSync("mkfifo", [pipe]);
+  writeFileSync(`${folder}/xdg-open`, `#!/bin/sh\necho "$1" > '${pipe}'\n`, { mode: 0o700 });
+  const inspector = await spawnInspector([], { PATH: `${folder}:${process.env.PATH}` });
+  const file = (await readFile(pipe, "utf8")).trim();
+  await rm(folder, { recursive: true });
+  return { ...inspector, file };
+}
+
+async function spawnInspector(args, env) {
+  const child = spawn(treenail, ["inspect", ...args, "--", server, "boatyard"], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NO_COLOR: "1" },
+    env: { ...process.env, NO_COLOR: "1", ...env },
   });
   let errors = "";
   child.stderr.on("data", (data) => (errors += data));
@@ -49,8 +67,8 @@ export async function startInspector(...args) {
   return { url, close };
 }
 
-/** Opens the page of an inspector, and records its requests and errors. */
-export async function openPage(browser, url, { width = 1360, height = 860, theme = "light" } = {}) {
+/** Opens the page of an inspector, and records its requests and errors. `prepare` runs in the page before its scripts. */
+export async function openPage(browser, url, { width = 1360, height = 860, theme = "light", prepare = null } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const requests = [];
@@ -64,6 +82,7 @@ export async function openPage(browser, url, { width = 1360, height = 860, theme
     { name: "prefers-color-scheme", value: theme },
     { name: "prefers-reduced-motion", value: "reduce" },
   ]);
+  if (prepare) await page.evaluateOnNewDocument(prepare);
   await page.goto(url);
   await page.waitForSelector("#status[data-status=connected]");
   page.requests = requests;
@@ -98,6 +117,7 @@ export function click(page, selector) {
 
 /** Returns the control with a label, within an element. */
 export async function field(page, label, within = "body") {
+  await page.waitForSelector("dialog[inert]", { hidden: true });
   const handle = await page.evaluateHandle(
     (text, scope) => {
       const labels = [...document.querySelectorAll(`${scope} label`)].filter((one) => one.textContent.trim() === text && one.checkVisibility());
@@ -129,7 +149,7 @@ export async function fill(page, label, value, within) {
 export async function press(page, name, within = "body") {
   await clickFound(async () => {
     const handle = await page.waitForFunction(
-      (text, scope) => [...document.querySelectorAll(`${scope} button`)].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility()),
+      (text, scope) => [...document.querySelectorAll(`${scope} button`)].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === text && one.checkVisibility() && !one.closest("[inert]")),
       {},
       name,
       within,

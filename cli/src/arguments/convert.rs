@@ -48,9 +48,14 @@ pub(super) fn missing_arguments<'a>(
     tool: &'a Tool,
     arguments: &'a Map<String, Value>,
 ) -> impl Iterator<Item = &'a str> {
-    let required = tool.input_schema.get("required").and_then(Value::as_array);
+    let schema = &*tool.input_schema;
+    let required = schema.get("required").and_then(Value::as_array);
     let names = required.into_iter().flatten().filter_map(Value::as_str);
-    names.filter(|name| !arguments.contains_key(*name))
+    let has_default = |name: &str| {
+        let property = schema.get("properties").and_then(|it| it.get(name));
+        property.is_some_and(|property| property.get("default").is_some())
+    };
+    names.filter(move |name| !arguments.contains_key(*name) && !has_default(name))
 }
 
 /// Returns the schema of an argument. An unlisted name is an error, unless the schema explicitly allows additional
@@ -210,6 +215,20 @@ mod tests {
         });
         let schema: JsonObject = serde_json::from_value(schema).unwrap();
         Tool::new("weather", schema)
+    }
+
+    #[test]
+    fn a_required_argument_with_a_default_is_not_missing() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}, "c": true},
+            "required": ["a", "b", "c", "d"],
+        });
+        let schema: JsonObject = serde_json::from_value(schema).unwrap();
+        let tool = Tool::new("add", schema);
+        let given = Map::from_iter([("a".to_owned(), json!(1))]);
+        let missing: Vec<_> = missing_arguments(&tool, &given).collect();
+        assert_eq!(missing, ["c", "d"]);
     }
 
     fn check(typed: &[&str], expected: Result<Value, &str>) {

@@ -20,7 +20,7 @@ pub(crate) struct Generate {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Check that the file of `--output` is up to date, without writing it
+    /// Check that the file of `--output` is up to date, without writing it; exits with 9 if it is not
     #[arg(long, requires = "output", help_heading = "Output")]
     check: bool,
 
@@ -78,7 +78,8 @@ fn check_file(file: &Path, text: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Success);
     }
     let message = format!("`{name}` is not up to date with the lock file");
-    Err(Failure::new(Exit::Io, message).note("run the command without `--check` to update it"))
+    let failure = Failure::new(Exit::Breaking, message);
+    Err(failure.note("run the command without `--check` to update it"))
 }
 
 fn generate_failure(error: Error) -> Failure {

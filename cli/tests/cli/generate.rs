@@ -46,8 +46,11 @@ fn client_is_generated_and_checked() {
     let message = format!(
         "error: `{file}` is not up to date with the lock file\n note: run the command without `--check` to update it\n"
     );
-    stale.check(8, "", &message);
+    stale.check(9, "", &message);
     assert_eq!(fs::read_to_string(&file).unwrap(), "");
+    fs::remove_file(&file).unwrap();
+    let missing = run_alone(&["generate", &lock, "-o", &file, "--check"]);
+    assert_eq!(missing.code, 8, "{}", missing.stderr);
 }
 
 #[test]

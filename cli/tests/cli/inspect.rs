@@ -25,10 +25,13 @@ struct Answer {
 
 impl Inspector {
     fn start(target: &[&str]) -> Self {
+        Self::start_with(&[&["--no-open"], target].concat(), |_| {})
+    }
+
+    fn start_with(arguments: &[&str], configure: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
-        command
-            .args(["inspect", "--no-open", "--quiet"])
-            .args(target);
+        command.args(["inspect", "--quiet"]).args(arguments);
+        configure(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
         let mut url = String::new();
@@ -275,4 +278,44 @@ fn a_server_that_does_not_start_is_reported() {
     );
     let call = json!({"kind": "tool", "target": "add"});
     assert_eq!(inspector.post("calls", &call).0, 503);
+}
+
+/// A program `xdg-open` that writes its arguments to a pipe.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_is_started_with_a_private_file_that_is_deleted_after_its_use() {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (opener, pipe) = (folder.path().join("xdg-open"), folder.path().join("pipe"));
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    fs::write(&opener, "#!/bin/sh\necho \"$*\" > \"$PIPE\"\n").unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o700)).unwrap();
+
+    let inspector = Inspector::start_with(&["--", "/does/not/exist"], |command| {
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{path}", folder.path().display());
+        command.env("PATH", path).env("PIPE", &pipe);
+    });
+    let arguments = fs::read_to_string(&pipe).unwrap();
+    let file = Path::new(arguments.trim_end());
+    assert_eq!(
+        fs::metadata(file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let text = fs::read_to_string(file).unwrap();
+    let url = text
+        .split('"')
+        .find_map(|part| part.strip_prefix("0; url=http://"));
+    let (address, code) = url.unwrap().split_once("/#code=").unwrap();
+    assert_eq!(address, inspector.address);
+
+    let code = json!({ "code": code });
+    let (status, token) = inspector.post("token", &code);
+    assert_eq!((status, token), (200, json!({ "token": inspector.token })));
+    assert!(!file.exists());
+    assert_eq!(inspector.post("token", &code).0, 401);
 }

@@ -1,9 +1,9 @@
 //! `treenail read` and `treenail prompt`.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use crate::process::{command, run, test_server};
+use crate::process::{command, outcome_of, run, test_server};
 
 #[test]
 fn resource_is_written_to_a_pipe_unchanged() {
@@ -26,6 +26,44 @@ fn resource_is_saved_to_a_file() {
 
     let lost = run(&["read", "data://bytes", "-o", "/no/such/directory/file"]);
     assert_eq!(lost.code, 8, "{}", lost.stderr);
+}
+
+/// A limit of the size of files makes the write fail, as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_failed_write_retains_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large");
+    fs::write(&path, "old").unwrap();
+    let read = command(&test_server(), &["read", "data://large", "-o"]);
+    let words: Vec<_> = read.get_args().collect();
+    let (options, server) = words.split_at(3);
+    let mut limited = Command::new("sh");
+    // The limit is an error of the write, and no signal.
+    limited.args(["-c", "trap '' 25; ulimit -f 8; exec \"$@\"", "sh"]);
+    limited.arg(read.get_program()).args(options).arg(&path);
+    limited.args(server).stdin(Stdio::null());
+    let failed = outcome_of(limited.output().unwrap());
+    assert_eq!(failed.code, 8, "{}", failed.stderr);
+    assert_eq!(fs::metadata(&path).unwrap().len(), 3, "the old content");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_behind_standard_output_is_written_and_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("output");
+    let output = fs::File::create(&path).unwrap();
+    fs::hard_link(&path, folder.path().join("other")).unwrap();
+    let mut read = command(
+        &test_server(),
+        &["read", "note://Oslo/3", "-q", "-o", "/dev/stdout"],
+    );
+    let status = read.stdin(Stdio::null()).stdout(output).status().unwrap();
+    assert!(status.success());
+    let other = fs::read_to_string(folder.path().join("other")).unwrap();
+    assert_eq!(other, "Oslo on day 3");
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn tickets_are_private() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     let files: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
-    assert_eq!(files.len(), 1);
+    assert_eq!(files.len(), 2, "the tickets and the lock");
     for file in files {
         assert_eq!(mode(&file.unwrap().path()), 0o600);
     }

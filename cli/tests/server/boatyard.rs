@@ -62,6 +62,13 @@ struct Offer {
     days: u32,
 }
 
+#[mcp_type]
+struct Hull {
+    number: u64,
+    /// Meters
+    length: f64,
+}
+
 #[mcp_form]
 enum Slip {
     North,
@@ -205,6 +212,12 @@ impl Boatyard {
         Err(ToolError::new(
             "the ropes are wet: dry them for two days first",
         ))
+    }
+
+    /// Find a boat by the number of its hull, which JavaScript cannot represent.
+    #[tool(read_only, title = "Find a hull")]
+    fn find_hull(&self, #[arg(default = 9_007_199_254_740_993)] number: u64, length: f64) -> Hull {
+        Hull { number, length }
     }
 
     /// Move the tide by one step.

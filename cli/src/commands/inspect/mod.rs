@@ -11,9 +11,11 @@ mod link;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use tokio::net::TcpListener;
+use tokio::time::sleep;
 use treenail::auth::Browser;
 
 use self::http::Guard;
@@ -23,6 +25,9 @@ use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
 use crate::server::until_interrupted;
 use crate::terminal::Terminal;
+
+/// Time for the browser to start and to load the page.
+const CODE_LIFETIME: Duration = Duration::from_secs(120);
 
 /// Explore a server in the browser: call tools with forms, read resources, answer its requests, watch every message
 #[derive(Debug, Args)]
@@ -55,13 +60,17 @@ impl Inspect {
         let link = Link::new(self.server, terminal, &hub)?;
         announce(&guard, self.no_open, terminal)?;
         link.connect().await;
-        let app = api::App {
+        let app = Arc::new(api::App {
             hub,
             link: Arc::clone(&link),
             guard,
+        });
+        let expiry = async {
+            sleep(CODE_LIFETIME).await;
+            app.guard.expire_code();
         };
         let serving = async {
-            http::serve(listener, Arc::new(app)).await;
+            tokio::join!(http::serve(listener, Arc::clone(&app)), expiry);
             Ok(())
         };
         let served = until_interrupted(serving).await;
@@ -82,9 +91,13 @@ fn announce(guard: &Guard, no_open: bool, terminal: &Terminal) -> Result<(), Fai
     if no_open {
         return Ok(());
     }
-    // Other users can see the arguments of processes, so this URL is valid once.
-    if let Err(error) = Browser::launch(&guard.one_time_url()?) {
-        let note = format!("the browser could not be opened ({error}); open the URL above");
+    let launched = guard.one_time_file().and_then(|file| {
+        Browser::launch_file(&file).map_err(Failure::io("no program could be started"))
+    });
+    if let Err(failure) = launched {
+        guard.expire_code();
+        let reason = failure.message();
+        let note = format!("the browser could not be opened ({reason}); open the URL above");
         terminal.print_note(&note);
     }
     Ok(())

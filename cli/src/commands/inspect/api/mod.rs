@@ -137,7 +137,7 @@ fn redeem(app: &App, input: Value) -> Result<Value, Refused> {
         Some(token) => Ok(json!({ "token": token })),
         None => Err((
             StatusCode::UNAUTHORIZED,
-            "the code is invalid, or was used already".to_owned(),
+            "the link was used already, or has expired".to_owned(),
         )),
     }
 }

@@ -1,5 +1,6 @@
 //! Access to the page: only for requests of this page, and only with its token.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use base64::Engine;
@@ -9,6 +10,7 @@ use http::{HeaderMap, Method};
 use ring::hmac::{self, HMAC_SHA256, Key, Tag};
 use ring::rand::{SecureRandom, SystemRandom};
 
+use super::redirect::RedirectFile;
 use crate::exit::{Exit, Failure};
 
 /// Number of random bytes of a token.
@@ -26,8 +28,14 @@ pub(crate) struct Guard {
     /// Key of the tags. Tags are compared in constant time.
     key: Key,
     token_tag: Tag,
-    /// Tag of the code for the browser that this program opens, until it is used.
-    code: Mutex<Option<Tag>>,
+    /// Code for the browser that this program opens, until it is used or expires.
+    code: Mutex<Option<Code>>,
+}
+
+/// One-time code, with the file that contains it. The file is deleted with the code.
+struct Code {
+    tag: Tag,
+    _file: RedirectFile,
 }
 
 /// Reason to refuse a request.
@@ -61,21 +69,29 @@ impl Guard {
         format!("http://127.0.0.1:{}/#token={}", self.port, self.token)
     }
 
-    /// Returns a URL of the page that is valid once. It replaces an earlier one.
-    pub(crate) fn one_time_url(&self) -> Result<String, Failure> {
+    /// Returns a file that leads to the page with a code that is valid once. It replaces an earlier one.
+    pub(crate) fn one_time_file(&self) -> Result<PathBuf, Failure> {
         let code = random_text()?;
+        let url = format!("http://127.0.0.1:{}/#code={code}", self.port);
+        let file = RedirectFile::create(&url).map_err(Failure::io("a temporary file"))?;
+        let path = file.path().to_owned();
         let tag = hmac::sign(&self.key, code.as_bytes());
-        *self.code.lock().unwrap_or_else(PoisonError::into_inner) = Some(tag);
-        Ok(format!("http://127.0.0.1:{}/#code={code}", self.port))
+        *self.code.lock().unwrap_or_else(PoisonError::into_inner) = Some(Code { tag, _file: file });
+        Ok(path)
     }
 
-    /// Returns the token for a code that has not been used.
+    /// Returns the token for a code that has not been used and has not expired.
     pub(crate) fn redeem(&self, code: &str) -> Option<&str> {
         let mut open = self.code.lock().unwrap_or_else(PoisonError::into_inner);
-        let tag = open.as_ref()?;
+        let tag = &open.as_ref()?.tag;
         hmac::verify(&self.key, code.as_bytes(), tag.as_ref()).ok()?;
         *open = None;
         Some(&self.token)
+    }
+
+    /// Makes the code invalid.
+    pub(crate) fn expire_code(&self) {
+        *self.code.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Checks that a request is for this page and sent by it, or by the user: host name, origin and site.
@@ -138,6 +154,9 @@ fn random_text() -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     fn headers(values: &[(&'static str, &str)]) -> HeaderMap {
@@ -212,15 +231,34 @@ mod tests {
         assert!(!format!("{guard:?}").contains(token));
     }
 
+    /// Returns the code in a file.
+    fn code_of(file: &Path) -> String {
+        let text = fs::read_to_string(file).unwrap();
+        let (_, rest) = text.split_once("#code=").unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+
     #[test]
     fn a_code_is_valid_once() {
         let guard = Guard::new(4000).unwrap();
         assert_eq!(guard.redeem(""), None);
-        let url = guard.one_time_url().unwrap();
-        let code = url.split_once("code=").unwrap().1;
+        let file = guard.one_time_file().unwrap();
+        let code = code_of(&file);
         assert_eq!(guard.redeem("x"), None);
-        let token = guard.redeem(code).unwrap().to_owned();
+        assert!(file.exists());
+        let token = guard.redeem(&code).unwrap().to_owned();
         assert!(guard.url().ends_with(&token));
-        assert_eq!(guard.redeem(code), None);
+        assert_eq!(guard.redeem(&code), None);
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn an_expired_code_is_invalid() {
+        let guard = Guard::new(4000).unwrap();
+        let file = guard.one_time_file().unwrap();
+        let code = code_of(&file);
+        guard.expire_code();
+        assert_eq!(guard.redeem(&code), None);
+        assert!(!file.exists());
     }
 }

@@ -3,6 +3,7 @@
 mod assets;
 mod body;
 mod guard;
+mod redirect;
 mod respond;
 
 use std::convert::Infallible;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::launcher;
@@ -57,6 +58,19 @@ impl Browser {
     /// If the URL is not accepted, or no program can open it.
     pub fn launch(url: &str) -> std::io::Result<()> {
         launcher::open(url)
+    }
+
+    /// Opens an HTML file in the browser of this computer, for pages of the program itself. Returns after the browser has been
+    /// started.
+    ///
+    /// Other users of the computer may see the path, but not the content if the file is private. A file can thus lead to a URL that
+    /// contains a secret.
+    ///
+    /// # Errors
+    ///
+    /// If the path is not absolute, or no program can open the file.
+    pub fn launch_file(file: &Path) -> std::io::Result<()> {
+        launcher::open_file(file)
     }
 
     /// Sets the port of the listener, for authorization servers that compare it. Default: a free one.
