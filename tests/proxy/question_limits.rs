@@ -8,7 +8,7 @@ use treenail::prelude::*;
 
 use crate::questions::{accepting, asking, settle, slow_user};
 use crate::script::{legacy_server, text, tools};
-use crate::station::{LEGACY, client_of, gateway};
+use crate::station::{LEGACY, MODERN, client_of, gateway};
 
 #[tokio::test]
 async fn open_questions_of_a_call_are_bounded() {
@@ -97,4 +97,46 @@ async fn a_question_for_a_cancelled_call_reaches_no_other_client_after_many_call
         "{result:?}"
     );
     assert!(asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_malformed_answer_ends_its_call_for_the_questions_of_other_clients() {
+    for malformed in [
+        r#""result":3"#,
+        r#""result":{"content":[}"#,
+        r#""error":{"code":"none"}"#,
+    ] {
+        for caller in [LEGACY, MODERN] {
+            let call: Arc<Mutex<Option<Value>>> = Arc::default();
+            let server = legacy_server(&tools(&["bad", "ask"]), move |message, line| {
+                if message["params"]["name"] == "bad" {
+                    let id = &message["id"];
+                    line.send_text(format!(r#"{{"jsonrpc":"2.0","id":{id},{malformed}}}"#));
+                } else if message["params"]["name"] == "ask" {
+                    *call.lock().unwrap() = Some(message.clone());
+                    line.send(&json!({
+                        "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                        "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+                    }));
+                } else if message["id"] == "q" {
+                    let call = call.lock().unwrap().take();
+                    line.answer(&call.unwrap(), &text(&message.to_string()));
+                }
+                true
+            });
+            let (gateway, proxy) = gateway();
+            proxy.mount(server).unwrap().connected().await;
+            let one = client_of(&gateway, caller).build().await.unwrap();
+            let asked = Arc::default();
+            let two = accepting(client_of(&gateway, caller), &asked)
+                .build()
+                .await
+                .unwrap();
+            let failed = one.call_tool("script.bad", ()).await.unwrap();
+            assert_eq!(failed.is_error, Some(true), "{caller} {malformed}");
+            let result = two.call_tool("script.ask", ()).await.unwrap();
+            let answer = result.as_text().unwrap();
+            assert!(answer.contains("accept"), "{caller} {malformed}: {answer}");
+        }
+    }
 }
