@@ -18,6 +18,7 @@ mod question_limits;
 mod questions;
 mod script;
 mod station;
+mod subscription_faults;
 mod subscriptions;
 mod tasks;
 mod uris;

@@ -117,6 +117,11 @@ impl Tap {
         });
     }
 
+    /// Notes that these resources may have been updated.
+    pub(crate) fn note_updates<'a>(&self, uris: impl Iterator<Item = &'a String>) {
+        self.note(|news| news.updated.extend(uris.cloned()));
+    }
+
     /// Notes that the lists may have changed.
     pub(crate) fn note_lists(&self) {
         self.note(|news| news.lists = true);
