@@ -14,6 +14,7 @@ mod faults;
 mod features;
 mod lifecycle;
 mod list_faults;
+mod new_sessions;
 mod question_limits;
 mod questions;
 mod script;

@@ -38,8 +38,14 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
     let mut open = BTreeSet::new();
     let mut failed = BTreeSet::new();
     let mut failures = 0;
-    let mut is_first = true;
+    let mut sessions = link.tap.sessions.subscribe();
+    let mut earlier = None;
     loop {
+        let current = *sessions.borrow_and_update();
+        if earlier != Some(current) {
+            // A new session has no subscriptions.
+            open.clear();
+        }
         let mut wanted = wanted(upstream, resources);
         let failed_before = std::mem::take(&mut failed);
         for uri in wanted.difference(&open) {
@@ -57,16 +63,26 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
                 report(upstream, uri, &error);
             }
         }
-        if std::mem::take(&mut is_first) && !wanted.is_empty() {
+        match earlier.replace(current) {
             // Updates since the last connection are unknown.
-            link.tap.note(|news| news.updates_lost = true);
+            None if !wanted.is_empty() => link.tap.note(|news| news.updates_lost = true),
+            // So are all changes since the end of the earlier session.
+            Some(earlier) if earlier != current => link.tap.missed(),
+            _ => {}
         }
         wanted.retain(|uri| !failed.contains(uri));
         open = wanted;
-        // So are those since the first attempt to subscribe.
+        // Updates since a failed attempt to subscribe are unknown too.
         link.tap.note_updates(open.intersection(&failed_before));
         failures = if failed.is_empty() { 0 } else { failures + 1 };
-        race(resources.changed(), retry_delay(upstream, failures)).await;
+        let renewed = async {
+            // The tap outlives the receiver.
+            let _ = sessions.changed().await;
+            // A server that ends each session at once is asked only so often.
+            tokio::time::sleep(upstream.limits.refresh_interval).await;
+        };
+        let changed = race(resources.changed(), renewed);
+        race(changed, retry_delay(upstream, failures)).await;
     }
 }
 
