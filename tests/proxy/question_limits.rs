@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use treenail::prelude::*;
+use treenail::proxy::ProxyLimits;
 
-use crate::questions::{accepting, asking, settle, slow_user};
+use crate::questions::{accepting, asking, raw, settle, slow_user};
 use crate::script::{legacy_server, text, tools};
-use crate::station::{LEGACY, client_of, gateway};
+use crate::station::{LEGACY, MODERN, client_of, gateway, remote, station};
 
 #[tokio::test]
 async fn open_questions_of_a_call_are_bounded() {
@@ -97,4 +98,81 @@ async fn a_question_for_a_cancelled_call_reaches_no_other_client_after_many_call
         "{result:?}"
     );
     assert!(asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_malformed_answer_ends_its_call_for_the_questions_of_other_clients() {
+    for malformed in [
+        r#""result":3"#,
+        r#""result":{"content":[}"#,
+        r#""error":{"code":"none"}"#,
+    ] {
+        for caller in [LEGACY, MODERN] {
+            let call: Arc<Mutex<Option<Value>>> = Arc::default();
+            let server = legacy_server(&tools(&["bad", "ask"]), move |message, line| {
+                if message["params"]["name"] == "bad" {
+                    let id = &message["id"];
+                    line.send_text(format!(r#"{{"jsonrpc":"2.0","id":{id},{malformed}}}"#));
+                } else if message["params"]["name"] == "ask" {
+                    *call.lock().unwrap() = Some(message.clone());
+                    line.send(&json!({
+                        "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                        "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+                    }));
+                } else if message["id"] == "q" {
+                    let call = call.lock().unwrap().take();
+                    line.answer(&call.unwrap(), &text(&message.to_string()));
+                }
+                true
+            });
+            let (gateway, proxy) = gateway();
+            proxy.mount(server).unwrap().connected().await;
+            let one = client_of(&gateway, caller).build().await.unwrap();
+            let asked = Arc::default();
+            let two = accepting(client_of(&gateway, caller), &asked)
+                .build()
+                .await
+                .unwrap();
+            let failed = one.call_tool("script.bad", ()).await.unwrap();
+            assert_eq!(failed.is_error, Some(true), "{caller} {malformed}");
+            let result = two.call_tool("script.ask", ()).await.unwrap();
+            let answer = result.as_text().unwrap();
+            assert!(answer.contains("accept"), "{caller} {malformed}: {answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn waiting_calls_of_one_client_leave_places_for_others() {
+    let (station, _) = station();
+    let (gateway, proxy) = gateway();
+    let limits = ProxyLimits::default()
+        .waiting_calls(3)
+        .waiting_calls_per_client(1);
+    let proxy = proxy.limits(limits);
+    // Over one connection to a server, a question that may be for several clients reaches none.
+    for name in ["one", "two"] {
+        let mounted = proxy.mount(remote(name, &station, LEGACY)).unwrap();
+        mounted.connected().await;
+    }
+    // No user answers, so the calls wait.
+    let first = raw(&gateway, "anna", json!({"name": "one.book"})).await;
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let refused = raw(&gateway, "anna", json!({"name": "two.book"})).await;
+    assert_eq!(refused["isError"], true, "{refused}");
+    let reason = refused["content"][0]["text"].as_str().unwrap();
+    assert!(
+        reason.contains("too many calls of this client wait"),
+        "{reason}"
+    );
+    let other = raw(&gateway, "eve", json!({"name": "two.book"})).await;
+    assert_eq!(other["resultType"], "input_required", "{other}");
+    // A call that continues may wait again.
+    let key = first["inputRequests"].as_object().unwrap().keys().next();
+    let next = json!({
+        "name": "one.book", "requestState": first["requestState"],
+        "inputResponses": {key.unwrap(): {"action": "accept", "content": {"nights": 2}}},
+    });
+    let next = raw(&gateway, "anna", next).await;
+    assert_eq!(next["resultType"], "input_required", "{next}");
 }

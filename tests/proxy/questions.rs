@@ -407,7 +407,11 @@ fn as_user(server: &Server, user: &str) -> McpClientBuilder {
 }
 
 /// Sends a modern request as is, and returns the response.
-fn raw(server: &Server, user: &str, params: Value) -> impl Future<Output = Value> + use<> {
+pub(crate) fn raw(
+    server: &Server,
+    user: &str,
+    params: Value,
+) -> impl Future<Output = Value> + use<> {
     let session = as_user(server, user);
     async move {
         let client = session.build().await.unwrap();

@@ -1,12 +1,16 @@
 //! Scripted servers: the test determines every line that a server behind a proxy sends.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use tokio::sync::mpsc;
 use treenail::McpClient;
-use treenail::client::{ClientLimits, LineSession, McpClientBuilder};
+use treenail::client::{
+    ClientError, ClientLimits, LineSession, McpClientBuilder, Session, SessionFuture,
+    SessionRequest, SessionWrapper,
+};
 use treenail::proxy::Remote;
 use treenail::schema::Revision;
 
@@ -94,6 +98,28 @@ fn server(mut react: Box<React>) -> DuplexStream {
         }
     });
     ours
+}
+
+/// Session whose server ends it when the flag is set, as over HTTP: requests fail until the next handshake.
+#[derive(Debug)]
+pub(crate) struct ExpiringSession {
+    pub(crate) session: Arc<dyn Session>,
+    pub(crate) expired: Arc<AtomicBool>,
+}
+
+impl SessionWrapper for ExpiringSession {
+    fn inner(&self) -> &dyn Session {
+        &*self.session
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        if request.method == "initialize" {
+            self.expired.store(false, Ordering::SeqCst);
+        } else if self.expired.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(ClientError::SessionExpired) });
+        }
+        self.session.request(request)
+    }
 }
 
 /// A list of tools without arguments.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep, sleep_until};
 use treenail_runtime::Context;
-use treenail_runtime::client::ClientError;
+use treenail_runtime::client::{ClientError, TransportKind};
 
 use crate::calls::CallGuard;
 use crate::event::{Event, Question};
@@ -21,6 +21,7 @@ pub(crate) struct Exchange {
     reply: Option<Reply>,
     events: mpsc::Receiver<Event>,
     guard: CallGuard,
+    transport: TransportKind,
     deadline: Deadline,
 }
 
@@ -48,6 +49,7 @@ impl Exchange {
             reply: Some(link.send(id, call, round, context)),
             events,
             guard,
+            transport: link.client.session().session().transport(),
             deadline: Deadline::start(limits),
         }
     }
@@ -99,8 +101,7 @@ impl Exchange {
         if let Some(reply) = &mut self.reply {
             if let Poll::Ready(result) = reply.as_mut().poll(task) {
                 self.reply = None;
-                // After any other failure, such as a broken connection, the server may still work on the call.
-                if matches!(result, Ok(_) | Err(ClientError::Refused(_))) {
+                if is_answered(&result, self.transport) {
                     self.guard.finish();
                 }
                 return Poll::Ready(Polled::Done(result));
@@ -113,6 +114,17 @@ impl Exchange {
             }
         }
         Poll::Pending
+    }
+}
+
+/// Returns true if the server has answered, perhaps with a malformed answer. After any other failure, such as a broken connection,
+/// it may still work on the call.
+fn is_answered(result: &Result<String, ClientError>, transport: TransportKind) -> bool {
+    match result {
+        Ok(_) | Err(ClientError::Refused(_)) => true,
+        // A stream finds the call of an answer by its id. Over HTTP, another message of the response may be the malformed one.
+        Err(ClientError::Protocol(_)) => transport == TransportKind::Stream,
+        Err(_) => false,
     }
 }
 

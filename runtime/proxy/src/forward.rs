@@ -122,9 +122,8 @@ impl Forwarder<'_> {
         id: &str,
         call: WaitingCall,
     ) -> Result<Exchange, Failure> {
-        if self.waiting.is_full(self.limits) {
-            let error = RpcError::internal("too many calls of this proxy wait for their clients");
-            call.question.respond(Err(error));
+        if let Err(reason) = self.waiting.check_room(&call, self.limits) {
+            call.question.respond(Err(RpcError::internal(reason)));
             return Ok(call.exchange);
         }
         let (request, key) = (

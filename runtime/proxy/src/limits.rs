@@ -24,6 +24,9 @@ limits! {
         /// Maximum number of calls that wait at a server of the legacy era for the next round of a client of the modern era. The
         /// question of one more is refused. Default 256.
         waiting_calls: usize = 256,
+        /// Maximum number of such calls of one client: of a principal, or else of a connection. Clients over HTTP without
+        /// principals cannot be told apart, and share `waiting_calls`. Default 64.
+        waiting_calls_per_client: usize = 64,
         /// Maximum time of such a wait. After it the call is cancelled. Default 5 min.
         waiting_time: Duration = Duration::from_secs(5 * 60),
         /// Maximum number of messages of a server for one call that have not been passed on. Of further ones, progress and log

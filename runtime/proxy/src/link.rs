@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::Value;
 use treenail_runtime::Context;
@@ -30,8 +30,6 @@ pub(crate) struct Link {
     pub(crate) revision: Revision,
     session: Arc<dyn Session>,
     next_id: AtomicI64,
-    /// The least level of log messages that a server of the legacy era was asked for, as a number.
-    log_level: AtomicUsize,
 }
 
 /// Request for a server, without the parts that differ between its rounds.
@@ -56,7 +54,6 @@ impl Link {
             tap,
             session,
             next_id: AtomicI64::new(FIRST_ID),
-            log_level: AtomicUsize::new(usize::MAX),
         }
     }
 
@@ -94,6 +91,7 @@ impl Link {
                     // The client starts a session for its own request. The server has not run this one.
                     link.client.session().ping().await?;
                     link.tap.missed();
+                    link.set_log_level(level).await;
                     link.session.request(request).await
                 }
                 reply => reply,
@@ -135,13 +133,14 @@ impl Link {
         }
     }
 
-    /// Requests log messages from a server of the legacy era, if a caller wants more of them than all before.
+    /// Requests log messages from a server of the legacy era, if a caller wants more of them than all before in its
+    /// session.
     async fn set_log_level(&self, level: Option<LoggingLevel>) {
         let Some(level) = level.filter(|_| !self.revision.is_modern()) else {
             return;
         };
         let number = level as usize;
-        let before = self.log_level.fetch_min(number, Ordering::Relaxed);
+        let before = self.tap.log_level.fetch_min(number, Ordering::Relaxed);
         let session = self.client.session();
         if number < before && session.server_capabilities().logging.is_some() {
             if let Err(error) = session.logging_set_level(level).await {

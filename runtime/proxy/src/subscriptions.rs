@@ -1,7 +1,7 @@
 //! Subscriptions at a server: to the resources that clients of the proxy have subscribed to, and to changes of its lists.
 
 use std::collections::BTreeSet;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::Pin;
 
 use futures_core::Stream;
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
 use treenail_runtime::internal::{Backoff, jitter};
-use treenail_schema::SubscriptionFilter;
+use treenail_schema::{SubscriptionFilter, error_code};
 
 use crate::link::Link;
 use crate::race::{Either, race};
@@ -36,55 +36,118 @@ fn wanted(upstream: &Upstream, resources: &mut SubscribedResources) -> BTreeSet<
 async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedResources) {
     let session = link.client.session();
     let mut open = BTreeSet::new();
-    let mut is_first = true;
+    let mut failed = BTreeSet::new();
+    let mut failures = 0;
+    let mut sessions = link.tap.sessions.subscribe();
+    let mut earlier = None;
     loop {
-        let wanted = wanted(upstream, resources);
+        let current = *sessions.borrow_and_update();
+        if earlier != Some(current) {
+            // A new session has no subscriptions.
+            open.clear();
+        }
+        let mut wanted = wanted(upstream, resources);
+        let failed_before = std::mem::take(&mut failed);
         for uri in wanted.difference(&open) {
-            report(upstream, uri, session.resources_subscribe(uri).await.err());
+            if let Err(error) = session.resources_subscribe(uri).await {
+                if !failed_before.contains(uri) {
+                    report(upstream, uri, &error);
+                }
+                if !is_final(&error) {
+                    failed.insert(uri.clone());
+                }
+            }
         }
         for uri in open.difference(&wanted) {
-            report(
-                upstream,
-                uri,
-                session.resources_unsubscribe(uri).await.err(),
-            );
+            if let Err(error) = session.resources_unsubscribe(uri).await {
+                report(upstream, uri, &error);
+            }
         }
-        if std::mem::take(&mut is_first) && !wanted.is_empty() {
+        match earlier.replace(current) {
             // Updates since the last connection are unknown.
-            link.tap.note(|news| news.updates_lost = true);
+            None if !wanted.is_empty() => link.tap.note(|news| news.updates_lost = true),
+            // So are all changes since the end of the earlier session.
+            Some(earlier) if earlier != current => link.tap.missed(),
+            _ => {}
         }
+        wanted.retain(|uri| !failed.contains(uri));
         open = wanted;
-        resources.changed().await;
+        // Updates since a failed attempt to subscribe are unknown too.
+        link.tap.note_updates(open.intersection(&failed_before));
+        failures = if failed.is_empty() { 0 } else { failures + 1 };
+        let renewed = async {
+            // The tap outlives the receiver.
+            let _ = sessions.changed().await;
+            // A server that ends each session at once is asked only so often.
+            tokio::time::sleep(upstream.limits.refresh_interval).await;
+        };
+        let changed = race(resources.changed(), renewed);
+        race(changed, retry_delay(upstream, failures)).await;
     }
 }
 
-fn report(upstream: &Upstream, uri: &str, error: Option<ClientError>) {
-    if let Some(error) = error {
-        let server = &upstream.name;
-        tracing::warn!(%server, uri, %error, "a server did not accept a change of a subscription");
+fn report(upstream: &Upstream, uri: &str, error: &ClientError) {
+    let server = &upstream.name;
+    tracing::warn!(%server, uri, %error, "a server did not accept a change of a subscription");
+}
+
+/// Returns true if the same request would fail again, because the server lacks the method or the resource.
+fn is_final(error: &ClientError) -> bool {
+    let code = error.as_refused().map(|error| error.code);
+    error.is_unsupported()
+        || matches!(
+            code,
+            Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
+        )
+}
+
+/// Waits before the next attempt after this many failures in a row; forever if there are none.
+async fn retry_delay(upstream: &Upstream, failures: u32) {
+    if failures == 0 {
+        return pending().await;
     }
+    let delay = backoff(upstream).delay_with_jitter(failures, jitter());
+    tokio::time::sleep(delay).await;
+}
+
+fn backoff(upstream: &Upstream) -> Backoff {
+    Backoff {
+        initial: upstream.limits.reconnect_delay,
+        max: upstream.limits.max_reconnect_delay,
+    }
+}
+
+/// Open subscription at a server of the modern era.
+struct Listening {
+    uris: BTreeSet<String>,
+    stream: Pin<Box<Subscription>>,
 }
 
 /// Subscribes at a server of the modern era, with one request for everything.
 async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedResources) {
-    let backoff = Backoff {
-        initial: upstream.limits.reconnect_delay,
-        max: upstream.limits.max_reconnect_delay,
-    };
-    let mut failures = 0;
+    // Failures to keep a subscription open, and failures to replace an open one.
+    let (mut failures, mut replacements) = (0, 0);
     let mut since = Instant::now();
-    let mut current: Option<Pin<Box<Subscription>>> = None;
+    let mut current: Option<Listening> = None;
     loop {
-        let filter = filter(wanted(upstream, resources));
-        // The earlier subscription ends once there is a new one, so that no change is missed.
-        match link.client.session().subscriptions_listen(&filter).await {
-            Ok(subscription) => {
-                if current.is_none() {
-                    since = Instant::now();
+        let uris = wanted(upstream, resources);
+        let open = current.as_ref().map(|current| &current.uris);
+        match replace(link, &uris, open).await {
+            Ok(None) => replacements = 0,
+            Ok(Some(stream)) => {
+                match &current {
                     // Changes before it are unknown.
-                    link.tap.missed();
+                    None => {
+                        since = Instant::now();
+                        link.tap.missed();
+                    }
+                    Some(earlier) if replacements > 0 => {
+                        link.tap.note_updates(uris.difference(&earlier.uris));
+                    }
+                    Some(_) => {}
                 }
-                current = Some(Box::pin(subscription));
+                replacements = 0;
+                current = Some(Listening { uris, stream });
             }
             Err(error) if current.is_none() && error.is_unsupported() => {
                 tracing::debug!(server = %upstream.name, "the server has no subscriptions");
@@ -93,37 +156,56 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
             }
             Err(error) => {
                 tracing::debug!(server = %upstream.name, %error, "a subscription failed");
+                replacements = if is_final(&error) {
+                    0
+                } else {
+                    replacements + 1
+                };
             }
         }
         let ended = async {
-            match &mut current {
+            if let Some(Listening { stream, .. }) = &mut current {
                 // Its notifications arrive at the tap.
-                Some(subscription) => {
-                    while next(subscription).await.is_some_and(|it| it.is_ok()) {}
-                }
-                None => std::future::ready(()).await,
+                while next(stream).await.is_some_and(|it| it.is_ok()) {}
             }
         };
-        match race(ended, resources.changed()).await {
+        let retry = retry_delay(upstream, replacements);
+        match race(ended, race(resources.changed(), retry)).await {
             Either::First(()) => {
-                if current.take().is_some() && since.elapsed() >= backoff.max {
+                if current.take().is_some() && since.elapsed() >= backoff(upstream).max {
                     failures = 0;
                 }
                 failures += 1;
-                tokio::time::sleep(backoff.delay_with_jitter(failures, jitter())).await;
+                retry_delay(upstream, failures).await;
             }
-            Either::Second(()) => failures = 0,
+            Either::Second(Either::First(())) => failures = 0,
+            Either::Second(Either::Second(())) => {}
         }
     }
 }
 
+/// Opens a subscription to these resources and all lists, unless the open one is the same. The earlier subscription ends once there is
+/// a new one, so that no change is missed.
+async fn replace(
+    link: &Link,
+    uris: &BTreeSet<String>,
+    open: Option<&BTreeSet<String>>,
+) -> Result<Option<Pin<Box<Subscription>>>, ClientError> {
+    if open == Some(uris) {
+        return Ok(None);
+    }
+    let filter = filter(uris);
+    let opened = link.client.session().subscriptions_listen(&filter).await?;
+    Ok(Some(Box::pin(opened)))
+}
+
 /// Returns the filter for all lists and these resources.
-fn filter(wanted: BTreeSet<String>) -> SubscriptionFilter {
+fn filter(uris: &BTreeSet<String>) -> SubscriptionFilter {
     let mut filter = SubscriptionFilter::new();
     filter.tools_list_changed = Some(true);
     filter.prompts_list_changed = Some(true);
     filter.resources_list_changed = Some(true);
-    filter.resource_subscriptions = (!wanted.is_empty()).then(|| wanted.into_iter().collect());
+    filter.resource_subscriptions = (!uris.is_empty()).then(|| uris.iter().cloned().collect());
     filter
 }
 

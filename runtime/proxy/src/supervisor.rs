@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
 use treenail_runtime::dynamic::{Feature, FeatureSource};
-use treenail_runtime::internal::{Backoff, jitter};
+use treenail_runtime::internal::{Backoff, jitter, lists_expiry};
 use treenail_runtime::{Edit, Server, WeakServer};
 
 use crate::features::FeatureMaker;
@@ -160,7 +160,13 @@ impl Supervisor {
             + served.prompts.len()
             + served.resources.len()
             + served.templates.len();
-        self.status.send_replace(Status::Connected { features });
+        let connected = Status::Connected { features };
+        // Lists are fetched again without a change too.
+        self.status.send_if_modified(|status| {
+            let is_changed = *status != connected;
+            *status = connected;
+            is_changed
+        });
     }
 
     /// Follows the changes of a connected server. Returns the cause of the end.
@@ -203,9 +209,10 @@ impl Supervisor {
         }
     }
 
-    /// Waits for changes, or for the time to fetch lists again that could not be fetched.
+    /// Waits for changes, or for the time to fetch lists again that could not be fetched or have expired.
     async fn news(&self, link: &Link) -> News {
-        let Some((_, at)) = self.retry else {
+        let retry = self.retry.map(|(_, at)| at);
+        let Some(at) = retry.or_else(|| lists_expiry(&link.client)) else {
             return link.tap.news().await;
         };
         match race(link.tap.news(), sleep_until(at)).await {

@@ -1,11 +1,12 @@
 //! Messages of a server that are for a call, or for the proxy.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{IncomingHandler, IncomingRequest};
 use treenail_schema::{
@@ -30,6 +31,10 @@ pub(crate) struct Tap {
     server: Arc<str>,
     limits: ProxyLimits,
     pub(crate) calls: Arc<Calls>,
+    /// Number of sessions of the legacy era that were started. Over HTTP, the client starts another one if the server ends it.
+    pub(crate) sessions: watch::Sender<u64>,
+    /// The least level of log messages that a server of the legacy era was asked for in its session, as a number.
+    pub(crate) log_level: AtomicUsize,
     /// The handler of the client that has the connection.
     client: OnceLock<Weak<dyn IncomingHandler>>,
     news: Mutex<News>,
@@ -72,6 +77,8 @@ impl Tap {
             server,
             limits,
             calls: Arc::default(),
+            sessions: watch::Sender::new(0),
+            log_level: AtomicUsize::new(usize::MAX),
             client: OnceLock::new(),
             news: Mutex::default(),
             changed: Notify::new(),
@@ -106,6 +113,12 @@ impl Tap {
         let _ = self.client.set(Arc::downgrade(client));
     }
 
+    /// Notes the start of a session of the legacy era, which has no subscriptions and no log level yet.
+    pub(crate) fn note_session(&self) {
+        self.log_level.store(usize::MAX, Ordering::Relaxed);
+        self.sessions.send_modify(|number| *number += 1);
+    }
+
     /// Notes that messages may have been lost, at the client too, whose lists are out of date then.
     pub(crate) fn missed(&self) {
         if let Some(client) = self.client.get().and_then(Weak::upgrade) {
@@ -115,6 +128,11 @@ impl Tap {
             news.lists = true;
             news.updates_lost = true;
         });
+    }
+
+    /// Notes that these resources may have been updated.
+    pub(crate) fn note_updates<'a>(&self, uris: impl Iterator<Item = &'a String>) {
+        self.note(|news| news.updated.extend(uris.cloned()));
     }
 
     /// Notes that the lists may have changed.

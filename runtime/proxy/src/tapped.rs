@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use treenail_runtime::client::{IncomingHandler, IncomingRequest, Session, SessionWrapper};
+use treenail_runtime::client::{
+    IncomingHandler, IncomingRequest, Session, SessionFuture, SessionNotification, SessionWrapper,
+};
 
 use crate::tap::Tap;
 
@@ -29,6 +31,24 @@ impl SessionWrapper for TappedSession {
         tap.attach(&incoming);
         self.session
             .listen(Arc::new(TappedHandler { tap, incoming }));
+    }
+
+    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
+        let starts_session = notification.method == "notifications/initialized";
+        let started = starts_session.then(|| StartedSession(&self.tap));
+        Box::pin(async move {
+            let _started = started;
+            self.session.notify(notification).await
+        })
+    }
+}
+
+/// Session whose handshake ends. It is noted on drop: a call that is cancelled meanwhile has started a session too.
+struct StartedSession<'a>(&'a Tap);
+
+impl Drop for StartedSession<'_> {
+    fn drop(&mut self) {
+        self.0.note_session();
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use treenail_runtime::{Context, Principal};
+use treenail_runtime::{ClientIdentity, Context, Principal};
 
 use crate::event::Question;
 use crate::exchange::Exchange;
@@ -21,6 +21,25 @@ struct Table {
     next: u64,
 }
 
+impl Table {
+    /// Returns the reason if no more calls may wait, or none of this client.
+    fn check_room(
+        &self,
+        client: &ClientIdentity,
+        limits: &ProxyLimits,
+    ) -> Result<(), &'static str> {
+        let calls = self.calls.values();
+        let of_client = calls.filter(|(_, call)| call.client.is_same(client));
+        if self.calls.len() >= limits.waiting_calls {
+            Err("too many calls of this proxy wait for their clients")
+        } else if of_client.count() >= limits.waiting_calls_per_client {
+            Err("too many calls of this client wait for its answers")
+        } else {
+            Ok(())
+        }
+    }
+}
+
 /// Call that waits.
 pub(crate) struct WaitingCall {
     pub(crate) exchange: Exchange,
@@ -28,6 +47,7 @@ pub(crate) struct WaitingCall {
     pub(crate) question: Question,
     pub(crate) number: u32,
     owner: Option<Principal>,
+    client: ClientIdentity,
 }
 
 impl fmt::Debug for WaitingCall {
@@ -52,6 +72,7 @@ impl WaitingCall {
             question,
             number,
             owner: context.principal().cloned(),
+            client: context.client_identity(),
         }
     }
 }
@@ -70,16 +91,20 @@ impl WaitingCalls {
         Some(call)
     }
 
-    /// Returns true if no more calls may wait.
-    pub(crate) fn is_full(&self, limits: &ProxyLimits) -> bool {
-        self.lock().calls.len() >= limits.waiting_calls
+    /// Returns the reason if the call may not wait.
+    pub(crate) fn check_room(
+        &self,
+        call: &WaitingCall,
+        limits: &ProxyLimits,
+    ) -> Result<(), &'static str> {
+        self.lock().check_room(&call.client, limits)
     }
 
     /// Lets a call wait until it is taken, or cancels it after its time.
     fn park(&self, id: &str, mut call: WaitingCall, limits: &ProxyLimits) {
         call.exchange.pause();
         let mut table = self.lock();
-        if table.calls.len() >= limits.waiting_calls {
+        if table.check_room(&call.client, limits).is_err() {
             drop(table);
             return;
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::time::Instant;
 use treenail_schema::{CallToolRequest, CallToolResult, Tool};
 
 pub use crate::client::answers::{
@@ -51,6 +52,11 @@ pub fn parsing_limits(limits: &ClientLimits) -> Limits {
 /// Returns the number of changes of its list of tools that the server has announced.
 pub fn tools_version(client: &McpClient) -> u64 {
     client.tools_version()
+}
+
+/// Returns the time at which the first list of a client expires by its TTL; `None` if no list has a TTL above zero.
+pub fn lists_expiry(client: &McpClient) -> Option<Instant> {
+    client.lists_expiry()
 }
 
 /// Sends a prepared call of a tool, and validates its result.

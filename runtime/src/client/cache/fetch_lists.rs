@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 use treenail_schema::{
     ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest,
     ListToolsResult, Request,
@@ -63,6 +64,18 @@ impl McpClient {
         ];
         let missing = all.into_iter().filter(|(missing, _)| *missing);
         missing.map(|(_, method)| method).collect()
+    }
+
+    /// Returns the time at which the first of the fetched lists expires by its TTL; `None` if no list has a TTL above zero.
+    pub(crate) fn lists_expiry(&self) -> Option<Instant> {
+        let lists = &self.inner.lists;
+        let all = [
+            lists.tools.latest().and_then(|list| list.expiry()),
+            lists.prompts.latest().and_then(|list| list.expiry()),
+            lists.resources.latest().and_then(|list| list.expiry()),
+            lists.templates.latest().and_then(|list| list.expiry()),
+        ];
+        all.into_iter().flatten().min()
     }
 
     /// Fetches again all lists that have been fetched before and are no longer fresh.

@@ -21,8 +21,9 @@ use crate::wire::RpcError;
 pub(super) struct Snapshot<T> {
     pub(super) items: Vec<Arc<T>>,
     index: HashMap<String, usize>,
-    /// End of freshness; `None` means fresh until a change notification.
-    fresh_until: Option<Instant>,
+    fetched: Instant,
+    /// Duration of freshness; `None` means fresh until a change notification.
+    ttl: Option<Duration>,
     /// Number of change notifications when the request was sent.
     changes: u64,
     /// The server declares the list but does not implement its method.
@@ -30,7 +31,7 @@ pub(super) struct Snapshot<T> {
 }
 
 impl<T: ListItem> Snapshot<T> {
-    fn new(items: Vec<T>, fresh_until: Option<Instant>, changes: u64) -> Self {
+    fn new(items: Vec<T>, ttl: Option<Duration>, changes: u64) -> Self {
         let mut index = HashMap::with_capacity(items.len());
         let mut unique = Vec::with_capacity(items.len());
         let mut duplicates = 0_usize;
@@ -61,7 +62,8 @@ impl<T: ListItem> Snapshot<T> {
         Self {
             items: unique,
             index,
-            fresh_until,
+            fetched: Instant::now(),
+            ttl,
             changes,
             missing: false,
         }
@@ -80,7 +82,13 @@ impl<T: ListItem> Snapshot<T> {
     }
 
     fn is_fresh(&self, changes: u64) -> bool {
-        self.changes == changes && self.fresh_until.is_none_or(|until| Instant::now() < until)
+        self.changes == changes && self.ttl.is_none_or(|ttl| self.fetched.elapsed() < ttl)
+    }
+
+    /// Returns the end of the TTL; `None` without a TTL, or with one of zero.
+    pub(super) fn expiry(&self) -> Option<Instant> {
+        let ttl = self.ttl.filter(|ttl| !ttl.is_zero());
+        ttl.map(|ttl| self.fetched + ttl)
     }
 }
 
@@ -193,8 +201,8 @@ impl<T: ListItem> CachedList<T> {
         };
         let snapshot = match pages {
             Ok((items, ttl)) => {
-                let fresh_until = source.sends_ttl.then(|| Instant::now() + ttl);
-                Snapshot::new(items, fresh_until, changes)
+                let ttl = source.sends_ttl.then_some(ttl);
+                Snapshot::new(items, ttl, changes)
             }
             Err(ClientError::Refused(error)) if source.is_missing_list(&error) => {
                 let method = source.method;

@@ -1,0 +1,98 @@
+//! Sessions of the legacy era that end: the proxy restores their state in the next one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use treenail::client::ClientLimits;
+use treenail::proxy::Remote;
+use treenail::schema::LoggingLevel;
+
+use crate::questions::settle;
+use crate::script::{ExpiringSession, Line, scripted};
+use crate::station::{LEGACY, client_of, gateway};
+use crate::subscription_faults::{REPORT, answer, next};
+
+/// Server of the legacy era whose sessions end when the flag is set. It sends its messages in short to the receiver.
+fn expiring() -> (Remote, Arc<AtomicBool>, UnboundedReceiver<String>) {
+    let (messages, receiver) = unbounded_channel();
+    let expired = Arc::<AtomicBool>::default();
+    let flag = Arc::clone(&expired);
+    let remote = Remote::new("script", move || {
+        let (messages, flag) = (messages.clone(), Arc::clone(&flag));
+        let react = move |message: &Value, line: &Line| {
+            let (method, params) = (message["method"].as_str().unwrap(), &message["params"]);
+            let detail = [&params["uri"], &params["level"]];
+            let detail = detail.into_iter().find_map(Value::as_str);
+            if !method.ends_with("/list") {
+                let short = format!("{method} {}", detail.unwrap_or_default());
+                messages.send(short.trim_end().to_owned()).unwrap();
+            }
+            answer(message, line);
+            true
+        };
+        let builder = scripted(Box::new(react), &ClientLimits::default());
+        builder
+            .protocol_version(LEGACY)
+            .wrap_session(move |session| {
+                let expired = Arc::clone(&flag);
+                Arc::new(ExpiringSession { session, expired })
+            })
+    });
+    (remote, expired, receiver)
+}
+
+/// Receives messages until all of these have arrived. Returns the other ones.
+async fn receive(messages: &mut UnboundedReceiver<String>, expected: &[&str]) -> Vec<String> {
+    let (mut missing, mut others) = (expected.to_vec(), Vec::new());
+    while !missing.is_empty() {
+        let Some(message) = next(messages).await else {
+            panic!("missing: {missing:?}; received: {others:?}");
+        };
+        match missing.iter().position(|one| *one == message) {
+            Some(at) => drop(missing.remove(at)),
+            None => others.push(message),
+        }
+    }
+    others
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_session_of_a_server_has_the_subscriptions_and_the_log_level() {
+    let (remote, expired, mut messages) = expiring();
+    let (gateway, proxy) = gateway();
+    proxy.mount(remote).unwrap().connected().await;
+    let client = client_of(&gateway, LEGACY).build().await.unwrap();
+    let session = client.session();
+    session
+        .logging_set_level(LoggingLevel::Debug)
+        .await
+        .unwrap();
+    session.resources_subscribe(REPORT).await.unwrap();
+    client.call_tool("script.good", ()).await.unwrap();
+    let (subscribed, level) = (
+        "resources/subscribe data://report",
+        "logging/setLevel debug",
+    );
+    receive(
+        &mut messages,
+        &["initialize", subscribed, level, "tools/call"],
+    )
+    .await;
+    // The call finds out that the session has ended.
+    expired.store(true, Ordering::SeqCst);
+    client.call_tool("script.good", ()).await.unwrap();
+    let others = receive(&mut messages, &["initialize", level, "tools/call"]).await;
+    if !others.iter().any(|one| one == subscribed) {
+        receive(&mut messages, &[subscribed]).await;
+    }
+    // A subscription finds it out.
+    settle().await;
+    expired.store(true, Ordering::SeqCst);
+    session.resources_subscribe("data://other").await.unwrap();
+    let other = "resources/subscribe data://other";
+    receive(&mut messages, &["initialize", other, subscribed]).await;
+    client.call_tool("script.good", ()).await.unwrap();
+    receive(&mut messages, &[level, "tools/call"]).await;
+}
