@@ -14,6 +14,17 @@ pub(super) struct Backlog {
 pub(super) struct DeferredMessage {
     id: Option<RequestId>,
     pub(super) text: Box<[u8]>,
+    /// Set if its calls could not be started.
+    pub(super) blocked: Option<Blocked>,
+}
+
+/// Reason why the calls of a message could not be started.
+#[derive(Clone, Copy)]
+pub(super) struct Blocked {
+    /// The number of its calls.
+    pub(super) calls: usize,
+    /// Other calls of the connection were running.
+    pub(super) is_busy: bool,
 }
 
 impl Backlog {
@@ -36,8 +47,15 @@ impl Backlog {
 
     pub(super) fn push_back(&mut self, id: Option<RequestId>, text: &[u8]) {
         self.bytes += text.len();
-        let text = text.into();
-        self.messages.push_back(DeferredMessage { id, text });
+        self.messages.push_back(DeferredMessage {
+            id,
+            text: text.into(),
+            blocked: None,
+        });
+    }
+
+    pub(super) fn front(&self) -> Option<&DeferredMessage> {
+        self.messages.front()
     }
 
     /// Removes and returns the first message.

@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::LineDriver;
+use super::backlog::Blocked;
 use crate::server::Handled;
 
 /// Future for call permits of the server.
@@ -24,15 +25,23 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     pub(super) fn release_backlog(&mut self) -> bool {
         let mut progress = false;
         while self.output.pending_bytes() <= self.limits.queued_output_bytes {
-            let Some(message) = self.backlog.pop_front() else {
+            if self.is_blocked() {
+                break;
+            }
+            let Some(mut message) = self.backlog.pop_front() else {
                 break;
             };
+            let is_busy = self.calls.in_flight() > 0;
             self.connection.set_call_capacity(self.call_capacity());
-            self.connection.set_busy(self.calls.in_flight() > 0);
+            self.connection.set_busy(is_busy);
             let start = self.output.bytes.len();
             let out = &mut self.output.bytes;
             let handled = self.connection.handle_message(&message.text, out);
             if let Handled::Deferred(_) = handled {
+                message.blocked = Some(Blocked {
+                    calls: self.connection.wanted(),
+                    is_busy,
+                });
                 self.backlog.push_front(message);
                 // A new future has to be polled before the driver may wait for its waker.
                 progress |= self.request_permits();
@@ -42,6 +51,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             progress = true;
         }
         progress
+    }
+
+    /// Returns true if the first message of the backlog was deferred, and would be deferred again. Parsing it to find that out
+    /// could take long.
+    fn is_blocked(&self) -> bool {
+        let blocked = self.backlog.front().and_then(|message| message.blocked);
+        blocked.is_some_and(|Blocked { calls, is_busy }| {
+            let waits = self.permits.is_some() && is_busy == (self.calls.in_flight() > 0);
+            calls > self.call_capacity() || waits
+        })
     }
 
     /// Starts waiting for call permits of the server, unless the first message waits for capacity of the connection. Returns true
