@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserializer as _, Visitor};
 
@@ -17,53 +18,102 @@ use crate::wire::scan::{DEEPEST, Scanner, SyntaxError};
 /// A comma follows each member, also the last one: the form is for digests and comparisons, and is not JSON itself.
 pub fn canonical(json: &str) -> Result<Vec<u8>, SyntaxError> {
     let mut scanner = Scanner::new(json, DEEPEST);
-    let mut out = Vec::with_capacity(json.len());
-    write_value(&mut scanner, &mut out)?;
+    let mut form = Form {
+        text: Vec::with_capacity(json.len()),
+        unsorted: Vec::new(),
+    };
+    write_value(&mut scanner, &mut form)?;
     scanner.end()?;
-    Ok(out)
+    Ok(form.sorted())
+}
+
+/// Canonical form whose objects are not sorted yet. Sorting each one in place would copy its text once per level.
+struct Form {
+    text: Vec<u8>,
+    /// Objects to sort.
+    unsorted: Vec<Unsorted>,
+}
+
+/// Object whose members are not in the order of their keys.
+struct Unsorted {
+    /// Position of its opening brace.
+    start: usize,
+    /// Members in the order of their keys.
+    members: Vec<Range<usize>>,
+}
+
+impl Form {
+    fn sorted(mut self) -> Vec<u8> {
+        if self.unsorted.is_empty() {
+            return self.text;
+        }
+        self.unsorted.sort_unstable_by_key(|object| object.start);
+        let mut out = Vec::with_capacity(self.text.len());
+        self.write_sorted(0..self.text.len(), &mut out);
+        out
+    }
+
+    /// Appends a part of the text with sorted objects. Recursive: at most [`DEEPEST`] levels.
+    fn write_sorted(&self, part: Range<usize>, out: &mut Vec<u8>) {
+        let mut at = part.start;
+        loop {
+            let next = self.unsorted.partition_point(|object| object.start < at);
+            let next = self.unsorted.get(next);
+            let Some(object) = next.filter(|object| object.start < part.end) else {
+                break;
+            };
+            out.extend_from_slice(&self.text[at..=object.start]);
+            at = object.start + 1;
+            for member in &object.members {
+                at = at.max(member.end);
+                self.write_sorted(member.clone(), out);
+            }
+        }
+        out.extend_from_slice(&self.text[at..part.end]);
+    }
 }
 
 /// Appends the next value. Recursive: at most [`DEEPEST`] levels.
-fn write_value(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), SyntaxError> {
+fn write_value(scanner: &mut Scanner<'_>, form: &mut Form) -> Result<(), SyntaxError> {
     match scanner.peek() {
-        Some(b'{') => write_object(scanner, out),
-        Some(b'[') => write_array(scanner, out),
+        Some(b'{') => write_object(scanner, form),
+        Some(b'[') => write_array(scanner, form),
         _ => {
             let start = scanner.at;
             scanner.skip_scalar()?;
-            out.extend_from_slice(scanner.since(start).as_bytes());
+            let scalar = scanner.since(start).as_bytes();
+            form.text.extend_from_slice(scalar);
             Ok(())
         }
     }
 }
 
-fn write_array(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), SyntaxError> {
+fn write_array(scanner: &mut Scanner<'_>, form: &mut Form) -> Result<(), SyntaxError> {
     scanner.open_array()?;
-    out.push(b'[');
+    form.text.push(b'[');
     let mut first = true;
     while scanner.has_next(b']', first)? {
         if !first {
-            out.push(b',');
+            form.text.push(b',');
         }
         first = false;
-        write_value(scanner, out)?;
+        write_value(scanner, form)?;
     }
-    out.push(b']');
+    form.text.push(b']');
     Ok(())
 }
 
-/// Member that has been appended to the output.
+/// Member that has been appended to the text.
 struct Member<'a> {
     /// Unescaped key.
     key: Cow<'a, [u8]>,
-    start: usize,
-    end: usize,
+    range: Range<usize>,
 }
 
-fn write_object(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), SyntaxError> {
+fn write_object(scanner: &mut Scanner<'_>, form: &mut Form) -> Result<(), SyntaxError> {
     scanner.open_object()?;
-    out.push(b'{');
-    let begin = out.len();
+    let open = form.text.len();
+    form.text.push(b'{');
     let mut members: Vec<Member<'_>> = Vec::new();
     while scanner.has_next(b'}', members.is_empty())? {
         scanner.peek();
@@ -71,31 +121,29 @@ fn write_object(scanner: &mut Scanner<'_>, out: &mut Vec<u8>) -> Result<(), Synt
         let Key { end, escaped } = scanner.skip_key()?;
         let text = scanner.text;
         let token = &text[at..end];
-        let start = out.len();
-        out.extend_from_slice(token.as_bytes());
-        out.push(b':');
-        write_value(scanner, out)?;
-        out.push(b',');
+        let start = form.text.len();
+        form.text.extend_from_slice(token.as_bytes());
+        form.text.push(b':');
+        write_value(scanner, form)?;
+        form.text.push(b',');
         let key = if escaped {
             Cow::Owned(unescaped(token))
         } else {
             Cow::Borrowed(&token.as_bytes()[1..token.len() - 1])
         };
-        let end = out.len();
-        members.push(Member { key, start, end });
+        let range = start..form.text.len();
+        members.push(Member { key, range });
     }
     if !members.is_sorted_by(|one, next| one.key <= next.key) {
         // A stable sort retains the order of members with equal keys.
         members.sort_by(|one, other| one.key.cmp(&other.key));
-        let sorted: Vec<u8> = members
-            .iter()
-            .flat_map(|member| &out[member.start..member.end])
-            .copied()
-            .collect();
-        out.truncate(begin);
-        out.extend_from_slice(&sorted);
+        let members = members.into_iter().map(|member| member.range);
+        form.unsorted.push(Unsorted {
+            start: open,
+            members: members.collect(),
+        });
     }
-    out.push(b'}');
+    form.text.push(b'}');
     Ok(())
 }
 
@@ -137,6 +185,11 @@ mod tests {
         check(
             r#"{"b":1, "a" : {"d":{},"c":"\u0041 "}}"#,
             r#"{"a":{"c":"\u0041 ","d":{},},"b":1,}"#,
+        );
+        // Objects at several levels, sorted and not.
+        check(
+            r#"[{"b":{"d":1,"c":[{"f":2,"e":3}]},"a":{"x":{"z":4,"y":5},"w":6}},{"h":{"j":7,"i":8}}]"#,
+            r#"[{"a":{"w":6,"x":{"y":5,"z":4,},},"b":{"c":[{"e":3,"f":2,}],"d":1,},},{"h":{"i":8,"j":7,},}]"#,
         );
         // The same key twice, with different escapes: parsers depend on the order, so it must not change.
         check(
