@@ -41,7 +41,8 @@ impl Keys {
         format!("{}order", self.prefix)
     }
 
-    /// Hash with the number of tasks (`t:` and the owner) and their size (`b:` and the owner).
+    /// Hash with the number of tasks (`t:` and the owner), their size (`b:` and the owner), and the size and [`member`] of each task
+    /// (`i:` and the id), which are needed if Redis has evicted it.
     pub(super) fn usage(&self) -> String {
         format!("{}usage", self.prefix)
     }

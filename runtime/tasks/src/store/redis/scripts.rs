@@ -10,9 +10,11 @@ if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 local time = redis.call('TIME')
 local wake = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[5]
 redis.call('ZADD', KEYS[2], string.format('%.0f', wake), ARGV[1])
-redis.call('ZADD', KEYS[3], 0, #ARGV[2] .. ':' .. ARGV[2] .. ':' .. ARGV[3] .. ARGV[1])
+local entry = #ARGV[2] .. ':' .. ARGV[2] .. ':' .. ARGV[3] .. ARGV[1]
+redis.call('ZADD', KEYS[3], 0, entry)
 redis.call('HINCRBY', KEYS[4], 't:' .. ARGV[2], 1)
 redis.call('HINCRBY', KEYS[4], 'b:' .. ARGV[2], #ARGV[6] + #ARGV[7])
+redis.call('HSET', KEYS[4], 'i:' .. ARGV[1], (#ARGV[6] + #ARGV[7]) .. ' ' .. entry)
 redis.call('HSET', KEYS[1], 'o', ARGV[2], 'c', ARGV[3], 'v', ARGV[4], 's', ARGV[6], 'n', #ARGV[6], 'b', ARGV[7])
 return 1";
 
@@ -23,7 +25,12 @@ local time = redis.call('TIME')
 local wake = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local longer = #ARGV[5] + #ARGV[6] - redis.call('HSTRLEN', KEYS[1], 's') - redis.call('HSTRLEN', KEYS[1], 'b')
 redis.call('ZADD', KEYS[2], string.format('%.0f', wake), ARGV[1])
-if stored[1] and longer ~= 0 then redis.call('HINCRBY', KEYS[3], 'b:' .. stored[1], longer) end
+if stored[1] and longer ~= 0 then
+  redis.call('HINCRBY', KEYS[3], 'b:' .. stored[1], longer)
+  local counted = redis.call('HGET', KEYS[3], 'i:' .. ARGV[1])
+  local entry = counted and string.match(counted, ' .*')
+  if entry then redis.call('HSET', KEYS[3], 'i:' .. ARGV[1], (#ARGV[5] + #ARGV[6]) .. entry) end
+end
 redis.call('HSET', KEYS[1], 'v', ARGV[3], 's', ARGV[5], 'n', #ARGV[5], 'b', ARGV[6])
 return 1";
 
@@ -32,6 +39,7 @@ local stored = redis.call('HMGET', KEYS[1], 'o', 'v', 'c')
 if stored[2] ~= ARGV[2] then return 0 end
 local bytes = redis.call('HSTRLEN', KEYS[1], 's') + redis.call('HSTRLEN', KEYS[1], 'b')
 redis.call('ZREM', KEYS[2], ARGV[1])
+redis.call('HDEL', KEYS[4], 'i:' .. ARGV[1])
 if stored[1] then
   local owner = stored[1]
   redis.call('ZREM', KEYS[3], #owner .. ':' .. owner .. ':' .. (stored[3] or '') .. ARGV[1])
@@ -43,11 +51,22 @@ end
 redis.call('UNLINK', KEYS[1])
 return 1";
 
-/// Removes the entries of a task that does not exist.
+/// Removes the entries of a task that does not exist, and its part of the usage of its owner.
 const FORGET: &str = "
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('ZREM', KEYS[2], ARGV[1])
-return redis.call('ZREM', KEYS[3], ARGV[2])";
+redis.call('ZREM', KEYS[3], ARGV[2])
+local counted = redis.call('HGET', KEYS[4], 'i:' .. ARGV[1])
+if not counted then return 0 end
+redis.call('HDEL', KEYS[4], 'i:' .. ARGV[1])
+local bytes, entry, length, rest = string.match(counted, '^(%d+) ((%d+):(.*))$')
+redis.call('ZREM', KEYS[3], entry)
+local owner = string.sub(rest, 1, length)
+redis.call('HINCRBY', KEYS[4], 'b:' .. owner, 0 - bytes)
+if redis.call('HINCRBY', KEYS[4], 't:' .. owner, -1) <= 0 then
+  redis.call('HDEL', KEYS[4], 't:' .. owner, 'b:' .. owner)
+end
+return 1";
 
 /// Ids of due tasks. The clock is that of Redis.
 const DUE: &str = "
@@ -102,7 +121,8 @@ pub(super) fn remove(keys: &Keys, id: &TaskId, version: u64) -> Cmd {
 
 /// Removes the entries of a task that does not exist. `entry` is that in the order of all tasks, or its id.
 pub(super) fn forget(keys: &Keys, id: &TaskId, entry: &[u8]) -> Cmd {
-    let mut command = script(FORGET, &[keys.task(id), keys.due(), keys.order()]);
+    let names = [keys.task(id), keys.due(), keys.order(), keys.usage()];
+    let mut command = script(FORGET, &names);
     command.arg(id.as_str()).arg(entry);
     command
 }

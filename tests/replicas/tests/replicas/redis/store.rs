@@ -56,6 +56,35 @@ async fn removed_tasks_leave_nothing() {
 
 #[tokio::test]
 #[ignore = "needs redis-server"]
+async fn evicted_tasks_leave_nothing() {
+    let redis = RedisServer::start();
+    let store = store(&redis);
+    let mut tasks = Vec::new();
+    for created_ms in 0..3 {
+        let task = task("owner: 7", created_ms, b"12345");
+        store.insert(task.clone(), Duration::ZERO).await.unwrap();
+        tasks.push(task);
+    }
+    let mut longer = tasks[0].clone();
+    (longer.version, longer.body) = (2, b"12345678".as_slice().into());
+    store.replace(longer, Duration::ZERO).await.unwrap();
+    let before = store.usage("owner: 7").await.unwrap();
+    redis.command(&[b"DEL", &task_key(&tasks[0])]);
+    assert_eq!(store.due(10).await.map(|due| due.len()), Ok(2));
+    let usage = store.usage("owner: 7").await.unwrap();
+    let other = store.get(&tasks[1].id).await.unwrap().unwrap();
+    let bytes = (other.state.len() + other.body.len()) as u64;
+    assert_eq!((usage.tasks, usage.bytes), (2, 2 * bytes));
+    assert_eq!(before.tasks, 3);
+    for task in &tasks[1..] {
+        redis.command(&[b"DEL", &task_key(task)]);
+    }
+    assert_eq!(store.list("owner: 7", None, 10).await, Ok(Vec::new()));
+    assert_eq!(redis.command(&[b"DBSIZE"]), ":0\r\n");
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
 async fn servers_with_other_names_have_other_tasks() {
     let redis = RedisServer::start();
     let (here, there) = (store(&redis), store(&redis).server("weather"));
