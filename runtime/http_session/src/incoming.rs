@@ -1,5 +1,6 @@
 //! Dispatch of incoming messages: answers to their requests, everything else to the handler of the client.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use tokio::runtime::Handle;
@@ -55,6 +56,8 @@ pub(crate) struct Dispatcher {
     stray: StrayLines,
     /// Rate limit for warnings about messages that the protocol does not allow.
     warnings: LogThrottle,
+    /// The handler knows that the connection has ended.
+    closed: AtomicBool,
 }
 
 impl Dispatcher {
@@ -69,6 +72,7 @@ impl Dispatcher {
             limits,
             stray: StrayLines::default(),
             warnings: LogThrottle::default(),
+            closed: AtomicBool::new(false),
         }
     }
 
@@ -81,6 +85,9 @@ impl Dispatcher {
     /// Fails all pending requests, and reports the end of the connection to the handler.
     pub(crate) fn close(&self, reason: &ClientError) {
         self.pending.fail_all(reason);
+        if self.closed.swap(true, Ordering::Relaxed) {
+            return;
+        }
         if let Some(handler) = self.handler.get() {
             handler.closed();
         }
