@@ -99,8 +99,7 @@ pub(crate) fn rewrite<'a>(
                 continue;
             }
             ("ttlMs" | "cacheScope", _) if !is_modern => continue,
-            ("structuredContent", Placement::Text) => continue,
-            ("structuredContent", Placement::Object) if !value.starts_with('{') => continue,
+            ("structuredContent", placement) if !placement.shows(value) => continue,
             ("structuredContent", Placement::Wrapped) => true,
             _ => false,
         };

@@ -51,6 +51,11 @@ impl ToolOutput<kind::Raw> for RawResult {
     }
 }
 
+fn is_empty_array(json: &str) -> bool {
+    let inside = json.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    inside.is_some_and(|inside| inside.trim().is_empty())
+}
+
 fn write_tool_result(
     text: &str,
     shape: Shape,
@@ -58,10 +63,13 @@ fn write_tool_result(
 ) -> Result<(), String> {
     let text = one_line(text);
     let placement = result.style().placement(shape);
-    let (mut content, mut structured, mut is_error) = (false, None, false);
+    let (mut content, mut structured, mut is_error) = (None, None, false);
     let rewritten = rewrite(&text, placement, result, |key, value| {
         match key {
-            "content" => content = true,
+            "content" => {
+                content = Some(value);
+                return is_empty_array(value);
+            }
             "structuredContent" => structured = Some(value),
             "isError" => is_error = value == "true",
             _ => {}
@@ -69,11 +77,12 @@ fn write_tool_result(
         false
     });
     let mut rewritten = complete(rewritten.map_err(|error| error.to_string())?)?;
-    if !content {
+    if content.is_none_or(is_empty_array) {
         rewritten.key("content", result);
-        match structured {
+        // Peers that do not read structured content read the text.
+        let needs_text = |it: &&str| content.is_none() || !placement.shows(it);
+        match structured.filter(needs_text) {
             None => result.push(b"[]"),
-            // Peers that do not read structured content read the text.
             Some(structured) => {
                 result.push(br#"[{"type":"text","text":"#);
                 result.value(structured);

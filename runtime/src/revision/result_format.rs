@@ -42,6 +42,17 @@ pub(crate) enum Placement {
     Text,
 }
 
+impl Placement {
+    /// Returns whether a structured output, given as JSON, is part of the structured content.
+    pub(crate) fn shows(self, json: &str) -> bool {
+        match self {
+            Self::Bare | Self::Wrapped => true,
+            Self::Object => json.starts_with('{'),
+            Self::Text => false,
+        }
+    }
+}
+
 impl ResultFormat {
     pub(crate) fn new(revision: Revision, server_info: Value, wrap: WrapResults) -> Self {
         let end = |mark: Option<(&'static str, Value)>| {

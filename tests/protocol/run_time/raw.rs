@@ -57,6 +57,26 @@ async fn raw_results_are_adapted_to_the_revision() {
 }
 
 #[tokio::test]
+async fn structured_content_that_a_peer_cannot_read_becomes_text() {
+    let text = json!([{"type": "text", "text": "[1.5]"}]);
+    for (result, content) in [
+        (r#"{"structuredContent":[1.5],"content":[ ]}"#, json!([])),
+        (r#"{"content":[],"structuredContent":[1.5]}"#, json!([])),
+        (r#"{"structuredContent":[1.5]}"#, text.clone()),
+    ] {
+        for revision in Revision::ALL {
+            let mut peer = Peer::connect(&echo(Limits::default()), revision).await;
+            let result = call(&mut peer, result).await["result"].take();
+            let expected = match result.get("structuredContent") {
+                Some(_) => &content,
+                None => &text,
+            };
+            assert_eq!(result["content"], *expected, "{revision}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn invalid_raw_results_become_failures_for_the_model() {
     let limits = Limits::default().raw_result_bytes(1_000);
     for revision in Revision::ALL {
