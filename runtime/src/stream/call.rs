@@ -159,11 +159,25 @@ fn push_message(message: &mut Vec<u8>, text: &[u8]) {
     }
     let text = std::str::from_utf8(text).unwrap_or_default();
     let mut text: String = serde_json::from_str(text).unwrap_or_default();
-    let end = (0..=MAX_MESSAGE_BYTES.min(text.len())).rev();
-    let end = end.into_iter().find(|end| text.is_char_boundary(*end));
-    text.truncate(end.unwrap_or_default());
-    text.push('…');
+    let mut bytes = 0;
+    let end = text.char_indices().find_map(|(at, char)| {
+        bytes += escaped_bytes(char);
+        (bytes > MAX_MESSAGE_BYTES).then_some(at)
+    });
+    if let Some(end) = end {
+        text.truncate(end);
+        text.push('…');
+    }
     push_json(message, &text);
+}
+
+/// Returns the length of a character in a JSON string.
+fn escaped_bytes(char: char) -> usize {
+    match char {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..'\u{20}' => 6,
+        _ => char.len_utf8(),
+    }
 }
 
 fn push_json(message: &mut Vec<u8>, value: &impl serde::Serialize) {

@@ -122,7 +122,7 @@ async fn long_text_is_truncated_in_the_message_but_not_in_the_item() {
     // SRV-PROG-04: the message is for display.
     let mut peer = Peer::connect(&server(), revision).await;
     let meta = json!({"progressToken": 1, "dev.treenail/items": true});
-    for (to, message) in [(30, 30), (6_000, 4_095)] {
+    for (to, message) in [(30, 30), (3_072, 3_072), (6_000, 3_072)] {
         let (notifications, result) =
             call_with_progress(&mut peer, "long_word", json!({"to": to}), meta.clone()).await;
         let whole = text(&result);
