@@ -125,7 +125,7 @@ impl Context {
         checked.map_err(|error| {
             let (principal, scopes) = (self.principal(), &error.message);
             tracing::info!(?principal, %scopes, "refused a call");
-            self.state.set_fault(Some(error));
+            self.state.set_fault(error);
             MissingScope(scope.into())
         })
     }

@@ -1,9 +1,11 @@
 //! Handlers of requests: type-erased functions that write a result in place, or return a future that does.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{self, Poll};
 
 use crate::call::Call;
+use crate::panic::catch;
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
@@ -17,7 +19,47 @@ pub type Handler = Box<
 >;
 
 /// Result that is not written yet.
-pub type PendingResult = Pin<Box<dyn ResultFuture>>;
+///
+/// It may hold values of the user's code: a panic that dropping them causes is logged.
+pub struct PendingResult(Option<Pin<Box<dyn ResultFuture>>>);
+
+impl fmt::Debug for PendingResult {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PendingResult")
+            .finish_non_exhaustive()
+    }
+}
+
+impl PendingResult {
+    /// Wraps the future of a result.
+    #[inline]
+    pub fn new(future: Pin<Box<dyn ResultFuture>>) -> Self {
+        Self(Some(future))
+    }
+
+    /// Polls the future of the result, which must not be ready yet. The result has been written when it is ready.
+    #[inline]
+    pub fn poll_result(
+        &mut self,
+        context: &mut task::Context<'_>,
+        result: &mut ResultWriter<'_>,
+    ) -> Poll<Result<(), RpcError>> {
+        match &mut self.0 {
+            Some(future) => future.as_mut().poll_result(context, result),
+            // Only `drop` removes it.
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for PendingResult {
+    fn drop(&mut self) {
+        if let Err(message) = catch(|| self.0 = None) {
+            tracing::error!(message, "a function panicked when its values were dropped");
+        }
+    }
+}
 
 /// Future that writes its output as the result of a request.
 pub trait ResultFuture: Send {

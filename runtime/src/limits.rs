@@ -20,7 +20,7 @@ limits! {
     /// | connections, writing a response | `http.header_bytes`, and 16 KiB or one larger message | `http.connections` |
     /// | results and streams | `queued_messages`, each as long as the function makes it, plus a token | running calls |
     /// | results of streaming tools | twice `streams.bytes` | running calls |
-    /// | running calls | memory of the function, request id, and the text of `_meta` | `server_calls_in_flight` |
+    /// | running calls | memory of the function, request id, the text of `_meta`, and of calls that ask the client the texts of arguments and answers | `server_calls_in_flight` |
     /// | sessions | 5 KiB, `handshake_bytes`, and `http.session_bytes` or one larger event | `http.sessions` |
     /// | lists of callers that see different items | their tools, prompts, resources and templates | `cached_views` |
     /// | subscriptions | `subscriptions.resources` of `subscriptions.bytes` | `http.listen_streams` and `http.sessions` |

@@ -205,7 +205,10 @@ impl<Q: Question> Ask<'_, Q> {
         let answered = answered.and_then(|answer| self.question.read(&answer));
         if peer.revision().is_modern() {
             // If the function fails because of this, the response is the error that the protocol defines.
-            state.set_fault(answered.as_ref().err().and_then(AskError::response));
+            let response = answered.as_ref().err().and_then(AskError::response);
+            if let Some(response) = response {
+                state.add_named_fault(response);
+            }
         }
         answered
     }
@@ -261,11 +264,13 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
     let mut sent = Sent {
         outbox: state.outbox(),
         reply: state.outbox().requests().open().await,
+        in_outbox: false,
     };
     let message = sent.reply.message(request)?;
     if !state.send_message(message).await {
         return Err(AskError::Closed);
     }
+    sent.in_outbox = true;
     let timeout = timeout(
         state.server.elicit_config().timeout(),
         sent.reply.response(),
@@ -296,16 +301,17 @@ async fn until_finished<T>(
     .await
 }
 
-/// Request that has been sent. Dropping it before the response sends a cancellation.
+/// Request to the client. Dropping it after it was sent and before the response sends a cancellation.
 struct Sent<'a> {
     outbox: &'a Outbox,
     reply: PendingReply<'a>,
+    in_outbox: bool,
 }
 
 impl Drop for Sent<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.reply.is_open() {
+        if self.in_outbox && self.reply.is_open() {
             let id = i64::try_from(self.reply.id()).unwrap_or_default();
             let params = CancelledNotificationParams::new().with_request_id(id);
             self.outbox
@@ -333,13 +339,8 @@ impl<'a, Q: Question> IntoFuture for AskIfSupported<'a, Q> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let state = self.0.state;
             match self.0.await {
-                Err(AskError::Unsupported(_)) => {
-                    // The function continues without an answer, so a later failure has another cause.
-                    state.set_fault(None);
-                    Ok(None)
-                }
+                Err(AskError::Unsupported(_)) => Ok(None),
                 answered => answered.map(Some),
             }
         })

@@ -133,6 +133,6 @@ fn read<T: DeserializeOwned>(key: &str, value: &RawValue) -> Result<T, AskError>
 
 /// Makes the error for a function whose task cannot continue. If the function fails because of it, the task fails with `error`.
 fn fail(state: &CallState, error: RpcError) -> AskError {
-    state.set_fault(Some(error.clone()));
+    state.set_fault(error.clone());
     AskError::Task(error)
 }

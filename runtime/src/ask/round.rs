@@ -17,7 +17,10 @@ use crate::call::{CallTarget, OwnedTarget};
 use crate::environment;
 use crate::limits::Limits;
 use crate::task::{Journal, RecordedAnswer};
-use crate::wire::{Params, RpcError, as_string, object, shortened};
+use crate::wire::{Members, Params, RpcError, as_string, object, shortened};
+
+/// Maximum number of answers in one round.
+const MAX_RESPONSES: usize = 256;
 
 /// Error message for a state that does not fit its request. It hides the reason from an attacker.
 const INVALID_STATE: &str = "`params.requestState` was not made by this server for this request";
@@ -55,12 +58,7 @@ impl ElicitConfig {
         params: &Params<'_>,
     ) -> Result<Option<ResumedState>, RpcError> {
         let responses = match object("inputResponses", params.input_responses)? {
-            Some(responses) => serde_json::from_str(responses).map_err(|error| {
-                RpcError::invalid_params(format!(
-                    "`params.inputResponses`: {}",
-                    shortened(&error.to_string())
-                ))
-            })?,
+            Some(responses) => read_responses(responses)?,
             None if params.request_state.is_none() => return Ok(None),
             None => BTreeMap::new(),
         };
@@ -89,7 +87,7 @@ impl ElicitConfig {
 /// State that a client carries from one round to the next.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// In seconds since 1970.
+    /// In milliseconds since 1970.
     expires: u64,
     /// The number of rounds so far.
     rounds: u32,
@@ -121,6 +119,23 @@ struct Answer {
 object! { Answer { required to = "to", required value = "value" } }
 
 type Responses = BTreeMap<String, Box<RawValue>>;
+
+fn read_responses(json: &str) -> Result<Responses, RpcError> {
+    let invalid = |problem: &str| {
+        RpcError::invalid_params(format!("`params.inputResponses`: {}", shortened(problem)))
+    };
+    let mut members = Members::new(json).map_err(|it| invalid(&it.to_string()))?;
+    let mut responses = Responses::new();
+    while let Some((key, value)) = members.next().map_err(|it| invalid(&it.to_string()))? {
+        if responses.len() == MAX_RESPONSES {
+            return Err(invalid(&format!("more than {MAX_RESPONSES} answers")));
+        }
+        let value = RawValue::from_string(value.to_owned());
+        let value = value.map_err(|it| invalid(&it.to_string()))?;
+        responses.insert(key.into_owned(), value);
+    }
+    Ok(responses)
+}
 
 impl State {
     /// Adds the answers to the questions of the last round. Other answers are dropped.
@@ -347,7 +362,8 @@ impl Round {
     fn seal(&self, mut state: State) -> Result<String, RpcError> {
         let config = &self.config;
         state.rounds += 1;
-        state.expires = now().saturating_add(config.timeout.as_secs());
+        let timeout = u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX);
+        state.expires = now().saturating_add(timeout);
         if state.rounds > config.rounds {
             return Err(self.failed(format!("it asks in more than {} rounds", config.rounds)));
         }
@@ -374,8 +390,11 @@ impl Round {
     }
 }
 
+/// Returns the time in milliseconds since 1970.
 fn now() -> u64 {
     environment::system_time()
         .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+        .map_or(0, |since| {
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        })
 }

@@ -58,10 +58,12 @@ impl SessionPeer {
         let mut sent = Sent {
             outbox: &self.outbox,
             reply: self.outbox.requests().open().await,
+            in_outbox: false,
         };
         let message = sent.reply.message(request)?;
         let room = self.outbox.reserve().await.ok_or(AskError::Closed)?;
         room.send(message);
+        sent.in_outbox = true;
         let mut answered = pin!(timeout(self.timeout, sent.reply.response()));
         let mut closed = pin!(self.outbox.closed());
         poll_fn(|context| match answered.as_mut().poll(context) {

@@ -1,5 +1,6 @@
 //! One call of a tool, a prompt, a resource or a completer, as its handler gets it.
 
+mod faults;
 mod owned;
 mod state;
 mod target;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
 
+pub(crate) use self::faults::Faults;
 pub(crate) use self::owned::OwnedCall;
 pub use self::state::Lifetime;
 pub(crate) use self::state::{CallState, progress_token};

@@ -1,5 +1,6 @@
 //! The part of a call that its contexts and tasks share, and its end.
 
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 
@@ -8,7 +9,7 @@ use treenail_schema::internal::PackedTexts;
 use treenail_schema::{Method, Notification, Number, ProgressToken};
 
 use crate::ask::{Questions, Round};
-use crate::call::{Call, CallTarget};
+use crate::call::{Call, CallTarget, Faults};
 #[cfg(feature = "tower")]
 use crate::context::Context;
 use crate::outbox::{Outbox, notification};
@@ -42,18 +43,23 @@ impl Lifetime {
         state.round()?.take_questions(waker)
     }
 
-    /// Ends the call. If its function has failed, the error that is returned here replaces the failure.
-    pub(crate) fn end(mut self) -> Option<RpcError> {
-        let mut state = self.state.take()?;
+    /// Ends the call. If its function has failed, one of the returned errors may replace the failure.
+    pub(crate) fn end(mut self) -> Faults {
+        let Some(mut state) = self.state.take() else {
+            return Faults::default();
+        };
         if !self.ends_call {
-            return state.live().fault.take();
+            return mem::take(&mut state.live().faults);
         }
         match Arc::get_mut(&mut state) {
             // The function has dropped its context, so nothing can be sent or waited for.
-            Some(state) => {
-                let live = state.rest.get_mut()?.live.get_mut();
-                live.unwrap_or_else(PoisonError::into_inner).fault.take()
-            }
+            Some(state) => match state.rest.get_mut() {
+                Some(rest) => {
+                    let live = rest.live.get_mut();
+                    mem::take(&mut live.unwrap_or_else(PoisonError::into_inner).faults)
+                }
+                None => Faults::default(),
+            },
             None => state.finish(),
         }
     }
@@ -116,8 +122,7 @@ struct Live {
     awaited: bool,
     /// The last progress that was sent.
     progress: Option<f64>,
-    /// The response to the request if its function fails.
-    fault: Option<RpcError>,
+    faults: Faults,
 }
 
 impl CallState {
@@ -323,8 +328,13 @@ impl CallState {
     }
 
     /// Sets the error that the request is answered with if its function fails.
-    pub(crate) fn set_fault(&self, fault: Option<RpcError>) {
-        self.live().fault = fault;
+    pub(crate) fn set_fault(&self, error: RpcError) {
+        self.live().faults.set(error);
+    }
+
+    /// Adds an error that the request is answered with if its function fails with the same message.
+    pub(crate) fn add_named_fault(&self, error: RpcError) {
+        self.live().faults.add_named(error);
     }
 
     /// Starts a call that continues after its function, in the layers around it, until the [`Lifetime`] is dropped.
@@ -340,15 +350,15 @@ impl CallState {
         (context, lifetime)
     }
 
-    fn finish(&self) -> Option<RpcError> {
+    fn finish(&self) -> Faults {
         let mut live = self.live();
         live.finished = true;
-        let (fault, awaited) = (live.fault.take(), live.awaited);
+        let (faults, awaited) = (mem::take(&mut live.faults), live.awaited);
         drop(live);
         if awaited {
             self.rest().finished.notify_waiters();
         }
-        fault
+        faults
     }
 
     pub(crate) fn is_finished(&self) -> bool {

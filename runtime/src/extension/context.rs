@@ -36,7 +36,7 @@ impl Context {
         let required = require(self.client_capabilities(), id);
         if let Err(error) = &required {
             if self.state().peer.revision().is_modern() {
-                self.state().set_fault(Some(error.clone()));
+                self.state().add_named_fault(error.clone());
             }
         }
         required

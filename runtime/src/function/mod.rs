@@ -173,9 +173,9 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
             let lifetime = context.lifetime();
             let start = result.mark();
             let value = body(state, context, values);
-            let fault = lifetime.end();
+            let faults = lifetime.end();
             let written = (output.write)(value, info, &P::write_context(call), result);
-            finish(written, fault, start, result)?;
+            finish(written, faults, start, result)?;
             Ok(None)
         })
     }

@@ -10,7 +10,7 @@ use std::task::{self, Poll};
 use pin_project_lite::pin_project;
 use tokio::sync::Semaphore;
 
-use crate::call::{Call, CallValue, Lifetime};
+use crate::call::{Call, CallValue, Faults, Lifetime};
 use crate::environment;
 use crate::function::{FeatureKind, Output, Write};
 use crate::handler::{PendingResult, ResultFuture};
@@ -35,15 +35,23 @@ pub(crate) fn catch_panic<'o, T>(
     })
 }
 
-/// Returns the response to a call whose output has been written since `start`. If the function has failed, the `fault` that ended its
-/// call replaces its output.
+/// Returns the response to a call whose output has been written since `start`. If the function has failed, one of `faults` may
+/// replace its output.
 pub(crate) fn finish(
     written: Result<(), RpcError>,
-    fault: Option<RpcError>,
+    faults: Faults,
     start: usize,
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
-    match fault.filter(|_| written.is_err() || result.has_failed()) {
+    if faults.is_empty() {
+        return written;
+    }
+    let fault = match &written {
+        Err(error) => faults.of_error(&error.message),
+        Ok(()) if result.has_failed() => faults.of_output(&result.out()[start..]),
+        Ok(()) => None,
+    };
+    match fault {
         None => written,
         Some(fault) => {
             result.rewind(start);
@@ -86,11 +94,11 @@ where
     /// Inlined, so that the future is constructed in its allocation.
     #[inline]
     pub(crate) fn start(future: F, output: Output<T, P>, call: RunningCall<P>) -> PendingResult {
-        Box::pin(Self {
+        PendingResult::new(Box::pin(Self {
             future,
             write: output.write,
             call,
-        })
+        }))
     }
 }
 
@@ -174,14 +182,14 @@ impl<P: FeatureKind> RunningCall<P> {
             info: &*self.info,
             write_context: &self.write_context,
             lifetime: &mut self.lifetime,
-            fault: None,
+            faults: Faults::default(),
         };
         let polled = catch_panic(&*self.info, result, &mut |result| {
             step.poll(&mut end, context, result)
         });
-        let fault = end.fault;
+        let faults = end.faults;
         match polled.unwrap_or_else(Poll::Ready) {
-            Poll::Ready(written) => Poll::Ready(finish(written, fault, start, result)),
+            Poll::Ready(written) => Poll::Ready(finish(written, faults, start, result)),
             Poll::Pending => {
                 let lifetime = self.lifetime.as_ref();
                 match lifetime.and_then(|it| it.take_questions(context.waker())) {
@@ -203,14 +211,16 @@ struct CallEnd<'c, P: FeatureKind> {
     info: &'c P,
     write_context: &'c P::WriteContext,
     lifetime: &'c mut Option<Lifetime>,
-    fault: Option<RpcError>,
+    faults: Faults,
 }
 
 impl<'c, P: FeatureKind> CallEnd<'c, P> {
     /// Ends the call, and returns the values that are needed to write its output. No message may follow the response, so this precedes
     /// the response.
     fn end(&mut self) -> (&'c P, &'c P::WriteContext) {
-        self.fault = self.lifetime.take().and_then(Lifetime::end);
+        if let Some(lifetime) = self.lifetime.take() {
+            self.faults = lifetime.end();
+        }
         (self.info, self.write_context)
     }
 }

@@ -67,11 +67,11 @@ impl LimitedCall {
         if let Stage::Finished = stage {
             return Ok(None);
         }
-        Ok(Some(Box::pin(Self {
+        Ok(Some(PendingResult::new(Box::pin(Self {
             tool: Arc::clone(tool),
             stage,
             timer: None,
-        })))
+        }))))
     }
 
     /// Polls the call until it is pending.
@@ -88,7 +88,7 @@ impl LimitedCall {
                     self.stage = run(&self.tool, &call.borrow(permit.as_ref()), result)?;
                 }
                 Stage::Running { pending, .. } => {
-                    let written = ready!(pending.as_mut().poll_result(context, result));
+                    let written = ready!(pending.poll_result(context, result));
                     self.stage = Stage::Finished;
                     return Poll::Ready(written);
                 }
@@ -131,14 +131,7 @@ impl LimitedCall {
                 "the tool `{name}` did not finish within its limit of {timeout:?}; the call was given up"
             ),
         };
-        // Dropping the values of the function runs the user's code.
-        if let Err(message) = catch(|| self.stage = Stage::Finished) {
-            tracing::error!(
-                name = &**name,
-                message,
-                "a function panicked when it was given up"
-            );
-        }
+        self.stage = Stage::Finished;
         ToolResultWriter::new(result, Shape::Nothing).failure(ToolError::new(message));
     }
 }

@@ -112,7 +112,7 @@ impl PendingRequest {
             ..
         } = self;
         let pending = write_response(out, id, server.style(*revision), |result| {
-            match pending.as_mut().poll_result(context, result) {
+            match pending.poll_result(context, result) {
                 Poll::Ready(written) => written.map(|()| None),
                 Poll::Pending => Ok(Some(())),
             }

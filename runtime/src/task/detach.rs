@@ -187,7 +187,7 @@ impl DetachedRun {
             }
         }
         match &mut self.stage {
-            Stage::Pending(pending) => pending.as_mut().poll_result(context, &mut result),
+            Stage::Pending(pending) => pending.poll_result(context, &mut result),
             Stage::New(_) | Stage::Finished => Poll::Pending,
         }
     }
@@ -209,9 +209,7 @@ impl Future for DetachedRun {
                 &message,
             ))),
         };
-        if let Err(message) = catch(|| self.stage = Stage::Finished) {
-            unexpected("tool", &self.call.tool.name, &message);
-        }
+        self.stage = Stage::Finished;
         Poll::Ready(written.and_then(|()| {
             let text = String::from_utf8(out).unwrap_or_default();
             RawValue::from_string(text)

@@ -7,5 +7,6 @@ mod limits;
 mod revisions;
 mod sampling;
 mod state;
+mod stops;
 
 use super::{asking, hotel};

@@ -230,11 +230,11 @@ impl TaskTool for Support {
             }
             let pending = handler(&detachable.call(), result)?;
             Ok(pending.map(|pending| {
-                Box::pin(Waiting {
+                PendingResult::new(Box::pin(Waiting {
                     support: support.clone(),
                     is_modern,
                     call: Some((detachable, pending)),
-                }) as PendingResult
+                }))
             }))
         })
     }
@@ -260,7 +260,7 @@ impl ResultFuture for Waiting {
             return Poll::Pending;
         };
         if is_polled {
-            if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
+            if let Poll::Ready(written) = pending.poll_result(context, result) {
                 return Poll::Ready(written);
             }
         }

@@ -286,7 +286,7 @@ impl Connection {
                 return Ok(None);
             };
             let mut context = task::Context::from_waker(Waker::noop());
-            match pending.as_mut().poll_result(&mut context, result) {
+            match pending.poll_result(&mut context, result) {
                 Poll::Ready(written) => written.map(|()| None),
                 Poll::Pending => Ok(Some(pending)),
             }

@@ -38,13 +38,13 @@ impl LayeredRequest {
     ) -> PendingResult {
         let (request, lifetime) = Request::new(snapshot, params, call);
         let schema = request.tool().and_then(|tool| tool.output_schema.as_ref());
-        Box::pin(Self {
+        PendingResult::new(Box::pin(Self {
             method: request.method(),
             target: request.target().into(),
             shape: schema.map_or(Shape::Any, |schema| Shape::of_members(schema)),
             response: service.clone().call(request),
             lifetime: Some(lifetime),
-        })
+        }))
     }
 
     /// Writes the response to a request that a layer has failed.

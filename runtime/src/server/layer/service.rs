@@ -108,7 +108,7 @@ async fn run(request: Request) -> Result<Response, BoxError> {
     if let Some(mut pending) = start(&snapshot, &call, &params, &mut result)? {
         poll_fn(|context| {
             let mut result = ResultWriter::new(&mut text, style());
-            pending.as_mut().poll_result(context, &mut result)
+            pending.poll_result(context, &mut result)
         })
         .await?;
     }

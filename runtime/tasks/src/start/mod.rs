@@ -69,16 +69,15 @@ impl Wrapped {
             };
             let handler = Arc::clone(&self.handler);
             let started = Detached::start(task, detachable, handler, form);
-            return Ok(Some(Box::pin(started)));
+            return Ok(Some(PendingResult::new(Box::pin(started))));
         }
         // Most calls are ready at once, and cost no timer.
         let Some(pending) = (self.handler)(&detachable.call(), result)? else {
             return Ok(None);
         };
         let after = self.options.after.unwrap_or(engine.limits.after);
-        Ok(Some(Box::pin(Waiting::new(
-            task, detachable, pending, after,
-        ))))
+        let waiting = Waiting::new(task, detachable, pending, after);
+        Ok(Some(PendingResult::new(Box::pin(waiting))))
     }
 
     /// Decides how to serve a call, or refuses it.

@@ -114,7 +114,7 @@ impl ResultFuture for Waiting {
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
         if let Some(pending) = &mut self.pending {
-            if let Poll::Ready(written) = pending.as_mut().poll_result(context, result) {
+            if let Poll::Ready(written) = pending.poll_result(context, result) {
                 // The plain result wins; a record that is being stored is removed.
                 self.stage = Stage::Plain;
                 return Poll::Ready(written);
@@ -191,7 +191,7 @@ impl Detached {
             Ok(None) => Poll::Ready(Ok(())),
             Ok(Some(pending)) => {
                 let plain = self.plain.insert(pending);
-                plain.as_mut().poll_result(context, result)
+                plain.poll_result(context, result)
             }
             Err(error) => Poll::Ready(Err(error)),
         }
@@ -205,7 +205,7 @@ impl ResultFuture for Detached {
         result: &mut ResultWriter<'_>,
     ) -> Poll<Result<(), RpcError>> {
         if let Some(plain) = &mut self.plain {
-            return plain.as_mut().poll_result(context, result);
+            return plain.poll_result(context, result);
         }
         let run = match self.creating.poll(context) {
             Poll::Ready(Ok(run)) => run,

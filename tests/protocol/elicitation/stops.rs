@@ -1,0 +1,145 @@
+//! Functions that a question stops, or that fail for another reason after a question.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use treenail::prelude::*;
+use treenail::schema::Revision;
+use treenail::{Limits, Server};
+
+use super::hotel::{agree, guest, hotel_with};
+use crate::support::covering::{covering, covering_one};
+use crate::support::peer::{Peer, error, text};
+
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        panic!("a secret");
+    }
+}
+
+#[mcp_form]
+struct Name {
+    name: String,
+}
+
+#[derive(Default)]
+struct Clumsy {
+    returned: Arc<Notify>,
+}
+
+#[mcp_tool]
+impl Clumsy {
+    #[tool]
+    async fn drops_badly(&self, cx: &Context, later: bool) -> Result<(), AskError> {
+        let _guard = PanicsWhenDropped;
+        if later {
+            tokio::task::yield_now().await;
+        }
+        cx.confirm("Sure?").await
+    }
+
+    #[tool(timeout = Duration::from_secs(3_600), max_concurrency = 1)]
+    async fn drops_badly_alone(&self, cx: &Context) -> Result<(), AskError> {
+        self.drops_badly(cx, false).await
+    }
+
+    #[tool]
+    async fn recovers(&self, cx: &Context, fails: bool) -> Result<String, ToolError> {
+        let name = cx.elicit::<Name>("Who?").await;
+        let name = name.map_or_else(|_| "nobody".to_owned(), |it| it.name);
+        if fails {
+            return Err(ToolError::new(format!("`{name}` cannot be stored")));
+        }
+        cx.elicit::<Name>("And who else?").await?;
+        Ok(name)
+    }
+
+    /// Asks after its end.
+    #[tool]
+    async fn returns_early(&self, cx: &Context) {
+        let (cx, returned) = (cx.clone(), Arc::clone(&self.returned));
+        tokio::spawn(async move {
+            // The call has ended.
+            tokio::task::yield_now().await;
+            let _ = cx.confirm("Sure?").await;
+            returned.notify_one();
+        });
+    }
+}
+
+fn server() -> (Server, Arc<Notify>) {
+    let clumsy = Clumsy::default();
+    let returned = Arc::clone(&clumsy.returned);
+    let server = Server::builder("clumsy", "1").mount(clumsy);
+    (server.build().unwrap(), returned)
+}
+
+#[tokio::test]
+async fn a_panic_in_a_function_that_a_question_drops_ends_no_session() {
+    let revision = covering_one("SRV-MRTR-04 in 2026-07-28");
+    let mut peer = guest(&server().0, revision).await;
+    for (name, arguments) in [
+        ("drops_badly", json!({"later": false})),
+        ("drops_badly", json!({"later": true})),
+        ("drops_badly_alone", json!({})),
+        ("drops_badly_alone", json!({})),
+    ] {
+        let answer = peer.round(name, arguments, json!({})).await;
+        assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    }
+    assert_eq!(peer.finish().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_handled_error_of_a_question_does_not_replace_a_later_one() {
+    let revision = covering_one("SRV-ERR-03 in 2026-07-28");
+    let mut peer = Peer::connect(&server().0, revision).await;
+    let answer = peer.call("recovers", json!({"fails": true})).await;
+    assert_eq!(text(&answer), "`nobody` cannot be stored");
+    let params = json!({"name": "recovers", "arguments": {"fails": false}});
+    let answer = peer.request("tools/call", params).await;
+    assert_eq!(error(&answer).0, -32021, "SRV-ERR-03");
+}
+
+#[tokio::test]
+async fn a_question_that_was_never_sent_is_not_cancelled() {
+    for revision in covering("ALL-CANC-07 in 2025-06-18, 2025-11-25") {
+        let (server, returned) = server();
+        let mut peer = guest(&server, revision).await;
+        peer.call("returns_early", json!({})).await;
+        returned.notified().await;
+        assert_eq!(peer.finish().await, [] as [Value; 0], "ALL-CANC-07");
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_may_be_shorter_than_a_second() {
+    let revision = covering_one("SRV-MRTR-10 in 2026-07-28");
+    let limits = Limits::default().elicitation_timeout(Duration::from_millis(900));
+    let (_, server) = hotel_with(limits);
+    let mut peer = guest(&server, revision).await;
+    let answer = peer.round("book", json!({"city": "Oslo"}), json!({})).await;
+    let result = &answer["result"];
+    let responses = json!({"question-1": agree(&result["inputRequests"]["question-1"])});
+    let state = &result["requestState"];
+    let extra = json!({"requestState": state, "inputResponses": responses});
+    let answer = peer.round("book", json!({"city": "Oslo"}), extra).await;
+    assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+}
+
+#[tokio::test]
+async fn answers_are_limited_in_number() {
+    let (_, server) = hotel_with(Limits::default());
+    let mut peer = guest(&server, Revision::V2026_07_28).await;
+    for (count, code) in [(256, None), (257, Some(-32602))] {
+        let responses = (0..count).map(|it| (it.to_string(), json!({})));
+        let responses: serde_json::Map<String, Value> = responses.collect();
+        let extra = json!({"inputResponses": responses});
+        let answer = peer.round("book", json!({"city": "Oslo"}), extra).await;
+        assert_eq!(answer["error"]["code"].as_i64(), code, "{answer}");
+    }
+}
