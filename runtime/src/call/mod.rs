@@ -1,6 +1,7 @@
 //! One call of a tool, a prompt, a resource or a completer, as its handler gets it.
 
 mod faults;
+mod lifetime;
 mod owned;
 mod state;
 mod target;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use self::faults::Faults;
+pub use self::lifetime::Lifetime;
 pub(crate) use self::owned::OwnedCall;
-pub use self::state::Lifetime;
 pub(crate) use self::state::{CallState, progress_token};
 pub(crate) use self::target::{CallTarget, OwnedTarget};
 use crate::ask::{ResumedState, Round};

@@ -1,14 +1,15 @@
-//! The part of a call that its contexts and tasks share, and its end.
+//! The part of a call that its contexts and tasks share.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::Waker;
 
 use tokio::sync::Notify;
 use treenail_schema::internal::PackedTexts;
 use treenail_schema::{Method, Notification, Number, ProgressToken};
 
-use crate::ask::{Questions, Round};
+use crate::ask::Round;
+#[cfg(feature = "tower")]
+use crate::call::Lifetime;
 use crate::call::{Call, CallTarget, Faults};
 #[cfg(feature = "tower")]
 use crate::context::Context;
@@ -18,60 +19,6 @@ use crate::revision::Peer;
 use crate::server::Server;
 use crate::task::{Journal, TaskLink};
 use crate::wire::{Members, RpcError};
-
-/// Ends a call when it is dropped: nothing more is sent for the call, and the tasks that wait for its end are woken.
-#[derive(Debug)]
-pub struct Lifetime {
-    state: Option<Arc<CallState>>,
-    /// Set unless the call continues in the layers around its function.
-    ends_call: bool,
-}
-
-impl Lifetime {
-    /// Returns the guard for the function of a call, which has a state only if something needs it.
-    pub(crate) fn of(state: Option<&Arc<CallState>>) -> Self {
-        Self {
-            state: state.cloned(),
-            ends_call: state.is_some_and(|state| !state.has_layers),
-        }
-    }
-
-    /// Returns the questions that a pending function has asked its caller, as the result of this round. Without questions,
-    /// `waker` is woken by the first one.
-    pub(crate) fn take_questions(&self, waker: &Waker) -> Option<Result<Questions, RpcError>> {
-        let state = self.state.as_ref().filter(|state| !state.is_task())?;
-        state.round()?.take_questions(waker)
-    }
-
-    /// Ends the call. If its function has failed, one of the returned errors may replace the failure.
-    pub(crate) fn end(mut self) -> Faults {
-        let Some(mut state) = self.state.take() else {
-            return Faults::default();
-        };
-        if !self.ends_call {
-            return mem::take(&mut state.live().faults);
-        }
-        match Arc::get_mut(&mut state) {
-            // The function has dropped its context, so nothing can be sent or waited for.
-            Some(state) => match state.rest.get_mut() {
-                Some(rest) => {
-                    let live = rest.live.get_mut();
-                    mem::take(&mut live.unwrap_or_else(PoisonError::into_inner).faults)
-                }
-                None => Faults::default(),
-            },
-            None => state.finish(),
-        }
-    }
-}
-
-impl Drop for Lifetime {
-    fn drop(&mut self) {
-        if let Some(state) = self.state.as_ref().filter(|_| self.ends_call) {
-            state.finish();
-        }
-    }
-}
 
 /// State that all contexts of one call share.
 #[derive(Debug)]
@@ -88,7 +35,7 @@ pub(crate) struct CallState {
     /// The method, if its function may ask the caller in rounds.
     asks: Option<Method>,
     /// Set if the call continues after its function, in the layers around it.
-    has_layers: bool,
+    pub(super) has_layers: bool,
     outbox: Outbox,
     /// Allocated when it is first needed: most functions only return a value.
     rest: OnceLock<Box<Rest>>,
@@ -343,14 +290,28 @@ impl CallState {
         let mut state = Self::new(call);
         state.has_layers = true;
         let context = Context::new(state, call.extensions.clone());
-        let lifetime = Lifetime {
-            state: Some(Arc::clone(context.state())),
-            ends_call: true,
-        };
+        let lifetime = Lifetime::of_layers(context.state());
         (context, lifetime)
     }
 
-    fn finish(&self) -> Faults {
+    /// Ends the call after its function, and returns the errors that may replace its failure.
+    pub(super) fn end(self: &mut Arc<Self>) -> Faults {
+        // If the function has dropped its context, nothing can be sent or waited for.
+        let Some(state) = Arc::get_mut(self) else {
+            return self.finish();
+        };
+        let Some(rest) = state.rest.get_mut() else {
+            return Faults::default();
+        };
+        let live = rest.live.get_mut();
+        mem::take(&mut live.unwrap_or_else(PoisonError::into_inner).faults)
+    }
+
+    pub(super) fn take_faults(&self) -> Faults {
+        mem::take(&mut self.live().faults)
+    }
+
+    pub(super) fn finish(&self) -> Faults {
         let mut live = self.live();
         live.finished = true;
         let (faults, awaited) = (mem::take(&mut live.faults), live.awaited);
