@@ -1,10 +1,30 @@
-//! Defaults of arguments: in the schema, and in calls.
+//! Defaults and bounds of arguments: in the schema, and in calls.
 
 use serde_json::{Value, json};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
-use crate::support::peer::{Peer, text};
+use crate::support::peer::{MODERN, Peer, text};
+
+/// Scales by numbers of 32 bits.
+#[mcp_tool]
+fn scale(
+    #[arg(range = 0.1..=0.7, default = 0.1)] by: f32,
+    #[arg(default = vec![0.1, 16_777_216.0])] steps: Vec<f32>,
+    #[arg(default = Some(0.3))] limit: Option<f32>,
+    #[arg(default = 0.1 + 0.2)] exact: f64,
+) -> String {
+    format!("{by} {steps:?} {limit:?} {exact}")
+}
+
+/// Has bounds that no JSON number expresses.
+#[mcp_tool]
+fn unbounded(
+    #[arg(range = 0.0..f64::INFINITY)] a: f64,
+    #[arg(range = f32::NEG_INFINITY..=1.0)] b: f32,
+) -> f64 {
+    a + f64::from(b)
+}
 
 /// Has arguments that accept null.
 #[mcp_tool]
@@ -54,9 +74,37 @@ async fn properties(peer: &mut Peer, name: &str) -> Value {
 }
 
 async fn connect(revision: Revision) -> Peer {
-    let tools = tools![nullable, search];
+    let tools = tools![scale, unbounded, nullable, search];
     let server = treenail::server!().tools(tools).build().unwrap();
     Peer::connect(&server, revision).await
+}
+
+#[tokio::test]
+async fn numbers_of_32_bits_are_listed_with_their_own_digits() {
+    let mut peer = connect(MODERN).await;
+    let expected = json!({
+        "by": {"type": "number", "minimum": 0.1, "maximum": 0.7, "default": 0.1},
+        "steps": {"type": "array", "items": {"type": "number"}, "default": [0.1, 16_777_216.0]},
+        "limit": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": 0.3},
+        "exact": {"type": "number", "default": 0.1 + 0.2},
+    });
+    assert_eq!(properties(&mut peer, "scale").await, expected);
+    let defaults = "0.1 [0.1, 16777216.0] Some(0.3) 0.30000000000000004";
+    for arguments in [json!({}), json!({"by": 0.1, "limit": 0.3})] {
+        assert_eq!(text(&peer.call("scale", arguments).await), defaults);
+    }
+}
+
+#[tokio::test]
+async fn an_infinite_bound_has_no_keyword() {
+    let mut peer = connect(MODERN).await;
+    let expected = json!({
+        "a": {"type": "number", "minimum": 0.0},
+        "b": {"type": "number", "maximum": 1.0},
+    });
+    assert_eq!(properties(&mut peer, "unbounded").await, expected);
+    let result = peer.call("unbounded", json!({"a": 1, "b": -2})).await;
+    assert_eq!(text(&result), "-1.0");
 }
 
 #[tokio::test]
