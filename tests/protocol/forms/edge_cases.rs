@@ -1,14 +1,51 @@
-//! Bounds that decimal numbers only approximate.
+//! Similar choices, bounds that decimal numbers only approximate, and forms of hostile servers.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
-use serde_json::json;
-use treenail::__private_0_1_0::check_content;
+use serde_json::{Value, json};
+use treenail::__private_0_1_0::{check_content, parse_form_content};
 use treenail::form::Form;
 use treenail::mcp_form;
-use treenail::schema::ElicitValue;
+use treenail::schema::{ElicitSchema, ElicitValue};
 
 /// Returns the names that a text selects from a field with these choices.
+fn selected(items: &Value, text: &str) -> Option<Value> {
+    let schema: ElicitSchema = serde_json::from_value(json!({
+        "type": "object",
+        "properties": {"of": {"type": "array", "items": items}},
+    }))
+    .unwrap();
+    let entered = BTreeMap::from([("of".to_owned(), text.into())]);
+    let content = parse_form_content(&schema, entered).ok()?;
+    Some(serde_json::to_value(&content["of"]).unwrap())
+}
+
+#[test]
+fn the_most_similar_choice_is_selected() {
+    let plain = json!({"type": "string", "enum": ["mg", "Mg"]});
+    let titled = json!({"anyOf": [
+        {"const": "a", "title": "b"},
+        {"const": "b", "title": "c"},
+        {"const": "C", "title": "d"},
+        {"const": "d, e", "title": "f"},
+    ]});
+    for (items, text, expected) in [
+        (&plain, "Mg", json!(["Mg"])),
+        (&plain, "mg, Mg", json!(["mg", "Mg"])),
+        (&plain, "MG", json!(["mg"])),
+        // A name before the same title of another choice, and an exact title before another case of a name.
+        (&titled, "b", json!(["b"])),
+        (&titled, "c", json!(["b"])),
+        (&titled, "C", json!(["C"])),
+        (&titled, "B, D", json!(["b", "C"])),
+        // The longest match is before both.
+        (&titled, "D, E", json!(["d, e"])),
+    ] {
+        assert_eq!(selected(items, text), Some(expected), "{text}");
+    }
+}
+
 #[test]
 fn a_form_accepts_its_own_default_at_a_bound() {
     #[mcp_form]
@@ -36,4 +73,21 @@ fn a_form_accepts_its_own_default_at_a_bound() {
         assert_eq!(check_content(&schema, &content), Ok(()));
         assert!(Share::read(content).is_ok(), "{share}");
     }
+}
+
+#[test]
+fn a_form_with_many_required_fields_is_validated_quickly() {
+    let names: Vec<_> = (0..60_000).map(|at| format!("field {at}")).collect();
+    let properties: Value = names
+        .iter()
+        .map(|name| (name.clone(), json!({"type": "boolean"})))
+        .collect();
+    let required: Vec<_> = names.iter().rev().collect();
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    let schema: ElicitSchema = serde_json::from_value(schema).unwrap();
+    let content = names.iter().map(|name| (name.clone(), true.into()));
+    let content: BTreeMap<_, ElicitValue> = content.collect();
+    let begin = Instant::now();
+    assert_eq!(check_content(&schema, &content), Ok(()));
+    assert!(begin.elapsed() < Duration::from_secs(10));
 }
