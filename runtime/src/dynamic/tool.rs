@@ -292,7 +292,7 @@ impl Tool {
         descriptor.name = name;
         declare_task(&mut descriptor, self.task.as_ref());
         let shape = if let Some(schema) = &descriptor.output_schema {
-            Shape::of_members(schema)
+            Shape::of_declared(schema)
         } else {
             let (schema, shape) = declare(function.output_schema);
             descriptor.output_schema = schema.map(Into::into);
