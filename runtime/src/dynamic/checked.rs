@@ -11,9 +11,9 @@ use super::arguments::{Arguments, Form};
 use crate::call::{Call, CallState, CallValue, Lifetime};
 use crate::context::Context;
 use crate::function::argument::ArgumentList;
-use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, truncated_json};
+use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::violations::{member_pointer, to_problems};
-use crate::wire::{Members, as_string};
+use crate::wire::Members;
 
 /// Arguments that need no check: those of a raw handler, and the variables of a URI that matches its template.
 pub(super) struct Unchecked(pub(super) Form);
@@ -234,60 +234,5 @@ impl WithArguments {
             (Accepted::Given(places), None) => Arguments::of_call(&self.context, places),
         };
         (self.context, arguments)
-    }
-}
-
-/// Arguments that are strings with known names: those of a prompt.
-pub(super) struct Texts {
-    /// Names, with `true` for those that are required.
-    arguments: Vec<(String, bool)>,
-}
-
-impl Texts {
-    pub(super) fn new(arguments: Vec<(String, bool)>) -> Self {
-        Self { arguments }
-    }
-
-    fn known(&self) -> impl Iterator<Item = &str> {
-        self.arguments.iter().map(|(name, _)| &**name)
-    }
-
-    /// Returns the problem with one member, if there is one.
-    fn problem(&self, name: &str, text: &str, seen: &mut [bool]) -> Option<Problem> {
-        let Some(at) = self.known().position(|known| known == name) else {
-            return Some(Problem::unknown(name, self.known()));
-        };
-        if std::mem::replace(&mut seen[at], true) {
-            return Some(Problem::new(name, Fault::Repeated));
-        }
-        if as_string(text).is_none() {
-            let reason = format!("expected a string in quotes, got {}", truncated_json(text));
-            let value = None;
-            return Some(Problem::new(name, Fault::Unreadable { value, reason }));
-        }
-        None
-    }
-}
-
-impl ArgumentList for Texts {
-    type Values = Arguments;
-
-    fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
-        let mut seen = vec![false; self.arguments.len()];
-        let mut problems = Vec::new();
-        if let Ok(mut members) = Members::new(text.unwrap_or("{}")) {
-            while let Ok(Some((name, value))) = members.next() {
-                let problem = self.problem(&name, value, &mut seen);
-                problems.extend(problem.filter(|_| problems.len() < MAX_REPORTED));
-            }
-        }
-        let missing = self.arguments.iter().zip(seen);
-        let missing = missing.filter(|((_, required), seen)| *required && !seen);
-        problems.extend(missing.map(|((name, _), _)| Problem::new(name, Fault::Missing)));
-        if problems.is_empty() {
-            Ok(Arguments::new(text, Form::Texts))
-        } else {
-            Err(problems)
-        }
     }
 }

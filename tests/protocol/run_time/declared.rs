@@ -1,11 +1,19 @@
 //! Declared schemas and arguments of features that are made at run time, and their calls.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
-use treenail::dynamic::{Feature, RawResult, Tool};
+use treenail::Server;
+use treenail::dynamic::{Feature, Prompt, RawResult, Tool};
+use treenail::schema::PromptArgument;
 use treenail::tool::WrapResults;
 
 use crate::support::covering::covering;
-use crate::support::peer::{Peer, text};
+use crate::support::peer::{MODERN, Peer, text};
+
+fn server(feature: Feature) -> Server {
+    treenail::server!().add(feature).build().unwrap()
+}
 
 /// Returns the listed definition of the only tool.
 async fn listed(peer: &mut Peer) -> Value {
@@ -66,4 +74,64 @@ async fn a_declared_text_or_null_is_structured_content() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn unknown_prompt_arguments_are_compared_with_missing_ones_only() {
+    let prompt = Prompt::new("p")
+        .argument(PromptArgument::new("city").with_required(true))
+        .argument(PromptArgument::new("cities"))
+        .handler(|_, _| async { "" });
+    let mut peer = Peer::connect(&server(prompt), MODERN).await;
+    let arguments = json!({"city": "Oslo", "citi": "Bergen", "cite": 1});
+    let params = json!({"name": "p", "arguments": arguments});
+    let (_, message) = peer.refused("prompts/get", params).await;
+    let expected = "wrong arguments for the prompt `p`:\n\
+                    - /citi: unknown argument; did you mean `cities`?\n\
+                    - /cite: unknown argument; did you mean `cities`?";
+    assert_eq!(message, expected);
+}
+
+#[tokio::test]
+async fn many_unknown_prompt_arguments_are_rejected_quickly() {
+    let argument = |at| PromptArgument::new(format!("{}{at}", "argument".repeat(12)));
+    let mut prompt = Prompt::new("p").argument(PromptArgument::new("city").with_required(true));
+    for at in 0..30 {
+        prompt = prompt.argument(argument(at));
+    }
+    let server = server(prompt.handler(|_, _| async { "" }));
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let members = (0..20_000).map(|at| (format!("{}{at}", "arguments".repeat(11)), json!("")));
+    let arguments: Value = members
+        .chain([("city".to_owned(), json!("Oslo"))])
+        .collect();
+    let begin = Instant::now();
+    let params = json!({"name": "p", "arguments": arguments});
+    let (code, message) = peer.refused("prompts/get", params).await;
+    assert_eq!(code, -32602);
+    assert_eq!(message.lines().count(), 17, "{message}");
+    assert!(
+        !message.contains("missing"),
+        "arguments after the reported ones count"
+    );
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_repeated_prompt_argument_does_not_build() {
+    let prompt = || {
+        Prompt::new("p")
+            .argument(PromptArgument::new("city").with_required(true))
+            .argument(PromptArgument::new("city").with_required(true))
+    };
+    for feature in [
+        prompt().handler(|_, _| async { "" }),
+        prompt().blocking(|_, _| ""),
+    ] {
+        let built = treenail::server!().add(feature).build();
+        let error = built.unwrap_err().to_string();
+        assert_eq!(error, "prompt `p`: it has two arguments called `city`");
+    }
+    // The server behind a proxy decides about its arguments.
+    server(prompt().raw(|_, _| async { Ok(RawResult::from(String::new())) }));
 }
