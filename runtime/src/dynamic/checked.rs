@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use treenail_schema::SchemaObject;
 use treenail_schema::internal::{Places, ValidationLimits};
 use treenail_validation::{CompiledSchema, FlatSchema, Verdict, Violation, ViolationKind};
@@ -27,6 +27,22 @@ impl ArgumentList for Unchecked {
 }
 
 /// Arguments that must match a schema: those of a tool.
+/// Sets the type of an input schema that allows objects. With another one, clients would reject the whole list of tools.
+pub(super) fn of_object(schema: &mut SchemaObject) -> Result<(), String> {
+    match schema.get("type") {
+        Some(kind) if kind == "object" => return Ok(()),
+        None => {}
+        Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "object") => {}
+        Some(_) => {
+            return Err("its input schema does not have `\"type\": \"object\"`".to_owned());
+        }
+    }
+    let mut members = Map::clone(schema);
+    members.insert("type".to_owned(), "object".into());
+    *schema = members.into();
+    Ok(())
+}
+
 pub(super) struct Matching {
     schema: SchemaObject,
     flat: Option<FlatSchema>,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use treenail::Server;
 use treenail::dynamic::{Feature, Prompt, RawResult, Tool};
-use treenail::schema::PromptArgument;
+use treenail::schema::{PromptArgument, Revision};
 use treenail::tool::WrapResults;
 
 use crate::support::covering::covering;
@@ -134,4 +134,38 @@ fn a_repeated_prompt_argument_does_not_build() {
     }
     // The server behind a proxy decides about its arguments.
     server(prompt().raw(|_, _| async { Ok(RawResult::from(String::new())) }));
+}
+
+#[tokio::test]
+async fn each_listed_input_schema_is_that_of_an_object() {
+    fn tool(schema: Value) -> Feature {
+        let tool = Tool::new("a").input(schema);
+        tool.raw(|_, _| async { Ok(RawResult::from(r#"{"content":[]}"#.to_owned())) })
+    }
+    for schema in [
+        json!({}),
+        json!({"properties": {"a": {}}}),
+        json!({"type": ["object", "null"]}),
+    ] {
+        let server = server(tool(schema.clone()));
+        for revision in Revision::ALL {
+            let mut peer = Peer::connect(&server, revision).await;
+            let found = listed(&mut peer).await["inputSchema"].take();
+            let mut expected = schema.clone();
+            expected["type"] = json!("object");
+            assert_eq!(found, expected);
+            let result = peer.call("a", json!({"a": 1})).await;
+            assert_eq!(result["content"], json!([]));
+        }
+    }
+    for schema in [
+        json!({"type": "array"}),
+        json!({"type": ["string", 3]}),
+        json!({"type": 1}),
+    ] {
+        let built = treenail::server!().add(tool(schema)).build();
+        let error = built.unwrap_err().to_string();
+        let expected = "tool `a`: its input schema does not have `\"type\": \"object\"`";
+        assert_eq!(error, expected);
+    }
 }
