@@ -1,6 +1,7 @@
 //! Lists of arguments whose names and types are known at run time only.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use treenail_schema::SchemaObject;
@@ -26,7 +27,6 @@ impl ArgumentList for Unchecked {
     }
 }
 
-/// Arguments that must match a schema: those of a tool.
 /// Sets the type of an input schema that allows objects. With another one, clients would reject the whole list of tools.
 pub(super) fn of_object(schema: &mut SchemaObject) -> Result<(), String> {
     match schema.get("type") {
@@ -43,6 +43,7 @@ pub(super) fn of_object(schema: &mut SchemaObject) -> Result<(), String> {
     Ok(())
 }
 
+/// Arguments that must match a schema: those of a tool.
 pub(super) struct Matching {
     schema: SchemaObject,
     flat: Option<FlatSchema>,
@@ -90,7 +91,7 @@ impl Matching {
         // A model that writes null instead of omitting an argument means the default.
         match self.without_optional_nulls(&value, &verdict) {
             Some(rest) if matches!(self.verdict(&rest), Ok(Verdict::Valid)) => {
-                Ok(Accepted::Changed(rest.to_string()))
+                Ok(Accepted::Changed(only(&rest, text)))
             }
             _ => Err(self.problems(&value, verdict)),
         }
@@ -146,6 +147,22 @@ impl Matching {
         });
         (arguments.len() < before).then_some(Value::Object(arguments))
     }
+}
+
+/// Returns the text of an object with only these members. Their values are unchanged, such as the digits of a number.
+fn only(members: &Value, text: &str) -> String {
+    let mut object = String::from("{");
+    if let Ok(mut all) = Members::new(text) {
+        while let Ok(Some((name, value))) = all.next() {
+            if members.get(&*name).is_some() {
+                let comma = if object.len() > 1 { "," } else { "" };
+                // Writing to a string cannot fail.
+                let _ = write!(object, "{comma}{}:{value}", Value::from(&*name));
+            }
+        }
+    }
+    object.push('}');
+    object
 }
 
 /// Adds the places of violations, in all branches of choices.

@@ -137,6 +137,36 @@ fn a_repeated_prompt_argument_does_not_build() {
 }
 
 #[tokio::test]
+async fn a_null_argument_does_not_change_the_others() {
+    let tool = Tool::new("a")
+        .input(json!({"type": "object", "properties": {
+            "a\"": {"type": "number"},
+            "b": {"type": "integer"},
+            "c": {},
+        }}))
+        .handler(|_, arguments| async move { arguments.into_text() });
+    let server = server(tool);
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&server, revision).await;
+        for (given, accepted) in [
+            (
+                r#"{"a\"":0.12345678901234567890,"b":null,"c":{"b": 1.0e2}}"#,
+                r#"{"a\"":0.12345678901234567890,"c":{"b": 1.0e2}}"#,
+            ),
+            (r#"{"b":null}"#, "{}"),
+        ] {
+            let params = json!({"name": "a", "arguments": {}});
+            let message = peer.message(&json!(1), "tools/call", params).to_string();
+            let arguments = format!("\"arguments\":{given}");
+            peer.send_line(&message.replace("\"arguments\":{}", &arguments))
+                .await;
+            let answer = peer.receive("tools/call").await;
+            assert_eq!(text(&answer["result"]), accepted);
+        }
+    }
+}
+
+#[tokio::test]
 async fn each_listed_input_schema_is_that_of_an_object() {
     fn tool(schema: Value) -> Feature {
         let tool = Tool::new("a").input(schema);
