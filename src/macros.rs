@@ -136,7 +136,7 @@ pub use treenail_macros::mcp_form;
 /// | key of `#[arg(…)]` | meaning |
 /// |---|---|
 /// | `name = "…"` | the name that the model uses |
-/// | `default`, `default = value` | the value if the argument is absent or `null` |
+/// | `default`, `default = value` | the value if the argument is absent, or `null` unless the type accepts that |
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the number of characters of a text or of items of a list |
 /// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`HeaderArgument`](crate::args::HeaderArgument) |

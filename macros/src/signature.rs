@@ -107,6 +107,14 @@ pub(crate) fn keyword_in(ty: TokenStream, keyword: &str) -> Option<TokenTree> {
     )
 }
 
+/// Finds the first `self` that is a value. The `self` of a path like `self::DEFAULT` is a module.
+pub(crate) fn self_value_in(expr: TokenStream) -> Option<TokenTree> {
+    find(
+        expr,
+        &|token, next| matches!(token, TokenTree::Ident(ident) if ident == "self" && next != ":"),
+    )
+}
+
 /// Finds the first token, at any depth, that `wanted` accepts, given the token and the text of the next one.
 fn find(tokens: TokenStream, wanted: &dyn Fn(&TokenTree, &str) -> bool) -> Option<TokenTree> {
     let mut tokens = tokens.into_iter().peekable();

@@ -6,8 +6,11 @@ use std::fmt;
 use std::ops::RangeBounds;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Number, Value};
 use treenail_schema::{Annotations, Icon, MetaObject};
+
+use crate::wire::{Members, WriteJson};
 
 /// A value for `icons = …`: anything that yields [`Icon`]s, such as an array of them.
 #[diagnostic::on_unimplemented(
@@ -105,8 +108,43 @@ impl<T: Serialize> IntoDefault for T {
     fn default_value(make: fn() -> Self) -> DefaultValue<Self> {
         DefaultValue {
             make,
-            json: |value| serde_json::to_value(value),
+            json: |value| {
+                let mut json = serde_json::to_value(value)?;
+                let mut text = Vec::new();
+                // Fails for a number such as NaN, which is null in a `Value`.
+                if value.write_json(&mut text).is_ok() {
+                    use_digits(&mut json, std::str::from_utf8(&text).unwrap_or_default());
+                }
+                Ok(json)
+            },
         }
+    }
+}
+
+/// Replaces each fraction by that of its JSON text, which has the digits of an `f32`: 0.1 in place of 0.10000000149011612.
+fn use_digits(json: &mut Value, text: &str) {
+    match json {
+        Value::Number(number) if number.is_f64() => {
+            let exact = text.parse().ok().and_then(Number::from_f64);
+            *number = exact.unwrap_or_else(|| number.clone());
+        }
+        Value::Array(items) => {
+            let texts = serde_json::from_str::<Vec<&RawValue>>(text);
+            for (item, text) in items.iter_mut().zip(texts.unwrap_or_default()) {
+                use_digits(item, text.get());
+            }
+        }
+        Value::Object(members) => {
+            let Ok(mut texts) = Members::new(text) else {
+                return;
+            };
+            while let Ok(Some((name, text))) = texts.next() {
+                if let Some(member) = members.get_mut(&*name) {
+                    use_digits(member, text);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

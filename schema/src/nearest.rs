@@ -11,7 +11,11 @@ pub fn nearest<'a>(asked: &str, known: impl Iterator<Item = &'a str>) -> Option<
     known
         .map(|name| (distance(asked, name), name))
         .min_by_key(|(distance, _)| *distance)
-        .filter(|(distance, name)| *distance <= name.len().max(asked.len()).div_ceil(3))
+        .filter(|(distance, name)| {
+            let longest = name.len().max(asked.len());
+            // Two letters are not similar because they are single letters.
+            *distance <= longest.div_ceil(3) && *distance < longest
+        })
         .map(|(_, name)| name)
 }
 
@@ -55,6 +59,13 @@ mod tests {
         ];
         for (asked, expected) in table {
             assert_eq!(nearest(asked, known.into_iter()), expected, "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_letter_is_similar_to_its_other_case_only() {
+        for (asked, expected) in [("X", Some("x")), ("y", None), ("xy", Some("x")), ("", None)] {
+            assert_eq!(nearest(asked, ["x"].into_iter()), expected, "{asked}");
         }
     }
 }

@@ -14,6 +14,7 @@
     reason = "these lints concern the code of the test, not the generated code"
 )]
 
+pub mod calls;
 pub mod documented;
 pub mod from_macro_rules;
 pub mod generic;
@@ -387,6 +388,7 @@ fn generated_code_compiles_and_runs() {
         .tools(documented::all())
         .tools(bare::all())
         .tools(renamed::all())
+        .tools(calls::all())
         .build();
     assert!(server.is_ok(), "{:?}", server.err());
     assert_eq!(

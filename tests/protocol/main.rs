@@ -33,6 +33,7 @@ mod completion;
 #[allow(dead_code, reason = "it is a program")]
 mod converter;
 mod coverage;
+mod defaults;
 mod dynamic;
 mod edits;
 mod elicitation;

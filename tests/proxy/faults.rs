@@ -265,6 +265,7 @@ async fn tools_with_hostile_schemas_are_omitted_and_others_are_served() {
         {"name": "deep", "inputSchema": {"type": "object", "properties": {"a": deep}}},
         {"name": "wide", "inputSchema": {"type": "object", "allOf": wide}},
         {"name": "odd", "inputSchema": {"type": ["string", 3], "$ref": "https://example.com/never"}},
+        {"name": "untyped", "inputSchema": {"properties": {}}},
         {"name": "bad", "inputSchema": {"type": "object"}},
     ]);
     let (gateway, proxy) = gateway();
@@ -278,18 +279,17 @@ async fn tools_with_hostile_schemas_are_omitted_and_others_are_served() {
     // A client that validates nothing lists and calls them.
     for caller in [LEGACY, MODERN] {
         let client = client_of(&gateway, caller).build().await.unwrap();
-        let names: Vec<_> = client
-            .tools()
-            .await
-            .unwrap()
-            .iter()
-            .map(|tool| tool.name.clone())
-            .collect();
-        assert!(names.iter().any(|name| name == "script.bad"), "{names:?}");
-        assert!(
-            !names.iter().any(|name| name == "script.header"),
-            "{names:?}"
-        );
+        let tools = client.tools().await.unwrap();
+        let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+        for name in ["script.bad", "script.untyped"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+        for name in ["script.header", "script.odd"] {
+            assert!(!names.contains(&name), "{names:?}");
+        }
+        for tool in &tools {
+            assert_eq!(tool.input_schema["type"], "object", "{}", tool.name);
+        }
         let result = client.call_tool("script.bad", ()).await.unwrap();
         assert_eq!(result.as_text(), Some("done"));
     }

@@ -1,8 +1,9 @@
 //! Lists of arguments whose names and types are known at run time only.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use treenail_schema::SchemaObject;
 use treenail_schema::internal::{Places, ValidationLimits};
 use treenail_validation::{CompiledSchema, FlatSchema, Verdict, Violation, ViolationKind};
@@ -11,9 +12,9 @@ use super::arguments::{Arguments, Form};
 use crate::call::{Call, CallState, CallValue, Lifetime};
 use crate::context::Context;
 use crate::function::argument::ArgumentList;
-use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, truncated_json};
+use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::violations::{member_pointer, to_problems};
-use crate::wire::{Members, as_string};
+use crate::wire::Members;
 
 /// Arguments that need no check: those of a raw handler, and the variables of a URI that matches its template.
 pub(super) struct Unchecked(pub(super) Form);
@@ -24,6 +25,22 @@ impl ArgumentList for Unchecked {
     fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
         Ok(Arguments::new(text, self.0))
     }
+}
+
+/// Sets the type of an input schema that allows objects. With another one, clients would reject the whole list of tools.
+pub(super) fn of_object(schema: &mut SchemaObject) -> Result<(), String> {
+    match schema.get("type") {
+        Some(kind) if kind == "object" => return Ok(()),
+        None => {}
+        Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "object") => {}
+        Some(_) => {
+            return Err("its input schema does not have `\"type\": \"object\"`".to_owned());
+        }
+    }
+    let mut members = Map::clone(schema);
+    members.insert("type".to_owned(), "object".into());
+    *schema = members.into();
+    Ok(())
 }
 
 /// Arguments that must match a schema: those of a tool.
@@ -74,7 +91,7 @@ impl Matching {
         // A model that writes null instead of omitting an argument means the default.
         match self.without_optional_nulls(&value, &verdict) {
             Some(rest) if matches!(self.verdict(&rest), Ok(Verdict::Valid)) => {
-                Ok(Accepted::Changed(rest.to_string()))
+                Ok(Accepted::Changed(only(&rest, text)))
             }
             _ => Err(self.problems(&value, verdict)),
         }
@@ -130,6 +147,22 @@ impl Matching {
         });
         (arguments.len() < before).then_some(Value::Object(arguments))
     }
+}
+
+/// Returns the text of an object with only these members. Their values are unchanged, such as the digits of a number.
+fn only(members: &Value, text: &str) -> String {
+    let mut object = String::from("{");
+    if let Ok(mut all) = Members::new(text) {
+        while let Ok(Some((name, value))) = all.next() {
+            if members.get(&*name).is_some() {
+                let comma = if object.len() > 1 { "," } else { "" };
+                // Writing to a string cannot fail.
+                let _ = write!(object, "{comma}{}:{value}", Value::from(&*name));
+            }
+        }
+    }
+    object.push('}');
+    object
 }
 
 /// Adds the places of violations, in all branches of choices.
@@ -234,60 +267,5 @@ impl WithArguments {
             (Accepted::Given(places), None) => Arguments::of_call(&self.context, places),
         };
         (self.context, arguments)
-    }
-}
-
-/// Arguments that are strings with known names: those of a prompt.
-pub(super) struct Texts {
-    /// Names, with `true` for those that are required.
-    arguments: Vec<(String, bool)>,
-}
-
-impl Texts {
-    pub(super) fn new(arguments: Vec<(String, bool)>) -> Self {
-        Self { arguments }
-    }
-
-    fn known(&self) -> impl Iterator<Item = &str> {
-        self.arguments.iter().map(|(name, _)| &**name)
-    }
-
-    /// Returns the problem with one member, if there is one.
-    fn problem(&self, name: &str, text: &str, seen: &mut [bool]) -> Option<Problem> {
-        let Some(at) = self.known().position(|known| known == name) else {
-            return Some(Problem::unknown(name, self.known()));
-        };
-        if std::mem::replace(&mut seen[at], true) {
-            return Some(Problem::new(name, Fault::Repeated));
-        }
-        if as_string(text).is_none() {
-            let reason = format!("expected a string in quotes, got {}", truncated_json(text));
-            let value = None;
-            return Some(Problem::new(name, Fault::Unreadable { value, reason }));
-        }
-        None
-    }
-}
-
-impl ArgumentList for Texts {
-    type Values = Arguments;
-
-    fn read(&self, text: Option<&str>) -> Result<Arguments, Vec<Problem>> {
-        let mut seen = vec![false; self.arguments.len()];
-        let mut problems = Vec::new();
-        if let Ok(mut members) = Members::new(text.unwrap_or("{}")) {
-            while let Ok(Some((name, value))) = members.next() {
-                let problem = self.problem(&name, value, &mut seen);
-                problems.extend(problem.filter(|_| problems.len() < MAX_REPORTED));
-            }
-        }
-        let missing = self.arguments.iter().zip(seen);
-        let missing = missing.filter(|((_, required), seen)| *required && !seen);
-        problems.extend(missing.map(|((name, _), _)| Problem::new(name, Fault::Missing)));
-        if problems.is_empty() {
-            Ok(Arguments::new(text, Form::Texts))
-        } else {
-            Err(problems)
-        }
     }
 }

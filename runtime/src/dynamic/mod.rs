@@ -15,6 +15,7 @@ mod resource_template;
 mod results;
 mod source;
 mod template;
+mod texts;
 mod tool;
 
 use std::fmt;

@@ -1,6 +1,7 @@
 //! Prompts that are made at run time.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -8,9 +9,10 @@ use serde_json::{Map, Value, json};
 use treenail_schema::PromptArgument;
 
 use super::arguments::{Arguments, Form};
-use super::checked::{Texts, Unchecked};
+use super::checked::Unchecked;
 use super::common::{Suggestions, completions, metadata};
 use super::raw::{RawOutcome, RawResult, bounded};
+use super::texts::Texts;
 use super::{Bound, Feature, results};
 use crate::context::Context;
 use crate::function::{Function, Output};
@@ -49,6 +51,7 @@ pub struct Prompt {
     descriptor: treenail_schema::Prompt,
     scopes: Option<RequiredScopes>,
     suggestions: Suggestions,
+    problem: Result<(), String>,
 }
 
 metadata!(Prompt);
@@ -60,6 +63,7 @@ impl From<treenail_schema::Prompt> for Prompt {
             descriptor,
             scopes: None,
             suggestions: Suggestions::default(),
+            problem: Ok(()),
         }
     }
 }
@@ -70,7 +74,8 @@ impl Prompt {
         treenail_schema::Prompt::new(name).into()
     }
 
-    /// Adds an argument. It is a string, and optional unless it is declared as required.
+    /// Adds an argument. It is a string, and optional unless it is declared as required. Building the server fails if two
+    /// arguments have the same name, except with a [`raw`](Self::raw) handler.
     pub fn argument(mut self, argument: impl Into<PromptArgument>) -> Self {
         let arguments = self.descriptor.arguments.get_or_insert_default();
         arguments.push(argument.into());
@@ -78,7 +83,7 @@ impl Prompt {
     }
 
     /// Completes the prompt with an asynchronous handler.
-    pub fn handler<F, R, T>(self, handler: F) -> Feature
+    pub fn handler<F, R, T>(mut self, handler: F) -> Feature
     where
         F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
         R: Future<Output = T> + Send + 'static,
@@ -90,7 +95,7 @@ impl Prompt {
     }
 
     /// Completes the prompt with a blocking handler, which runs on a thread for blocking work.
-    pub fn blocking<F, T>(self, handler: F) -> Feature
+    pub fn blocking<F, T>(mut self, handler: F) -> Feature
     where
         F: Fn(Context, Arguments) -> T + Send + Sync + 'static,
         T: PromptOutput + Send + 'static,
@@ -117,8 +122,13 @@ impl Prompt {
         self.feature(Function::asynchronous(Unchecked(Form::Json), output, body))
     }
 
-    fn arguments(&self) -> Texts {
+    fn arguments(&mut self) -> Texts {
         let arguments = self.descriptor.arguments.iter().flatten();
+        let mut names = HashSet::new();
+        if let Some(repeated) = arguments.clone().find(|it| !names.insert(&*it.name)) {
+            let name = &repeated.name;
+            self.problem = Err(format!("it has two arguments called `{name}`"));
+        }
         let arguments = arguments.map(|it| (it.name.clone(), it.required == Some(true)));
         Texts::new(arguments.collect())
     }
@@ -139,8 +149,11 @@ impl Prompt {
         let name = full_name("prompt", namespace, &descriptor.name)?;
         let names = descriptor.arguments.iter().flatten();
         let completers = self
-            .suggestions
-            .bind(names.map(|it| Cow::Borrowed(&*it.name)))
+            .problem
+            .and_then(|()| {
+                let names = names.map(|it| Cow::Borrowed(&*it.name));
+                self.suggestions.bind(names)
+            })
             .map_err(|problem| format!("prompt `{name}`: {problem}"))?;
         descriptor.name = name;
         let bound = Registered::new(descriptor, move |descriptor| {

@@ -9,7 +9,7 @@ use treenail_schema::ToolAnnotations;
 use treenail_schema::internal::ValidationLimits;
 
 use super::arguments::{Arguments, Form};
-use super::checked::{Matching, Shared, Unchecked, WithArguments};
+use super::checked::{Matching, Shared, Unchecked, WithArguments, of_object};
 use super::common::metadata;
 use super::raw::{RawOutcome, RawResult, bounded};
 use super::{Bound, Feature, results};
@@ -237,9 +237,10 @@ impl Tool {
 
     /// Completes the tool with a handler that takes the arguments as they are and returns the text of a `CallToolResult`.
     ///
-    /// The arguments are an object, but nothing else is checked, also not the input schema. An error of the handler becomes a
-    /// JSON-RPC error. A result that is not valid becomes a failure that the model reads.
-    pub fn raw<F, R>(self, handler: F) -> Feature
+    /// The arguments are an object, but nothing else is checked. The input schema is only checked for `"type": "object"`, which
+    /// is added if it has no type. An error of the handler becomes a JSON-RPC error. A result that is not valid becomes a
+    /// failure that the model reads.
+    pub fn raw<F, R>(mut self, handler: F) -> Feature
     where
         F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
         R: Future<Output = Result<RawResult, RpcError>> + Send + 'static,
@@ -251,6 +252,9 @@ impl Tool {
         let body =
             move |_, context: Context, values| bounded(context.clone(), handler(context, values));
         let function = Function::asynchronous(Unchecked(Form::Json), output, body);
+        self.problem = self
+            .problem
+            .and(of_object(&mut self.descriptor.input_schema));
         self.feature(function)
     }
 
@@ -292,7 +296,7 @@ impl Tool {
         descriptor.name = name;
         declare_task(&mut descriptor, self.task.as_ref());
         let shape = if let Some(schema) = &descriptor.output_schema {
-            Shape::of_members(schema)
+            Shape::of_declared(schema)
         } else {
             let (schema, shape) = declare(function.output_schema);
             descriptor.output_schema = schema.map(Into::into);

@@ -1,7 +1,7 @@
 //! Validation of form content against the schema of the form.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use treenail_schema::{
     ElicitSchema, ElicitValue, Number, NumberSchema, NumberSchemaType,
@@ -61,11 +61,15 @@ pub fn parse_form_content(
 ) -> Result<BTreeMap<String, ElicitValue>, FormError> {
     let mut normalized = BTreeMap::new();
     let mut problems = Vec::new();
+    let required_names: HashSet<_> = schema
+        .required
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
     for (name, definition) in schema.properties.iter() {
         let default = default_of(definition);
-        let required = schema.required.as_ref();
-        let required = default.is_none()
-            && required.is_some_and(|required| required.iter().any(|it| it == name));
+        let required = default.is_none() && required_names.contains(name);
         let value = match content.remove(name) {
             Some(value) => normalize(definition, value, required),
             None if required => Err(format!("missing; expected {}", describe_field(definition))),

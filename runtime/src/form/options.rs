@@ -66,23 +66,29 @@ pub(super) fn parse_choices(options: &[(&str, &str)], text: &str) -> Option<Vec<
     while !rest.is_empty() {
         let fitting = options
             .iter()
-            .flat_map(|(name, title)| [(name, name), (title, name)]);
-        let fitting = fitting.filter_map(|(word, name)| Some((after(rest, word)?, name)));
-        // Of two matches of the same length the first one wins; names are listed before titles.
-        let (after, name) = fitting.min_by_key(|(after, _)| after.len())?;
+            .flat_map(|(name, title)| [(name, false, name), (title, true, name)]);
+        let fitting = fitting.filter_map(|(word, is_title, name)| {
+            let (after, is_exact) = after(rest, word)?;
+            // Of two matches of the same length, an exact one wins over one in another case, and a name over a title.
+            Some(((after.len(), !is_exact, is_title), after, name))
+        });
+        let (_, after, name) = fitting.min_by_key(|(rank, ..)| *rank)?;
         names.push((**name).to_owned());
         rest = after.trim_start_matches(separator);
     }
     Some(deduplicate(names))
 }
 
-/// Returns the rest of `text` after `word`, if `text` starts with it and a comma or the end follows.
+/// Returns the rest of `text` after `word`, if `text` starts with it and a comma or the end follows. Also returns whether the
+/// case of all letters is the same.
 #[inline]
-fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+fn after<'a>(text: &'a str, word: &str) -> Option<(&'a str, bool)> {
     let (start, rest) = text.split_at_checked(word.len())?;
     let ends = rest.trim_start();
-    let alike = start == word || start.to_lowercase() == word.to_lowercase();
-    (alike && !word.is_empty() && (ends.is_empty() || ends.starts_with(','))).then_some(ends)
+    let is_exact = start == word;
+    let is_match = is_exact || start.to_lowercase() == word.to_lowercase();
+    let is_whole = ends.is_empty() || ends.starts_with(',');
+    (is_match && is_whole && !word.is_empty()).then_some((ends, is_exact))
 }
 
 /// Removes duplicates: a choice that is selected twice is selected once.

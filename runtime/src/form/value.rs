@@ -9,6 +9,7 @@ use treenail_schema::{
 
 use crate::form::content::as_integer;
 use crate::form::field::FormField;
+use crate::function::bounds::widen;
 
 type ReadResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -132,9 +133,7 @@ impl FormField for f32 {
     }
 
     fn write(&self) -> Option<ElicitValue> {
-        // Parsed from its decimal digits, so that 0.1 does not become 0.10000000149011612.
-        let digits = self.to_string().parse::<f64>();
-        Some(digits.unwrap_or_else(|_| (*self).into()).into())
+        Some(widen(*self).into())
     }
 }
 

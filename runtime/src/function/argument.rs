@@ -92,7 +92,8 @@ impl<T> Argument<T> {
         self
     }
 
-    /// Makes the argument optional, with this value if it is missing or `null`.
+    /// Makes the argument optional, with this value if it is missing. It is the value of `null` too, unless the type accepts
+    /// that, as `Option` does.
     #[must_use]
     pub fn default(mut self, default: DefaultValue<T>) -> Self {
         self.default = Some(default);
@@ -115,8 +116,10 @@ impl<T> Argument<T> {
     fn property(&self, generator: &mut SchemaGenerator) -> Result<Value, String> {
         let mut property = (self.schema)(generator);
         Direction::Input.tidy(&mut property);
-        if self.is_optional() {
-            // `Option<T>` also allows null. Omitting the argument means the same, and hosts accept that schema.
+        let default = self.json_default()?;
+        // `Option<T>` also allows null. If omitting the argument means the same, it is dropped: hosts accept that schema.
+        let null_differs = default.is_some() && (self.read)("null").is_some();
+        if self.is_optional() && !null_differs {
             drop_null(&mut property);
         }
         if let Value::Object(property) = &mut property {
@@ -128,28 +131,33 @@ impl<T> Argument<T> {
                     property.insert((*keyword).to_owned(), bound.clone());
                 }
             }
-            if let Some(default) = &self.default {
-                let value = (default.make)();
-                if !self.checks.iter().all(|check| check.holds(&value)) {
-                    let name = self.name;
-                    return Err(format!("the default of argument `{name}` is out of range"));
-                }
-                let value = (default.json)(&value).map_err(|error| {
-                    format!(
-                        "the default of argument `{}` cannot be written as JSON: {error}",
-                        self.name
-                    )
-                })?;
-                if value.is_null() && (self.read)("null").is_none() {
-                    return Err(format!(
-                        "the default of argument `{}` cannot be written as JSON, for example because it is NaN",
-                        self.name
-                    ));
-                }
-                property.insert("default".to_owned(), value);
+            if let Some(default) = default {
+                property.insert("default".to_owned(), default);
             }
         }
         Ok(property)
+    }
+
+    /// Returns the default as JSON, if there is one that differs from `null`.
+    fn json_default(&self) -> Result<Option<Value>, String> {
+        let Some(default) = &self.default else {
+            return Ok(None);
+        };
+        let name = self.name;
+        let value = (default.make)();
+        if !self.checks.iter().all(|check| check.holds(&value)) {
+            return Err(format!("the default of argument `{name}` is out of range"));
+        }
+        let value = (default.json)(&value).map_err(|error| {
+            format!("the default of argument `{name}` cannot be written as JSON: {error}")
+        })?;
+        let is_absence = || (self.read)("null").is_some() || (self.missing_value)().is_some();
+        if value.is_null() && !is_absence() {
+            return Err(format!(
+                "the default of argument `{name}` cannot be written as JSON, for example because it is NaN"
+            ));
+        }
+        Ok(Some(value).filter(|value| !value.is_null()))
     }
 
     fn read(&self, text: Option<&str>) -> Result<T, Problem> {

@@ -139,30 +139,43 @@ impl<T: HeaderArgument> HeaderArgument for Option<T> {
 }
 
 macro_rules! bounded {
-    ($($number:ty)*) => {$(
+    ($($number:ty),* => $json:expr) => {$(
         #[diagnostic::do_not_recommend]
         impl HasRange for $number {
             type Number = Self;
 
             fn range(range: impl IntoRange<Self>) -> Check<Self> {
                 let low = match range.start_bound() {
-                    Bound::Included(&bound) => Some(("minimum", bound.into())),
-                    Bound::Excluded(&bound) => Some(("exclusiveMinimum", bound.into())),
+                    Bound::Included(&bound) => Some(("minimum", $json(bound))),
+                    Bound::Excluded(&bound) => Some(("exclusiveMinimum", $json(bound))),
                     Bound::Unbounded => None,
                 };
                 let high = match range.end_bound() {
-                    Bound::Included(&bound) => Some(("maximum", bound.into())),
-                    Bound::Excluded(&bound) => Some(("exclusiveMaximum", bound.into())),
+                    Bound::Included(&bound) => Some(("maximum", $json(bound))),
+                    Bound::Excluded(&bound) => Some(("exclusiveMaximum", $json(bound))),
                     Bound::Unbounded => None,
                 };
-                let keywords = low.into_iter().chain(high).collect();
+                // JSON has no infinite numbers.
+                let bounds = low.into_iter().chain(high);
+                let keywords = bounds.filter(|(_, bound)| !bound.is_null()).collect();
                 Check { holds: Box::new(move |value| range.contains(value)), keywords }
             }
         }
     )*};
 }
 
-bounded!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
+bounded!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f64 => Value::from);
+bounded!(f32 => json_of_f32);
+
+fn json_of_f32(number: f32) -> Value {
+    widen(number).into()
+}
+
+/// Returns the number with the same decimal digits, so that 0.1 does not become 0.10000000149011612.
+pub(crate) fn widen(number: f32) -> f64 {
+    let digits = number.to_string().parse();
+    digits.unwrap_or_else(|_| number.into())
+}
 
 #[diagnostic::do_not_recommend]
 impl<T: HasRange + 'static> HasRange for Option<T> {

@@ -148,7 +148,7 @@ impl ResultFormat {
             tool.execution = None;
         }
         tool.output_schema = tool.output_schema.take().and_then(|schema| {
-            let shape = Shape::of_members(&schema);
+            let shape = Shape::of_declared(&schema);
             match self.placement(shape) {
                 Placement::Bare => Some(schema),
                 // Values that are not objects are sent as text, which an output schema would contradict.

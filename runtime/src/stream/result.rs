@@ -73,6 +73,10 @@ impl Collected {
         let structured = result.style().placement(shape);
         match (self.fold, self.form) {
             (_, Form::Content) => self.write_content(b"", b"", result),
+            // Its schema is declared.
+            (Fold::Concat, _) if shape == Shape::Value => {
+                return self.write_json([b"\"", b"\""], structured, result);
+            }
             (Fold::Concat, _) => self.write_content(TEXT_BLOCK, TEXT_BLOCK_END, result),
             (Fold::Collect, _) => return self.write_json([b"[", b"]"], structured, result),
             (Fold::Last, _) => match shape {

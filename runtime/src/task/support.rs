@@ -57,7 +57,7 @@ impl ToolFacts {
             name: descriptor.name.as_str().into(),
             read_only: hints.and_then(|hints| hints.read_only_hint) == Some(true),
             idempotent: hints.and_then(|hints| hints.idempotent_hint) == Some(true),
-            shape: output.map_or(Shape::Any, |schema| Shape::of_members(schema)),
+            shape: output.map_or(Shape::Any, |schema| Shape::of_declared(schema)),
         }
     }
 }

@@ -35,6 +35,14 @@ impl Shape {
         schema.as_object().map_or(Self::Value, Self::of_members)
     }
 
+    /// Returns the shape of values whose schema is declared: a result has them as structured content, also texts and null.
+    pub(crate) fn of_declared(schema: &Map<String, Value>) -> Self {
+        match Self::of_members(schema) {
+            Self::Nothing | Self::Text => Self::Value,
+            shape => shape,
+        }
+    }
+
     pub(crate) fn of_members(schema: &Map<String, Value>) -> Self {
         fn kind(schema: &Map<String, Value>) -> Option<&str> {
             schema.get("type").and_then(Value::as_str)

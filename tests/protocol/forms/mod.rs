@@ -1,6 +1,7 @@
 //! Forms: what is asked in each revision, and how what is entered becomes a value.
 
 mod content;
+mod edge_cases;
 mod schemas;
 
 use treenail::mcp_form;

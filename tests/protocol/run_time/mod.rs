@@ -3,6 +3,7 @@
 //! The modules with a path are those of the macro-made features: the same tables run for both kinds. `super::weather` and
 //! the like are servers whose features macros make, or in this module their twins that are made at run time.
 
+mod declared;
 mod edits;
 mod raw;
 mod twins;

@@ -5,12 +5,12 @@ use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, RangeLimits, UnOp};
 
 use crate::args::{Attr, without_group};
 use crate::diag::Sink;
-use crate::signature::keyword_in;
+use crate::signature::self_value_in;
 
 /// A default does not depend on `self`.
 pub(crate) fn constant_default(default: Option<&Attr<Option<Expr>>>, sink: &mut Sink) {
     let value = default.and_then(|default| default.value.as_ref());
-    if let Some(token) = value.and_then(|value| keyword_in(value.to_token_stream(), "self")) {
+    if let Some(token) = value.and_then(|value| self_value_in(value.to_token_stream())) {
         sink.error(
             token,
             "a default can't depend on `self`; write a constant, like `Self::DEFAULT`",

@@ -260,7 +260,12 @@ pub(crate) fn default_value(krate: &Krate, default: &Attr<Option<Expr>>) -> Toke
             let krate = krate.at(text.span());
             quote_spanned!(text.span()=> || #krate::args::FromText::from_text(#text))
         }
-        Some(value) => quote_spanned!(value.span()=> || #value),
+        Some(value) => {
+            let lints =
+                quote!(#[allow(clippy::redundant_closure, reason = "any expression is a default")]);
+            let make = quote_spanned!(value.span()=> || #value);
+            quote!(#lints #make)
+        }
     }
 }
 

@@ -41,7 +41,7 @@ impl LayeredRequest {
         PendingResult::new(Box::pin(Self {
             method: request.method(),
             target: request.target().into(),
-            shape: schema.map_or(Shape::Any, |schema| Shape::of_members(schema)),
+            shape: schema.map_or(Shape::Any, |schema| Shape::of_declared(schema)),
             response: service.clone().call(request),
             lifetime: Some(lifetime),
         }))

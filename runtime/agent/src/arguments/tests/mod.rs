@@ -205,7 +205,7 @@ fn remaining_mistakes_are_reported_as_by_a_server() {
             ),
             (
                 json!({"object": "{\"x\": 1, \"z\": 2}"}),
-                &["/object/z: unknown argument; did you mean `y`?"],
+                &["/object/z: unknown argument; known arguments: `x`, `y`"],
             ),
             (
                 json!({"object": "{x: 1}"}),

@@ -7,6 +7,8 @@ use std::fmt::{Display, Error};
 use treenail::server::Mount;
 use treenail::{Context, mcp_tool};
 
+const NIGHTS: u8 = 3;
+
 /// Weather for travellers.
 pub struct Weather<P, const N: usize> {
     name: String,
@@ -30,9 +32,10 @@ where
         /// City
         city: String,
         #[arg(default = Self::DAYS, range = 1..=Self::DAYS)] days: u8,
+        #[arg(default = self::NIGHTS)] nights: u8,
     ) -> Result<Vec<String>, Error> {
         let _ = cx.request_id();
-        Ok(vec![city; usize::from(days)])
+        Ok(vec![city; usize::from(days.min(nights))])
     }
 
     /// The name of the service.
