@@ -111,6 +111,7 @@ impl Input<'_> {
             clippy::type_complexity,
             clippy::unreadable_literal,
             clippy::upper_case_acronyms,
+            clippy::zero_sized_map_values,
         });
         text.open(quote! {
             /// Types of the arguments and outputs.
