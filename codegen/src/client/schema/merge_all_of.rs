@@ -155,11 +155,13 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
     match (&*key, old, value) {
         ("properties" | "patternProperties", Value::Object(old), Value::Object(new)) => {
             for (name, schema) in new {
-                let both = match old.shift_remove(&name) {
-                    Some(old) if old != schema => json!({ "allOf": [old, schema] }),
-                    _ => schema,
-                };
-                old.insert(name, both);
+                match old.get_mut(&name) {
+                    Some(first) if *first == schema => {}
+                    Some(first) => *first = json!({ "allOf": [first.take(), schema] }),
+                    None => {
+                        old.insert(name, schema);
+                    }
+                }
             }
         }
         ("required", Value::Array(old), Value::Array(new)) => {
