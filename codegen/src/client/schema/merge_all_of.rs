@@ -73,20 +73,21 @@ pub(super) fn flatten<'a>(
     flat.object(schema).map(Cow::Owned)
 }
 
+/// Returns `true` for a keyword that does not constrain values.
+pub(super) fn is_annotation(key: &str) -> bool {
+    ANNOTATIONS.contains(&key) || key.starts_with("x-")
+}
+
 /// Returns the reference of a schema without other constraints.
 pub(super) fn reference(schema: &Map<String, Value>) -> Option<&str> {
     let reference = schema.get("$ref")?.as_str()?;
-    let is_alone = schema
-        .keys()
-        .all(|key| key == "$ref" || key.starts_with("x-") || ANNOTATIONS.contains(&&**key));
+    let is_alone = schema.keys().all(|key| key == "$ref" || is_annotation(key));
     is_alone.then_some(reference)
 }
 
 /// Returns `true` if a schema describes the shape of values.
 pub(super) fn has_form(schema: &Value) -> bool {
-    let is_form = |key: &String| {
-        !ANNOTATIONS.contains(&&**key) && !CONSTRAINTS.contains(&&**key) && !key.starts_with("x-")
-    };
+    let is_form = |key: &String| !is_annotation(key) && !CONSTRAINTS.contains(&&**key);
     schema
         .as_object()
         .is_some_and(|schema| schema.keys().any(is_form))

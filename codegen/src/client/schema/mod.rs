@@ -5,6 +5,7 @@
 
 mod bounds;
 mod copy;
+mod exact;
 mod merge_all_of;
 mod object;
 mod pointer;
@@ -16,5 +17,7 @@ mod values;
 
 pub(super) use self::object::MAX_FIELDS;
 pub(super) use self::reader::Reader;
-pub(super) use self::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
+pub(super) use self::shape::{
+    Alternative, Field, Kind, Literal, Members, Record, Selection, Shape, Tag, TypeId,
+};
 pub(super) use self::types::Types;

@@ -10,6 +10,7 @@ use super::merge_all_of::{flatten, has_form, reference};
 use super::pointer::{last, normal, resolve};
 use super::shape::{Kind, Shape, TypeId};
 use super::types::Types;
+use super::union::Matches;
 use crate::client::budget::Budget;
 use crate::client::name::{pascal, singular};
 
@@ -183,7 +184,7 @@ impl<'a> Reader<'a> {
         if let Some(Value::Array(values)) = schema.get("enum") {
             return self.choice(schema, values, place);
         }
-        for key in ["oneOf", "anyOf"] {
+        for (key, matches) in [("oneOf", Matches::One), ("anyOf", Matches::Any)] {
             if let Some(Value::Array(alternatives)) = schema.get(key) {
                 let base = match self.without(schema, key) {
                     Ok(base) => base,
@@ -193,7 +194,7 @@ impl<'a> Reader<'a> {
                     .iter()
                     .any(|one| has_form(one) || one.is_boolean())
                 {
-                    return self.union(&base, alternatives, place);
+                    return self.union(&base, (alternatives, matches), place);
                 }
                 return self.flat(&base, place);
             }
@@ -203,7 +204,9 @@ impl<'a> Reader<'a> {
             Some(Value::Array(names)) => match &names[..] {
                 [Value::String(name)] => self.of_type(name, schema, place),
                 names => match self.one_by_one(schema, names) {
-                    Ok(alternatives) => self.union(&about(schema), &alternatives, place),
+                    Ok(alternatives) => {
+                        self.union(&about(schema), (&alternatives, Matches::Any), place)
+                    }
                     Err(reason) => Shape::any(reason),
                 },
             },

@@ -40,6 +40,12 @@ impl Types {
     /// Merges identical types of parts with the same local name, which becomes the name of the shared type. Returns the new id
     /// of each type.
     pub(in crate::client) fn deduplicate(&mut self) -> Vec<TypeId> {
+        // These only matter while schemas are read.
+        for ty in &mut self.all {
+            if let Kind::Record(record) = &mut ty.kind {
+                (record.is_closed, record.is_exact) = (false, false);
+            }
+        }
         let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
         let mut left = MAX_COMPARED_BYTES;
         // Each round merges types whose parts were merged in the previous round.

@@ -7,24 +7,33 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use self::distinction::{are_distinguishable, keep_widest_number, order, rank, tag};
+use self::distinction::{Ordered, are_distinguishable, keep_widest_number, order, rank, tag};
 use self::name::{alternative_name, name_of};
 use super::bounds::description;
 use super::object::MAX_FIELDS;
 use super::reader::{Place, Reader};
-use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, TypeId};
+use super::shape::{Alternative, Field, Kind, Literal, Members, Record, Selection, Shape, TypeId};
 use super::values::unique;
 use crate::client::name::pascal;
 
 /// Maximum number of alternatives of a type.
 const MAX_ALTERNATIVES: usize = 100;
+/// Number of names of members in a selection that count as one part.
+const NAMES_PER_PART: usize = 4;
+
+/// Number of alternatives that a value matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Matches {
+    One,
+    Any,
+}
 
 impl Reader<'_> {
     /// Reads alternatives, each combined with `base`.
     pub(in crate::client::schema) fn union(
         &mut self,
         base: &Map<String, Value>,
-        alternatives: &[Value],
+        (alternatives, matches): (&[Value], Matches),
         place: &Place,
     ) -> Shape {
         if alternatives.len() > MAX_ALTERNATIVES {
@@ -56,7 +65,13 @@ impl Reader<'_> {
                 shape,
             }));
         }
-        self.combine(read, about, place)
+        // The alternatives of an alternative can match together.
+        let matches = if read.len() == alternatives.len() {
+            matches
+        } else {
+            Matches::Any
+        };
+        self.combine((read, matches), about, place)
     }
 
     /// Moves the description of a single constant to its variant.
@@ -109,7 +124,7 @@ impl Reader<'_> {
     /// Combines alternatives into one shape.
     fn combine(
         &mut self,
-        alternatives: Vec<Alternative>,
+        (alternatives, matches): (Vec<Alternative>, Matches),
         about: Option<String>,
         place: &Place,
     ) -> Shape {
@@ -148,13 +163,13 @@ impl Reader<'_> {
         } else {
             place.clone()
         };
-        let shape = self.combine_values(kept, about, &inner);
+        let shape = self.combine_values((kept, matches), about, &inner);
         if is_nullable { shape.or_null() } else { shape }
     }
 
     fn combine_values(
         &mut self,
-        alternatives: Vec<Alternative>,
+        (alternatives, matches): (Vec<Alternative>, Matches),
         about: Option<String>,
         place: &Place,
     ) -> Shape {
@@ -179,42 +194,47 @@ impl Reader<'_> {
         if let Err(reason) = self.charge_comparisons(&records) {
             return Shape::any(reason);
         }
-        let records = match order(self.types, records) {
-            Ok(records) => records,
-            Err(records) => {
-                let name = if others.is_empty() {
-                    place.clone()
-                } else {
-                    place.part("object")
-                };
-                let shape = self.merge(&records, about.clone(), &name);
-                vec![Alternative {
-                    name: "Object".to_owned(),
-                    shape,
-                }]
-            }
-        };
-        let tag = if others.is_empty() {
-            tag(self.types, &records)
-        } else {
-            None
+        let ordered = order(self.types, records, matches).unwrap_or_else(|records| {
+            let place = if others.is_empty() {
+                place.clone()
+            } else {
+                place.part("object")
+            };
+            let shape = self.merge(&records, about.clone(), &place);
+            Ordered::only("Object", shape)
+        });
+        let selection = match self.selection(&ordered, others.len()) {
+            Ok(selection) => selection,
+            Err(reason) => return Shape::any(reason),
         };
         others.sort_by_key(|one| rank(self.types, &one.shape));
-        others.extend(records);
+        others.extend(ordered.records);
         if others.len() == 1 {
             return others.remove(0).shape;
         }
         if !are_distinguishable(self.types, &others) {
             return Shape::any("its alternatives cannot be distinguished");
         }
-        self.named(
-            place,
-            about,
-            Kind::Union {
-                tag,
-                alternatives: others,
-            },
-        )
+        let kind = Kind::Union {
+            selection,
+            alternatives: others,
+        };
+        self.named(place, about, kind)
+    }
+
+    /// The selection of these records, and of a number of other alternatives that precede them.
+    fn selection(&self, records: &Ordered, others: usize) -> Result<Selection, String> {
+        if let Some(tag) = tag(self.types, &records.records).filter(|_| others == 0) {
+            return Ok(Selection::Tag(tag));
+        }
+        if records.members.is_empty() {
+            return Ok(Selection::First);
+        }
+        let names: usize = records.members.iter().map(Members::count).sum();
+        self.budget.charge_parts(names / NAMES_PER_PART)?;
+        let others = std::iter::repeat_n(Members::default(), others);
+        let members = others.chain(records.members.iter().cloned());
+        Ok(Selection::Members(members.collect()))
     }
 
     /// Merges all constants into one type.
@@ -274,7 +294,7 @@ impl Reader<'_> {
                 _ => return Err("its lists cannot be distinguished".to_owned()),
             }
         }
-        let item = self.combine(items, None, &place.item("Item"));
+        let item = self.combine((items, Matches::Any), None, &place.item("Item"));
         kept.push(Alternative {
             name: "List".to_owned(),
             shape: Shape::List(Box::new(item)),
@@ -289,6 +309,10 @@ impl Reader<'_> {
             return Shape::Named(*id);
         }
         let (members, open) = self.members(records);
+        let is_closed = records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape))
+            .all(|record| record.is_closed);
         if members.len() > MAX_FIELDS {
             return Shape::any(format!("there are more than {MAX_FIELDS} members"));
         }
@@ -309,6 +333,8 @@ impl Reader<'_> {
         let record = Record {
             fields,
             rest: open.then_some(Shape::Any(None)),
+            is_closed,
+            is_exact: false,
             note: Some(note.to_owned()),
         };
         self.finish_type(id, about, Kind::Record(record))
@@ -352,7 +378,7 @@ impl Reader<'_> {
             .into_iter()
             .flat_map(|one| self.expand(one))
             .collect();
-        let shape = self.combine(shapes, None, &place.part(&member));
+        let shape = self.combine((shapes, Matches::Any), None, &place.part(&member));
         Field {
             member,
             shape,
