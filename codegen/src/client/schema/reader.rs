@@ -115,8 +115,9 @@ impl<'a> Reader<'a> {
             merged: BTreeMap::new(),
             reading: 0,
         };
+        let first = reader.types.next_id();
         // A schema can refer to itself with `#`.
-        reader.define(
+        let shape = reader.define(
             "#",
             Place {
                 name: name.to_owned(),
@@ -124,7 +125,9 @@ impl<'a> Reader<'a> {
                 depth: 0,
                 definition: Some("#".to_owned()),
             },
-        )
+        );
+        reader.types.replace_cycles(first);
+        shape
     }
 
     pub(super) fn read(&mut self, schema: &Value, place: &Place) -> Shape {
@@ -284,6 +287,14 @@ impl<'a> Reader<'a> {
     /// Marks a type as an object whose members are not known yet.
     pub(super) fn mark_merging(&mut self, id: TypeId) {
         self.types.get_mut(id).kind = Kind::Merging;
+    }
+
+    /// The type of the definition at a place while it is read, if it was referenced meanwhile.
+    pub(super) fn own_type(&self, place: &Place) -> Option<TypeId> {
+        match self.definitions.get(place.definition.as_ref()?)? {
+            Definition::Started(id) => *id,
+            Definition::Read(_) => None,
+        }
     }
 
     /// Creates the type for a place, before its parts are read.

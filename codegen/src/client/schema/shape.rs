@@ -211,6 +211,19 @@ impl Kind {
         }
     }
 
+    /// The types whose values are values of this type.
+    pub(super) fn same_values(&self) -> Vec<TypeId> {
+        let shapes = match self {
+            Self::Union { .. } | Self::Newtype(_) => self.shapes(),
+            _ => Vec::new(),
+        };
+        let shapes = shapes.into_iter().map(|shape| match shape {
+            Shape::Nullable(inner) => inner,
+            shape => shape,
+        });
+        shapes.filter_map(Shape::id).collect()
+    }
+
     /// The shape of additional members.
     pub(in crate::client) fn rest(&self) -> Option<&Shape> {
         match self {

@@ -1,10 +1,10 @@
-//! Alternatives that accept the same objects: no member is lost.
+//! Alternatives that accept the same objects, and types that contain themselves: no member is lost, and the code compiles.
 
-use generated::awkward::overlaps::types::*;
+use generated::awkward::{overlaps::types::*, recursive::types::Loops};
 use serde_json::{Value, json};
 use treenail::__private_0_1_0::serde::{Serialize, de::DeserializeOwned};
 
-use crate::{error_of, round_trips};
+use crate::{error_of, generated_code, round_trips};
 
 /// Asserts that values of the member `value` survive deserialization and serialization.
 fn keeps<T: DeserializeOwned + Serialize + std::fmt::Debug, const N: usize>(values: [Value; N]) {
@@ -77,4 +77,29 @@ fn an_alternative_is_selected_although_its_number_is_out_of_range() {
     ]);
     let refused = refusal::<Three>(&json!({"k": "a", "a": 3.0}));
     assert!(refused.contains("expected i64"), "{refused}");
+}
+
+#[test]
+fn alternatives_that_are_the_type_itself_are_dropped() {
+    for (member, value) in [
+        ("own", json!("x")),
+        ("left", json!("x")),
+        ("left", json!("y")),
+        ("nullable", json!("x")),
+        ("nested", json!("x")),
+        ("nested", json!("w")),
+        ("other", json!("y")),
+        ("through_list", json!(["x", ["x"], []])),
+    ] {
+        round_trips::<Loops>(json!({ member: value }));
+    }
+    for member in ["own", "left", "nullable", "through_list"] {
+        let refused = error_of::<Loops>(&json!({ member: "w" }));
+        assert!(!refused.is_empty(), "{member}");
+    }
+    let code = generated_code("recursive");
+    assert!(
+        code.contains("because one of its alternatives is the type itself."),
+        "{code}"
+    );
 }

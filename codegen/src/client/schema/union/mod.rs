@@ -71,6 +71,9 @@ impl Reader<'_> {
         } else {
             Matches::Any
         };
+        if let Some(own) = self.own_type(place) {
+            drop_own(&mut read, own);
+        }
         self.combine((read, matches), about, place)
     }
 
@@ -387,6 +390,18 @@ impl Reader<'_> {
             notes,
         }
     }
+}
+
+/// Drops the alternatives that are the type itself, because they add no values.
+fn drop_own(alternatives: &mut Vec<Alternative>, own: TypeId) {
+    alternatives.retain_mut(|one| match &one.shape {
+        Shape::Named(id) => *id != own,
+        Shape::Nullable(inner) if inner.id() == Some(own) => {
+            one.shape = Shape::Unit;
+            true
+        }
+        _ => true,
+    });
 }
 
 fn too_many() -> String {
