@@ -150,6 +150,10 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
         flat.insert(key, value);
         return Ok(());
     };
+    if key == "nullable" && value == false {
+        *old = value;
+        return Ok(());
+    }
     if *old == value || ANNOTATIONS.contains(&&*key) {
         return Ok(());
     }

@@ -158,14 +158,15 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
-        if schema.get("nullable") == Some(&Value::Bool(true)) {
-            return match self.without(schema, "nullable") {
-                Ok(schema) => self.object(&schema, &place.same()).or_null(),
-                Err(reason) => Shape::any(reason),
-            };
-        }
+        let is_nullable =
+            |schema: &Map<String, Value>| schema.get("nullable") == Some(&Value::Bool(true));
         if let Some(reference) = reference(schema) {
-            return self.definition(reference, place.depth);
+            let shape = self.definition(reference, place.depth);
+            return if is_nullable(schema) {
+                shape.or_null()
+            } else {
+                shape
+            };
         }
         if ["$dynamicRef", "$recursiveRef"]
             .iter()
@@ -174,6 +175,10 @@ impl<'a> Reader<'a> {
             return Shape::any("the schema has references that depend on where they are used");
         }
         match flatten(self.root, schema, self.budget) {
+            Ok(flat) if is_nullable(&flat) => match self.without(&flat, "nullable") {
+                Ok(flat) => self.flat(&flat, &place.same()).or_null(),
+                Err(reason) => Shape::any(reason),
+            },
             Ok(flat) => self.flat(&flat, place),
             Err(reason) => Shape::any(reason),
         }

@@ -1,6 +1,6 @@
 //! Alternatives that accept the same objects, and types that contain themselves: no member is lost, and the code compiles.
 
-use generated::awkward::{overlaps::types::*, recursive::types::Loops};
+use generated::awkward::{overlaps::types::*, recursive::types::Loops, united};
 use serde_json::{Value, json};
 use treenail::__private_0_1_0::serde::{Serialize, de::DeserializeOwned};
 
@@ -102,4 +102,12 @@ fn alternatives_that_are_the_type_itself_are_dropped() {
         code.contains("because one of its alternatives is the type itself."),
         "{code}"
     );
+}
+
+#[test]
+fn nullable_applies_below_all_of_and_beside_a_reference() {
+    type Nullable = united::types::Nullable;
+    let none = json!({"below": null, "beside": null, "alone": null, "together": "a"});
+    let read: Nullable = round_trips(none);
+    assert_eq!((read.below, read.together), (None, "a".to_owned()));
 }
