@@ -6,6 +6,7 @@
 mod bounds;
 mod copy;
 mod exact;
+mod member_docs;
 mod merge_all_of;
 mod object;
 mod pointer;

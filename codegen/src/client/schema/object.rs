@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::bounds::{description, notes};
+use super::bounds::description;
 use super::exact::is_expressible;
 use super::reader::{Place, Reader};
 use super::shape::{Field, Kind, Record, Shape};
@@ -84,12 +84,13 @@ impl Reader<'_> {
             }
             let shape = self.read(schema, &place.part(member));
             are_exact = are_exact && self.is_exact(schema, &shape);
+            let docs = self.member_docs(schema, &shape);
             fields.push(Field {
                 member: member.clone(),
                 shape,
                 required: required.contains(&&**member),
-                description: schema.as_object().and_then(description),
-                notes: schema.as_object().map(notes).unwrap_or_default(),
+                description: docs.description,
+                notes: docs.notes,
             });
         }
         (fields, are_exact)

@@ -25,7 +25,7 @@ const MAX_NAME_LENGTH: usize = 80;
 /// Reader of the schemas of one document.
 #[derive(Debug)]
 pub(in crate::client) struct Reader<'a> {
-    root: &'a Value,
+    pub(super) root: &'a Value,
     pub(super) types: &'a mut Types,
     pub(super) budget: &'a Budget,
     /// The prefix of all type names.

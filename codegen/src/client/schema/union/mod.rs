@@ -366,10 +366,11 @@ impl Reader<'_> {
             .collect();
         let required = fields.len() == records.len() && fields.iter().all(|field| field.required);
         let description = fields.iter().find_map(|field| field.description.clone());
-        let notes = fields
-            .first()
-            .map(|field| field.notes.clone())
-            .unwrap_or_default();
+        // A note about one of the forms could be wrong for another.
+        let first = fields.first().map(|field| field.notes.iter());
+        let common = first.into_iter().flatten();
+        let common = common.filter(|note| fields.iter().all(|field| field.notes.contains(note)));
+        let notes = common.cloned().collect();
         let shapes: Vec<_> = fields
             .iter()
             .map(|field| Alternative {
@@ -408,7 +409,7 @@ fn too_many() -> String {
     format!("there are more than {MAX_ALTERNATIVES} alternatives")
 }
 
-fn is_null(schema: &Value) -> bool {
+pub(super) fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|name| name == "null")
         || schema.get("const").is_some_and(Value::is_null)
 }
