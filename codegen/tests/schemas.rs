@@ -29,6 +29,53 @@ fn docs(member: &Value, definitions: &Value) -> String {
 }
 
 #[test]
+fn a_tool_takes_arguments_unless_its_schema_excludes_them() {
+    let open = json!({"additionalProperties": true});
+    let closed = json!({"additionalProperties": false});
+    for (schema, takes_arguments) in [
+        (json!({}), false),
+        (
+            json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Empty"}),
+            false,
+        ),
+        (
+            json!({"type": "object", "properties": {}, "required": [], "x-note": 1}),
+            false,
+        ),
+        (
+            json!({"type": "object", "additionalProperties": false}),
+            false,
+        ),
+        (
+            json!({"type": "object", "$ref": "#/$defs/F", "$defs": {"F": closed}}),
+            false,
+        ),
+        (
+            json!({"type": "object", "additionalProperties": true}),
+            true,
+        ),
+        (
+            json!({"type": "object", "$ref": "#/$defs/F", "$defs": {"F": open}}),
+            true,
+        ),
+        (json!({"type": "object", "allOf": [open]}), true),
+        (json!({"type": "object", "minProperties": 1}), true),
+        (
+            json!({"type": "object", "propertyNames": {"pattern": "^x"}}),
+            true,
+        ),
+        (
+            json!({"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+            true,
+        ),
+        (json!({"type": "object", "properties": {"x": false}}), true),
+    ] {
+        let code = code(&schema);
+        assert_eq!(code.contains("arguments: "), takes_arguments, "{schema}");
+    }
+}
+
+#[test]
 fn referenced_constraints_are_documented() {
     let definitions = json!({
         "Name": {"type": "string", "maxLength": 5, "description": "A short name.", "default": "a"},

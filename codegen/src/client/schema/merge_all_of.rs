@@ -93,6 +93,20 @@ pub(super) fn has_form(schema: &Value) -> bool {
         .is_some_and(|schema| schema.keys().any(is_form))
 }
 
+/// Returns `true` if a schema describes an object that has no members.
+pub(in crate::client) fn is_without_members(schema: &Value) -> bool {
+    let is_empty = |(key, value): (&String, &Value)| match &**key {
+        "type" => value == "object",
+        "properties" => value.as_object().is_some_and(Map::is_empty),
+        "required" => value.as_array().is_some_and(Vec::is_empty),
+        "additionalProperties" => *value == false,
+        key => is_annotation(key),
+    };
+    schema
+        .as_object()
+        .is_some_and(|schema| schema.iter().all(is_empty))
+}
+
 struct Flat<'a> {
     root: &'a Value,
     path: Vec<String>,

@@ -16,6 +16,7 @@ mod types;
 mod union;
 mod values;
 
+pub(super) use self::merge_all_of::is_without_members;
 pub(super) use self::object::MAX_FIELDS;
 pub(super) use self::reader::Reader;
 pub(super) use self::shape::{

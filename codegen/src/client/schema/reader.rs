@@ -289,17 +289,17 @@ impl<'a> Reader<'a> {
         shape
     }
 
-    /// Marks a type as an object whose members are not known yet.
-    pub(super) fn mark_merging(&mut self, id: TypeId) {
-        self.types.get_mut(id).kind = Kind::Merging;
-    }
-
     /// The type of the definition at a place while it is read, if it was referenced meanwhile.
     pub(super) fn own_type(&self, place: &Place) -> Option<TypeId> {
         match self.definitions.get(place.definition.as_ref()?)? {
             Definition::Started(id) => *id,
             Definition::Read(_) => None,
         }
+    }
+
+    /// Marks a type as an object whose members are not known yet.
+    pub(super) fn mark_merging(&mut self, id: TypeId) {
+        self.types.get_mut(id).kind = Kind::Merging;
     }
 
     /// Creates the type for a place, before its parts are read.

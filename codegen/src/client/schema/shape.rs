@@ -244,6 +244,12 @@ impl Kind {
     }
 }
 
+impl Members {
+    pub(super) fn count(&self) -> usize {
+        self.present.len() + self.absent.len()
+    }
+}
+
 impl Record {
     pub(super) fn field(&self, member: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.member == member)
@@ -253,9 +259,3 @@ impl Record {
         self.fields.iter().filter(|field| field.required)
     }
 }
-impl Members {
-    pub(super) fn count(&self) -> usize {
-        self.present.len() + self.absent.len()
-    }
-}
-
