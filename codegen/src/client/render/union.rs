@@ -8,7 +8,7 @@ use super::record::because;
 use super::types::{Scope, reason};
 use crate::client::docs::Docs;
 use crate::client::name::Names;
-use crate::client::schema::{Alternative, Members, Selection, Shape, Tag, TypeId};
+use crate::client::schema::{Alternative, Kind, Members, Selection, Shape, Tag, TypeId};
 
 impl Input<'_> {
     pub(super) fn union(
@@ -35,7 +35,10 @@ impl Input<'_> {
         let read = match selection {
             Selection::First => None,
             Selection::Tag(tag) => Some(self.by_tag(&name, tag, &idents)),
-            Selection::Members(members) => Some(self.by_members(&name, members, &idents)),
+            Selection::Members(members) => {
+                let alternatives = alternatives.iter().zip(members).zip(&idents);
+                Some(self.by_members(&name, alternatives))
+            }
         };
         let derive = read.is_none().then(|| quote! { Deserialize, });
         let expecting = read.is_none().then(|| {
@@ -95,30 +98,53 @@ impl Input<'_> {
     }
 
     /// Emits the implementation that selects the alternative by its members.
-    fn by_members(&self, name: &Ident, members: &[Members], idents: &[Ident]) -> TokenStream {
+    fn by_members<'a>(
+        &self,
+        name: &Ident,
+        alternatives: impl Iterator<Item = ((&'a Alternative, &'a Members), &'a Ident)>,
+    ) -> TokenStream {
         let krate = self.krate;
-        let attempts = members.iter().zip(idents).map(|(members, ident)| {
-            let attempt = quote! {
-                match Deserialize::deserialize(&value) {
-                    Ok(read) => return Ok(Self::#ident(read)),
-                    Err(error) => errors.push(error),
+        let alternatives: Vec<_> = alternatives.collect();
+        let has = alternatives
+            .iter()
+            .any(|((_, members), _)| members.count() > 0)
+            .then(|| quote! { let has = |member: &str| value.get(member).is_some(); });
+        let attempts = alternatives
+            .into_iter()
+            .map(|((alternative, members), ident)| {
+                let attempt = quote! {
+                    match Deserialize::deserialize(&value) {
+                        Ok(read) => return Ok(Self::#ident(read)),
+                        Err(error) => errors.push(error),
+                    }
+                };
+                let present = members.present.iter().map(|member| quote! { has(#member) });
+                let absent = members.absent.iter().map(|member| quote! { !has(#member) });
+                let form = match alternative
+                    .shape
+                    .id()
+                    .map(|id| &self.plan.types.get(id).kind)
+                {
+                    Some(Kind::Record(_)) if members.present.is_empty() => {
+                        Some(quote! { value.is_object() })
+                    }
+                    Some(Kind::Choice(_)) => Some(quote! { !value.is_object() }),
+                    _ => None,
+                };
+                let conditions: Vec<TokenStream> =
+                    form.into_iter().chain(present).chain(absent).collect();
+                if conditions.is_empty() {
+                    attempt
+                } else {
+                    quote! { if #(#conditions)&&* { #attempt } }
                 }
-            };
-            let present = members.present.iter().map(|member| quote! { has(#member) });
-            let absent = members.absent.iter().map(|member| quote! { !has(#member) });
-            let conditions: Vec<TokenStream> = present.chain(absent).collect();
-            if conditions.is_empty() {
-                attempt
-            } else {
-                quote! { if #(#conditions)&&* { #attempt } }
-            }
-        });
+            });
         let no_form = format!("it is none of the forms of {name}");
         quote! {
             impl<'de> Deserialize<'de> for #name {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                     let value = Value::deserialize(deserializer)?;
-                    let has = |member: &str| value.get(member).is_some();
+                    #has
                     let mut errors: Vec<#krate::__generated::serde_json::Error> = Vec::new();
                     #(#attempts)*
                     // The last alternative that was tried is the most likely one.

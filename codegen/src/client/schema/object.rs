@@ -42,7 +42,9 @@ impl Reader<'_> {
         }
         let id = self.start_type(place);
         let (mut fields, are_exact) = self.fields(members, &required, place);
+        // The type of a closed object accepts members that the schema does not list.
         let is_exact = are_exact
+            && !is_closed
             && is_expressible(schema)
             && rest.as_ref().is_none_or(|rest| *rest == Shape::Any(None));
         for member in required {

@@ -245,7 +245,7 @@ impl Kind {
 }
 
 impl Members {
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::client) fn count(&self) -> usize {
         self.present.len() + self.absent.len()
     }
 }

@@ -50,6 +50,10 @@ fn open_objects_that_can_match_together_keep_all_members() {
         json!({"id": 1, "x": 2}),
         json!({"name": "n", "id": 1, "x": 2}),
     ]);
+    // Only for the second, because the object in the first is closed.
+    let value = json!({"value": {"a": {"z": 1, "y": 2}, "b": 1}});
+    let read: NestedClosed = serde_json::from_value(value).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap()["value"]["b"], 1);
     keeps::<Nested, 3>([json!({"a": 1, "b": 2}), json!({"c": 3}), json!({"b": 1})]);
 }
 
@@ -76,6 +80,20 @@ fn an_alternative_is_selected_although_its_number_is_out_of_range() {
         json!({"c": 1}),
     ]);
     let refused = refusal::<Three>(&json!({"k": "a", "a": 3.0}));
+    assert!(refused.contains("expected i64"), "{refused}");
+}
+
+#[test]
+fn objects_are_not_read_as_constants_nor_lists_as_objects() {
+    keeps::<ConstantOrObject, 3>([json!("red"), json!({"red": "a"}), json!({})]);
+    keeps::<ConstantOrMap, 3>([json!("blue"), json!({"red": null}), json!({"a": "b"})]);
+    let read: ConstantOrObject = serde_json::from_value(json!({"value": {"red": null}})).unwrap();
+    assert!(
+        matches!(read.value, ConstantOrObjectValue::Form2(_)),
+        "{read:?}"
+    );
+    keeps::<ListOrObject, 2>([json!([3]), json!({"a": 3.5})]);
+    let refused = refusal::<ListOrObject>(&json!([3.0]));
     assert!(refused.contains("expected i64"), "{refused}");
 }
 

@@ -206,7 +206,7 @@ impl Reader<'_> {
             let shape = self.merge(&records, about.clone(), &place);
             Ordered::only("Object", shape)
         });
-        let selection = match self.selection(&ordered, others.len()) {
+        let selection = match self.selection(&ordered, &others) {
             Ok(selection) => selection,
             Err(reason) => return Shape::any(reason),
         };
@@ -225,19 +225,29 @@ impl Reader<'_> {
         self.named(place, about, kind)
     }
 
-    /// The selection of these records, and of a number of other alternatives that precede them.
-    fn selection(&self, records: &Ordered, others: usize) -> Result<Selection, String> {
-        if let Some(tag) = tag(self.types, &records.records).filter(|_| others == 0) {
+    /// The selection of these records, and of other alternatives that precede them.
+    fn selection(&self, records: &Ordered, others: &[Alternative]) -> Result<Selection, String> {
+        if let Some(tag) = tag(self.types, &records.records).filter(|_| others.is_empty()) {
             return Ok(Selection::Tag(tag));
         }
-        if records.members.is_empty() {
+        // Serde also reads constants from objects with one member, and records from lists.
+        let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
+        let has_objects = !records.records.is_empty() || others.iter().any(is_map);
+        let is_confused = |one: &Alternative| {
+            matches!(one.shape, Shape::List(_) | Shape::Tuple(_))
+                || matches!(self.types.kind(&one.shape), Some(Kind::Choice(_)))
+        };
+        if records.members.is_empty() && !(has_objects && others.iter().any(is_confused)) {
             return Ok(Selection::First);
         }
         let names: usize = records.members.iter().map(Members::count).sum();
         self.budget.charge_parts(names / NAMES_PER_PART)?;
-        let others = std::iter::repeat_n(Members::default(), others);
-        let members = others.chain(records.members.iter().cloned());
-        Ok(Selection::Members(members.collect()))
+        let others = others.iter().map(|_| Members::default());
+        let mut members: Vec<_> = others.chain(records.members.iter().cloned()).collect();
+        if records.members.is_empty() {
+            members.extend(records.records.iter().map(|_| Members::default()));
+        }
+        Ok(Selection::Members(members))
     }
 
     /// Merges all constants into one type.
