@@ -54,6 +54,7 @@ fn open_objects_that_can_match_together_keep_all_members() {
     let value = json!({"value": {"a": {"z": 1, "y": 2}, "b": 1}});
     let read: NestedClosed = serde_json::from_value(value).unwrap();
     assert_eq!(serde_json::to_value(read).unwrap()["value"]["b"], 1);
+    keeps::<DescribedRest, 2>([json!({"a": {"z": 1}}), json!({"a": [1], "b": 2, "c": [3]})]);
     keeps::<Nested, 3>([json!({"a": 1, "b": 2}), json!({"c": 3}), json!({"b": 1})]);
 }
 

@@ -381,11 +381,15 @@ impl Reader<'_> {
         let common = first.into_iter().flatten();
         let common = common.filter(|note| fields.iter().all(|field| field.notes.contains(note)));
         let notes = common.cloned().collect();
-        let shapes: Vec<_> = fields
-            .iter()
-            .map(|field| Alternative {
-                name: name_of(&field.shape),
-                shape: field.shape.clone(),
+        // A form that describes its additional members allows the member with their shape.
+        let shapes = records.iter().filter_map(|record| {
+            let field = record.field(&member).map(|field| &field.shape);
+            field.or(record.rest.as_ref())
+        });
+        let shapes: Vec<_> = shapes
+            .map(|shape| Alternative {
+                name: name_of(shape),
+                shape: shape.clone(),
             })
             .collect();
         let shapes: Vec<_> = shapes
