@@ -74,7 +74,8 @@ impl Generate {
 /// Checks that a file is up to date.
 fn check_file(file: &Path, text: &str) -> Result<Exit, Failure> {
     let name = file.display();
-    if read_file(file)? == text {
+    // Git can check out files with CRLF.
+    if read_file(file)?.replace("\r\n", "\n") == text {
         return Ok(Exit::Success);
     }
     let message = format!("`{name}` is not up to date with the lock file");

@@ -28,6 +28,9 @@ fn client_is_generated_and_checked() {
     assert_eq!(fs::read_to_string(&file).unwrap(), printed.stdout);
     run_alone(&["generate", &lock, "-o", &file, "--check"]).check(0, "", "");
 
+    fs::write(&file, printed.stdout.replace('\n', "\r\n")).unwrap();
+    run_alone(&["generate", &lock, "-o", &file, "--check"]).check(0, "", "");
+
     let options = [
         "--tool",
         "forget",

@@ -102,6 +102,37 @@ fn manifests_are_valid_with_a_version_and_with_a_path() {
 }
 
 #[test]
+fn projects_can_be_created_within_a_workspace() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+    for template in TEMPLATES {
+        let folder = home.path().join(template);
+        assert_eq!(new(&folder, &["--template", template]).code, 0);
+        let mut cargo = Command::new("cargo");
+        cargo.args(["locate-project", "--workspace", "--message-format", "plain"]);
+        let located = cargo.current_dir(&folder).output().unwrap();
+        let root = String::from_utf8_lossy(&located.stdout);
+        let expected = folder.canonicalize().unwrap().join("Cargo.toml");
+        assert_eq!(
+            Path::new(root.trim()).canonicalize().unwrap(),
+            expected,
+            "{template}"
+        );
+        let mut cargo = Command::new("cargo");
+        cargo.args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ]);
+        let metadata = cargo.current_dir(&folder).output().unwrap();
+        let error = String::from_utf8_lossy(&metadata.stderr);
+        assert!(metadata.status.success(), "{template}: {error}");
+    }
+}
+
+#[test]
 fn existing_files_are_never_overwritten() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("calculator");

@@ -66,6 +66,10 @@ use self::render::RenderError;
 /// be negative. These accept neither numbers beyond 64 bits nor whole numbers with a fraction or an exponent, such as `3.0`;
 /// and a constant `1` differs from `1.0`.
 ///
+/// An optional member that can also be `null` is one `Option`: `null` is read as a missing member, and is never sent. For a
+/// tool where `null` differs from a missing argument, e.g. to clear a value, call `McpClient::call_tool` with JSON:
+/// `weather.client().call_tool("set_alarm", json!({"at": null}))`.
+///
 /// A schema without a matching Rust type becomes any JSON, `types::Value`, with the reason in the documentation. Code is
 /// generated for every schema.
 ///

@@ -8,7 +8,9 @@ use super::budget::Budget;
 use super::docs::{Docs, code};
 use super::lock::{Entry, Lock};
 use super::name::{self, Names};
-use super::schema::{Field, Kind, MAX_FIELDS, Reader, Record, Shape, TypeId, Types};
+use super::schema::{
+    Field, Kind, MAX_FIELDS, Reader, Record, Shape, TypeId, Types, is_without_members,
+};
 
 /// The methods and types to generate.
 #[derive(Debug)]
@@ -108,26 +110,10 @@ impl Planner<'_> {
                 Shape::Nullable(shape) => *shape,
                 shape => shape,
             };
-        let takes_others = input
-            .get("additionalProperties")
-            .is_some_and(|schema| *schema != Value::Bool(false));
-        let arguments = match &arguments {
-            Shape::Map(item) if **item == Shape::Any(None) && !takes_others => None,
-            Shape::Named(id) => match &self.types.get(*id).kind {
-                Kind::Record(record) if record.fields.is_empty() && record.rest.is_none() => None,
-                _ => Some(arguments),
-            },
-            Shape::Map(_) => Some(arguments),
-            _ if input.as_object().is_some_and(serde_json::Map::is_empty) => None,
-            Shape::Any(reason) => {
-                let reason = reason
-                    .clone()
-                    .or(Some("the schema does not describe them".to_owned()));
-                Some(Shape::Map(Box::new(Shape::Any(reason))))
-            }
-            _ => Some(Shape::Map(Box::new(Shape::any(
-                "the schema does not describe an object",
-            )))),
+        let arguments = if is_without_members(input) {
+            None
+        } else {
+            self.arguments(arguments)
         };
         let output = tool.get("outputSchema").map(|schema| {
             let name = format!("{prefix}Output");
@@ -142,6 +128,25 @@ impl Planner<'_> {
             call: Call::Tool(output),
             name,
         }
+    }
+
+    /// The arguments of a tool: an object, or a map if its members are not known.
+    fn arguments(&self, shape: Shape) -> Option<Shape> {
+        let reason = match &shape {
+            Shape::Map(_) => return Some(shape),
+            Shape::Named(id) => match &self.types.get(*id).kind {
+                Kind::Record(record) if record.fields.is_empty() && record.rest.is_none() => {
+                    // Without members and closed, or only with members that must be absent.
+                    return (!record.is_closed).then(|| Shape::Map(Box::new(Shape::Any(None))));
+                }
+                _ => return Some(shape),
+            },
+            Shape::Any(reason) => reason
+                .clone()
+                .unwrap_or("the schema does not describe them".to_owned()),
+            _ => "the schema does not describe an object".to_owned(),
+        };
+        Some(Shape::Map(Box::new(Shape::any(reason))))
     }
 
     fn prompt(&mut self, prompt: &Entry) -> Method {

@@ -87,6 +87,11 @@ pub mod awkward {
     pub mod names {
         ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/names.rs"));
     }
+    /// `awkward/overlaps.json`.
+    #[no_implicit_prelude]
+    pub mod overlaps {
+        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/overlaps.rs"));
+    }
     /// `awkward/recursive.json`.
     #[no_implicit_prelude]
     pub mod recursive {

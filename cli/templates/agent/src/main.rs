@@ -26,7 +26,7 @@ async fn ask(agent: &ToolLoop, question: &str) -> treenail::Result<String> {
     let mut run = agent.run(question);
     while let Some(event) = run.next().await {
         match event {
-            RunEvent::CallStarted { id, .. } => eprintln!("… {id}"),
+            RunEvent::CallRequested(call) => eprintln!("… {}", call.name),
             RunEvent::ApprovalRequested(request) => {
                 eprintln!("refused: {}", request.tool.name);
                 run.deny(&request.call.id, "the user has not allowed this tool");

@@ -20,6 +20,7 @@ impl Input<'_> {
             clippy::should_implement_trait,
             clippy::type_complexity,
             clippy::wrong_self_convention,
+            clippy::zero_sized_map_values,
         });
         let mut docs = Docs::default();
         let version = lock

@@ -111,6 +111,7 @@ impl Input<'_> {
             clippy::type_complexity,
             clippy::unreadable_literal,
             clippy::upper_case_acronyms,
+            clippy::zero_sized_map_values,
         });
         text.open(quote! {
             /// Types of the arguments and outputs.
@@ -142,7 +143,10 @@ impl Input<'_> {
                 self.record(id, record)
             }
             Kind::Choice(literals) => self.choice(id, literals),
-            Kind::Union { tag, alternatives } => self.union(id, tag.as_ref(), alternatives),
+            Kind::Union {
+                selection,
+                alternatives,
+            } => self.union(id, selection, alternatives),
             Kind::Newtype(shape) => {
                 note(types::reason(shape).map(record::because).as_deref());
                 self.newtype(id, shape)

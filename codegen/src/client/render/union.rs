@@ -8,13 +8,13 @@ use super::record::because;
 use super::types::{Scope, reason};
 use crate::client::docs::Docs;
 use crate::client::name::Names;
-use crate::client::schema::{Alternative, Shape, Tag, TypeId};
+use crate::client::schema::{Alternative, Kind, Members, Selection, Shape, Tag, TypeId};
 
 impl Input<'_> {
     pub(super) fn union(
         &self,
         id: TypeId,
-        tag: Option<&Tag>,
+        selection: &Selection,
         alternatives: &[Alternative],
     ) -> TokenStream {
         let name = format_ident!("{}", self.named.name(id));
@@ -32,12 +32,19 @@ impl Input<'_> {
             let docs = docs.render("One of the alternatives.");
             quote! { #docs #ident(#ty), }
         });
-        let derive = tag.is_none().then(|| quote! { Deserialize, });
-        let expecting = tag.is_none().then(|| {
+        let read = match selection {
+            Selection::First => None,
+            Selection::Tag(tag) => Some(self.by_tag(&name, tag, &idents)),
+            Selection::Members(members) => {
+                let alternatives = alternatives.iter().zip(members).zip(&idents);
+                Some(self.by_members(&name, alternatives))
+            }
+        };
+        let derive = read.is_none().then(|| quote! { Deserialize, });
+        let expecting = read.is_none().then(|| {
             let expecting = format!("one of the forms of {name}");
             quote! { , expecting = #expecting }
         });
-        let read = tag.map(|tag| self.tagged(&name, tag, &idents));
         let from = alternatives
             .iter()
             .zip(&idents)
@@ -64,7 +71,7 @@ impl Input<'_> {
     }
 
     /// Emits the implementation that selects the alternative by its tag.
-    fn tagged(&self, name: &Ident, tag: &Tag, idents: &[Ident]) -> TokenStream {
+    fn by_tag(&self, name: &Ident, tag: &Tag, idents: &[Ident]) -> TokenStream {
         let krate = self.krate;
         let member = &tag.member;
         let arms = tag.values.iter().zip(idents).map(|(values, ident)| {
@@ -85,6 +92,66 @@ impl Input<'_> {
                         _ => Err(#krate::__generated::serde::de::Error::custom(#unknown)),
                     };
                     read.map_err(<D::Error as #krate::__generated::serde::de::Error>::custom)
+                }
+            }
+        }
+    }
+
+    /// Emits the implementation that selects the alternative by its members.
+    fn by_members<'a>(
+        &self,
+        name: &Ident,
+        alternatives: impl Iterator<Item = ((&'a Alternative, &'a Members), &'a Ident)>,
+    ) -> TokenStream {
+        let krate = self.krate;
+        let alternatives: Vec<_> = alternatives.collect();
+        let has = alternatives
+            .iter()
+            .any(|((_, members), _)| members.count() > 0)
+            .then(|| quote! { let has = |member: &str| value.get(member).is_some(); });
+        let attempts = alternatives
+            .into_iter()
+            .map(|((alternative, members), ident)| {
+                let attempt = quote! {
+                    match Deserialize::deserialize(&value) {
+                        Ok(read) => return Ok(Self::#ident(read)),
+                        Err(error) => errors.push(error),
+                    }
+                };
+                let present = members.present.iter().map(|member| quote! { has(#member) });
+                let absent = members.absent.iter().map(|member| quote! { !has(#member) });
+                let form = match alternative
+                    .shape
+                    .id()
+                    .map(|id| &self.plan.types.get(id).kind)
+                {
+                    Some(Kind::Record(_)) if members.present.is_empty() => {
+                        Some(quote! { value.is_object() })
+                    }
+                    Some(Kind::Choice(_)) => Some(quote! { !value.is_object() }),
+                    _ => None,
+                };
+                let conditions: Vec<TokenStream> =
+                    form.into_iter().chain(present).chain(absent).collect();
+                if conditions.is_empty() {
+                    attempt
+                } else {
+                    quote! { if #(#conditions)&&* { #attempt } }
+                }
+            });
+        let no_form = format!("it is none of the forms of {name}");
+        quote! {
+            impl<'de> Deserialize<'de> for #name {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    let value = Value::deserialize(deserializer)?;
+                    #has
+                    let mut errors: Vec<#krate::__generated::serde_json::Error> = Vec::new();
+                    #(#attempts)*
+                    // The last alternative that was tried is the most likely one.
+                    Err(errors.pop().map_or_else(
+                        || <D::Error as #krate::__generated::serde::de::Error>::custom(#no_form),
+                        <D::Error as #krate::__generated::serde::de::Error>::custom,
+                    ))
                 }
             }
         }

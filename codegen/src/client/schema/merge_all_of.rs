@@ -73,23 +73,38 @@ pub(super) fn flatten<'a>(
     flat.object(schema).map(Cow::Owned)
 }
 
+/// Returns `true` for a keyword that does not constrain values.
+pub(super) fn is_annotation(key: &str) -> bool {
+    ANNOTATIONS.contains(&key) || key.starts_with("x-")
+}
+
 /// Returns the reference of a schema without other constraints.
 pub(super) fn reference(schema: &Map<String, Value>) -> Option<&str> {
     let reference = schema.get("$ref")?.as_str()?;
-    let is_alone = schema
-        .keys()
-        .all(|key| key == "$ref" || key.starts_with("x-") || ANNOTATIONS.contains(&&**key));
+    let is_alone = schema.keys().all(|key| key == "$ref" || is_annotation(key));
     is_alone.then_some(reference)
 }
 
 /// Returns `true` if a schema describes the shape of values.
 pub(super) fn has_form(schema: &Value) -> bool {
-    let is_form = |key: &String| {
-        !ANNOTATIONS.contains(&&**key) && !CONSTRAINTS.contains(&&**key) && !key.starts_with("x-")
-    };
+    let is_form = |key: &String| !is_annotation(key) && !CONSTRAINTS.contains(&&**key);
     schema
         .as_object()
         .is_some_and(|schema| schema.keys().any(is_form))
+}
+
+/// Returns `true` if a schema describes an object that has no members.
+pub(in crate::client) fn is_without_members(schema: &Value) -> bool {
+    let is_empty = |(key, value): (&String, &Value)| match &**key {
+        "type" => value == "object",
+        "properties" => value.as_object().is_some_and(Map::is_empty),
+        "required" => value.as_array().is_some_and(Vec::is_empty),
+        "additionalProperties" => *value == false,
+        key => is_annotation(key),
+    };
+    schema
+        .as_object()
+        .is_some_and(|schema| schema.iter().all(is_empty))
 }
 
 struct Flat<'a> {
@@ -149,17 +164,23 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
         flat.insert(key, value);
         return Ok(());
     };
+    if key == "nullable" && value == false {
+        *old = value;
+        return Ok(());
+    }
     if *old == value || ANNOTATIONS.contains(&&*key) {
         return Ok(());
     }
     match (&*key, old, value) {
         ("properties" | "patternProperties", Value::Object(old), Value::Object(new)) => {
             for (name, schema) in new {
-                let both = match old.shift_remove(&name) {
-                    Some(old) if old != schema => json!({ "allOf": [old, schema] }),
-                    _ => schema,
-                };
-                old.insert(name, both);
+                match old.get_mut(&name) {
+                    Some(first) if *first == schema => {}
+                    Some(first) => *first = json!({ "allOf": [first.take(), schema] }),
+                    None => {
+                        old.insert(name, schema);
+                    }
+                }
             }
         }
         ("required", Value::Array(old), Value::Array(new)) => {

@@ -5,6 +5,8 @@
 
 mod bounds;
 mod copy;
+mod exact;
+mod member_docs;
 mod merge_all_of;
 mod object;
 mod pointer;
@@ -14,7 +16,10 @@ mod types;
 mod union;
 mod values;
 
+pub(super) use self::merge_all_of::is_without_members;
 pub(super) use self::object::MAX_FIELDS;
 pub(super) use self::reader::Reader;
-pub(super) use self::shape::{Alternative, Field, Kind, Literal, Record, Shape, Tag, TypeId};
+pub(super) use self::shape::{
+    Alternative, Field, Kind, Literal, Members, Record, Selection, Shape, Tag, TypeId,
+};
 pub(super) use self::types::Types;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::bounds::{description, notes};
+use super::bounds::description;
+use super::exact::is_expressible;
 use super::reader::{Place, Reader};
 use super::shape::{Field, Kind, Record, Shape};
 
@@ -40,19 +41,12 @@ impl Reader<'_> {
             return Shape::Map(Box::new(Shape::any(reason)));
         }
         let id = self.start_type(place);
-        let mut fields = Vec::new();
-        for (member, schema) in members {
-            if *schema == Value::Bool(false) {
-                continue;
-            }
-            fields.push(Field {
-                member: member.clone(),
-                shape: self.read(schema, &place.part(member)),
-                required: required.contains(&&**member),
-                description: schema.as_object().and_then(description),
-                notes: schema.as_object().map(notes).unwrap_or_default(),
-            });
-        }
+        let (mut fields, are_exact) = self.fields(members, &required, place);
+        // The type of a closed object accepts members that the schema does not list.
+        let is_exact = are_exact
+            && !is_closed
+            && is_expressible(schema)
+            && rest.as_ref().is_none_or(|rest| *rest == Shape::Any(None));
         for member in required {
             if !fields.iter().any(|field| field.member == member) {
                 fields.push(Field {
@@ -68,11 +62,40 @@ impl Reader<'_> {
             id,
             description(schema),
             Kind::Record(Record {
+                is_closed: is_closed && rest.is_none(),
+                is_exact,
                 fields,
                 rest,
                 note: None,
             }),
         )
+    }
+
+    /// Reads the members, and returns `true` if their types accept no other values than their schemas.
+    fn fields(
+        &mut self,
+        members: &Map<String, Value>,
+        required: &[&str],
+        place: &Place,
+    ) -> (Vec<Field>, bool) {
+        let (mut fields, mut are_exact) = (Vec::new(), true);
+        for (member, schema) in members {
+            if *schema == Value::Bool(false) {
+                are_exact = false;
+                continue;
+            }
+            let shape = self.read(schema, &place.part(member));
+            are_exact = are_exact && self.is_exact(schema, &shape);
+            let docs = self.member_docs(schema, &shape);
+            fields.push(Field {
+                member: member.clone(),
+                shape,
+                required: required.contains(&&**member),
+                description: docs.description,
+                notes: docs.notes,
+            });
+        }
+        (fields, are_exact)
     }
 
     /// The shape of additional members, if the schema allows or describes them.

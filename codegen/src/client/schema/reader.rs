@@ -10,6 +10,7 @@ use super::merge_all_of::{flatten, has_form, reference};
 use super::pointer::{last, normal, resolve};
 use super::shape::{Kind, Shape, TypeId};
 use super::types::Types;
+use super::union::Matches;
 use crate::client::budget::Budget;
 use crate::client::name::{pascal, singular};
 
@@ -24,7 +25,7 @@ const MAX_NAME_LENGTH: usize = 80;
 /// Reader of the schemas of one document.
 #[derive(Debug)]
 pub(in crate::client) struct Reader<'a> {
-    root: &'a Value,
+    pub(super) root: &'a Value,
     pub(super) types: &'a mut Types,
     pub(super) budget: &'a Budget,
     /// The prefix of all type names.
@@ -114,8 +115,9 @@ impl<'a> Reader<'a> {
             merged: BTreeMap::new(),
             reading: 0,
         };
+        let first = reader.types.next_id();
         // A schema can refer to itself with `#`.
-        reader.define(
+        let shape = reader.define(
             "#",
             Place {
                 name: name.to_owned(),
@@ -123,7 +125,9 @@ impl<'a> Reader<'a> {
                 depth: 0,
                 definition: Some("#".to_owned()),
             },
-        )
+        );
+        reader.types.replace_cycles(first);
+        shape
     }
 
     pub(super) fn read(&mut self, schema: &Value, place: &Place) -> Shape {
@@ -154,14 +158,15 @@ impl<'a> Reader<'a> {
     }
 
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
-        if schema.get("nullable") == Some(&Value::Bool(true)) {
-            return match self.without(schema, "nullable") {
-                Ok(schema) => self.object(&schema, &place.same()).or_null(),
-                Err(reason) => Shape::any(reason),
-            };
-        }
+        let is_nullable =
+            |schema: &Map<String, Value>| schema.get("nullable") == Some(&Value::Bool(true));
         if let Some(reference) = reference(schema) {
-            return self.definition(reference, place.depth);
+            let shape = self.definition(reference, place.depth);
+            return if is_nullable(schema) {
+                shape.or_null()
+            } else {
+                shape
+            };
         }
         if ["$dynamicRef", "$recursiveRef"]
             .iter()
@@ -170,6 +175,10 @@ impl<'a> Reader<'a> {
             return Shape::any("the schema has references that depend on where they are used");
         }
         match flatten(self.root, schema, self.budget) {
+            Ok(flat) if is_nullable(&flat) => match self.without(&flat, "nullable") {
+                Ok(flat) => self.flat(&flat, &place.same()).or_null(),
+                Err(reason) => Shape::any(reason),
+            },
             Ok(flat) => self.flat(&flat, place),
             Err(reason) => Shape::any(reason),
         }
@@ -183,7 +192,7 @@ impl<'a> Reader<'a> {
         if let Some(Value::Array(values)) = schema.get("enum") {
             return self.choice(schema, values, place);
         }
-        for key in ["oneOf", "anyOf"] {
+        for (key, matches) in [("oneOf", Matches::One), ("anyOf", Matches::Any)] {
             if let Some(Value::Array(alternatives)) = schema.get(key) {
                 let base = match self.without(schema, key) {
                     Ok(base) => base,
@@ -193,7 +202,7 @@ impl<'a> Reader<'a> {
                     .iter()
                     .any(|one| has_form(one) || one.is_boolean())
                 {
-                    return self.union(&base, alternatives, place);
+                    return self.union(&base, (alternatives, matches), place);
                 }
                 return self.flat(&base, place);
             }
@@ -203,7 +212,9 @@ impl<'a> Reader<'a> {
             Some(Value::Array(names)) => match &names[..] {
                 [Value::String(name)] => self.of_type(name, schema, place),
                 names => match self.one_by_one(schema, names) {
-                    Ok(alternatives) => self.union(&about(schema), &alternatives, place),
+                    Ok(alternatives) => {
+                        self.union(&about(schema), (&alternatives, Matches::Any), place)
+                    }
                     Err(reason) => Shape::any(reason),
                 },
             },
@@ -276,6 +287,14 @@ impl<'a> Reader<'a> {
         self.definitions
             .insert(reference.to_owned(), Definition::Read(shape.clone()));
         shape
+    }
+
+    /// The type of the definition at a place while it is read, if it was referenced meanwhile.
+    pub(super) fn own_type(&self, place: &Place) -> Option<TypeId> {
+        match self.definitions.get(place.definition.as_ref()?)? {
+            Definition::Started(id) => *id,
+            Definition::Read(_) => None,
+        }
     }
 
     /// Marks a type as an object whose members are not known yet.

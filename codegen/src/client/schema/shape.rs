@@ -44,7 +44,7 @@ pub(in crate::client) enum Kind {
     Record(Record),
     Choice(Vec<Literal>),
     Union {
-        tag: Option<Tag>,
+        selection: Selection,
         alternatives: Vec<Alternative>,
     },
     /// A type with a name only because it is recursive.
@@ -61,6 +61,10 @@ pub(in crate::client) struct Record {
     pub fields: Vec<Field>,
     /// The shape of additional members, if there are any.
     pub rest: Option<Shape>,
+    /// Set if the schema forbids members that it does not list.
+    pub is_closed: bool,
+    /// Set if the type is known to accept only objects that match the schema.
+    pub is_exact: bool,
     /// A note in addition to the description.
     pub note: Option<String>,
 }
@@ -87,6 +91,24 @@ pub(in crate::client) struct Literal {
 pub(in crate::client) struct Alternative {
     pub name: String,
     pub shape: Shape,
+}
+
+/// Selection of the alternative of a value.
+#[derive(Debug)]
+pub(in crate::client) enum Selection {
+    /// The first that accepts the value.
+    First,
+    /// The one with the value of the tag.
+    Tag(Tag),
+    /// The first with these members that accepts the value; for each alternative, in order.
+    Members(Vec<Members>),
+}
+
+/// Members that a value must have, and those that it must not have.
+#[derive(Clone, Debug, Default)]
+pub(in crate::client) struct Members {
+    pub present: Vec<String>,
+    pub absent: Vec<String>,
 }
 
 /// The member that distinguishes alternatives, with its values for each of them, in order.
@@ -189,6 +211,19 @@ impl Kind {
         }
     }
 
+    /// The types whose values are values of this type.
+    pub(super) fn same_values(&self) -> Vec<TypeId> {
+        let shapes = match self {
+            Self::Union { .. } | Self::Newtype(_) => self.shapes(),
+            _ => Vec::new(),
+        };
+        let shapes = shapes.into_iter().map(|shape| match shape {
+            Shape::Nullable(inner) => inner,
+            shape => shape,
+        });
+        shapes.filter_map(Shape::id).collect()
+    }
+
     /// The shape of additional members.
     pub(in crate::client) fn rest(&self) -> Option<&Shape> {
         match self {
@@ -206,6 +241,12 @@ impl Kind {
                 .collect(),
             _ => None,
         }
+    }
+}
+
+impl Members {
+    pub(in crate::client) fn count(&self) -> usize {
+        self.present.len() + self.absent.len()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Named types found in schemas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::reader::MAX_DEPTH;
 use super::shape::{Kind, Record, Shape, Type, TypeId};
@@ -40,6 +40,12 @@ impl Types {
     /// Merges identical types of parts with the same local name, which becomes the name of the shared type. Returns the new id
     /// of each type.
     pub(in crate::client) fn deduplicate(&mut self) -> Vec<TypeId> {
+        // These only matter while schemas are read.
+        for ty in &mut self.all {
+            if let Kind::Record(record) = &mut ty.kind {
+                (record.is_closed, record.is_exact) = (false, false);
+            }
+        }
         let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
         let mut left = MAX_COMPARED_BYTES;
         // Each round merges types whose parts were merged in the previous round.
@@ -77,6 +83,34 @@ impl Types {
             }
         }
         now
+    }
+
+    /// The id of the next type.
+    pub(super) fn next_id(&self) -> TypeId {
+        TypeId(self.all.len())
+    }
+
+    /// Replaces the types from `first` on whose values are values of the same type again, without a member or an item between
+    /// them, by any JSON. Rust cannot express them: conversions would conflict, and deserialization would not terminate.
+    pub(super) fn replace_cycles(&mut self, first: TypeId) {
+        let ids = (first.0..self.all.len()).map(TypeId);
+        let with_values = ids.map(|id| (id, self.get(id).kind.same_values()));
+        let mut left: BTreeMap<TypeId, Vec<TypeId>> = with_values.collect();
+        // A type on a cycle has a successor and a predecessor on it. The rest is removed from both ends.
+        loop {
+            let count = left.len();
+            let ids: BTreeSet<TypeId> = left.keys().copied().collect();
+            left.retain(|_, next| next.iter().any(|id| ids.contains(id)));
+            let next: BTreeSet<TypeId> = left.values().flatten().copied().collect();
+            left.retain(|id, _| next.contains(id));
+            if left.len() == count {
+                break;
+            }
+        }
+        for id in left.into_keys() {
+            let reason = "one of its alternatives is the type itself";
+            self.get_mut(id).kind = Kind::Newtype(Shape::any(reason));
+        }
     }
 
     /// Adds a type without a definition yet.

@@ -9,7 +9,7 @@ use super::reader::{Place, Reader};
 use super::shape::{Kind, Literal, Shape};
 
 /// Maximum number of constants of an enum.
-const MAX_CONSTANTS: usize = 500;
+pub(super) const MAX_CONSTANTS: usize = 500;
 /// Number of variants that count as one part.
 const VARIANTS_PER_PART: usize = 4;
 

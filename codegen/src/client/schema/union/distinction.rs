@@ -1,10 +1,12 @@
 //! Order and distinction of alternatives.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::client::schema::shape::{Alternative, Kind, Record, Shape, Tag};
+use super::Matches;
+use crate::client::schema::shape::{Alternative, Field, Kind, Members, Record, Shape, Tag};
 use crate::client::schema::types::Types;
 
 pub(super) fn keep_widest_number(kept: &mut Vec<Alternative>) {
@@ -30,37 +32,89 @@ pub(super) fn rank(types: &Types, shape: &Shape) -> usize {
     }
 }
 
+/// Records in the order in which they are tried.
+#[derive(Debug)]
+pub(super) struct Ordered {
+    pub records: Vec<Alternative>,
+    /// The members that select each of them; empty if their types suffice.
+    pub members: Vec<Members>,
+}
+
+impl Ordered {
+    /// A single record.
+    pub(super) fn only(name: &str, shape: Shape) -> Self {
+        let name = name.to_owned();
+        Self {
+            records: vec![Alternative { name, shape }],
+            members: Vec::new(),
+        }
+    }
+}
+
 /// Sorts records so that the first match is correct. Fails with the unsorted records if no such order exists.
 pub(super) fn order(
     types: &Types,
     records: Vec<Alternative>,
-) -> Result<Vec<Alternative>, Vec<Alternative>> {
-    let mut order: Vec<usize> = (0..records.len()).collect();
-    let known: Vec<Option<&Record>> = records.iter().map(|one| types.record(&one.shape)).collect();
+    matches: Matches,
+) -> Result<Ordered, Vec<Alternative>> {
+    let known: Vec<&Record> = records
+        .iter()
+        .filter_map(|one| types.record(&one.shape))
+        .collect();
+    let mut order: Vec<usize> = (0..known.len()).collect();
+    // Closed records are last, because only they exclude the members of the others.
     order.sort_by_key(|&index| {
-        std::cmp::Reverse(known[index].map_or(0, |record| record.required().count()))
+        let record = known[index];
+        (record.is_closed, Reverse(record.required().count()))
     });
-    let is_distinct = |one: usize, other: usize| match (known[one], known[other]) {
-        (Some(one), Some(other)) => {
-            one.required()
-                .any(|field| other.field(&field.member).is_none())
-                || are_exclusive(types, one, other)
-        }
-        _ => false,
-    };
-    let all_distinct = order.iter().enumerate().all(|(position, &one)| {
-        order[position + 1..]
-            .iter()
-            .all(|&other| is_distinct(one, other))
-    });
-    if !all_distinct {
+    let sorted: Vec<&Record> = order.iter().map(|&index| known[index]).collect();
+    let Some(members) = select(types, &sorted, matches) else {
         return Err(records);
-    }
+    };
     let mut records: Vec<Option<Alternative>> = records.into_iter().map(Some).collect();
-    Ok(order
-        .into_iter()
-        .filter_map(|index| records[index].take())
-        .collect())
+    let ordered = order.into_iter();
+    Ok(Ordered {
+        records: ordered.filter_map(|index| records[index].take()).collect(),
+        members,
+    })
+}
+
+/// Finds the members by which each record is distinguished from the earlier ones, or none if the types of members suffice.
+/// Fails if some records are not distinct.
+fn select(types: &Types, records: &[&Record], matches: Matches) -> Option<Vec<Members>> {
+    let mut needs_members = false;
+    let mut selected = Vec::new();
+    for (position, record) in records.iter().enumerate() {
+        let mut absent: Vec<String> = Vec::new();
+        for earlier in &records[..position] {
+            if are_exclusive(types, earlier, record) {
+                continue;
+            }
+            needs_members = true;
+            let lacking = |field: &&Field| record.field(&field.member).is_none();
+            let first = earlier.required().find(lacking)?;
+            if record.is_closed {
+                let is_absent = |field: &Field| absent.contains(&field.member);
+                if !earlier.required().any(is_absent) {
+                    absent.push(first.member.clone());
+                }
+            } else if matches == Matches::Any || !accept_no_more(earlier, record) {
+                return None;
+            }
+        }
+        let present = record.required().map(|field| field.member.clone());
+        selected.push(Members {
+            present: present.collect(),
+            absent,
+        });
+    }
+    Some(if needs_members { selected } else { Vec::new() })
+}
+
+/// Returns `true` if both records accept only objects that match their schemas, so that an object that matches one of the two
+/// schemas is accepted by only one of them.
+fn accept_no_more(one: &Record, other: &Record) -> bool {
+    one.is_exact && other.is_exact && other.rest.is_none()
 }
 
 /// Returns `true` if no value matches both.

@@ -1,30 +1,37 @@
 //! Alternatives.
 
 mod distinction;
+mod merge;
 mod name;
-
-use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use self::distinction::{are_distinguishable, keep_widest_number, order, rank, tag};
-use self::name::{alternative_name, name_of};
+use self::distinction::{Ordered, are_distinguishable, keep_widest_number, order, rank, tag};
+use self::name::alternative_name;
 use super::bounds::description;
-use super::object::MAX_FIELDS;
 use super::reader::{Place, Reader};
-use super::shape::{Alternative, Field, Kind, Literal, Record, Shape, TypeId};
+use super::shape::{Alternative, Field, Kind, Literal, Members, Record, Selection, Shape, TypeId};
 use super::values::unique;
 use crate::client::name::pascal;
 
 /// Maximum number of alternatives of a type.
 const MAX_ALTERNATIVES: usize = 100;
+/// Number of names of members in a selection that count as one part.
+const NAMES_PER_PART: usize = 4;
+
+/// Number of alternatives that a value matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Matches {
+    One,
+    Any,
+}
 
 impl Reader<'_> {
     /// Reads alternatives, each combined with `base`.
     pub(in crate::client::schema) fn union(
         &mut self,
         base: &Map<String, Value>,
-        alternatives: &[Value],
+        (alternatives, matches): (&[Value], Matches),
         place: &Place,
     ) -> Shape {
         if alternatives.len() > MAX_ALTERNATIVES {
@@ -56,7 +63,16 @@ impl Reader<'_> {
                 shape,
             }));
         }
-        self.combine(read, about, place)
+        // The alternatives of an alternative can match together.
+        let matches = if read.len() == alternatives.len() {
+            matches
+        } else {
+            Matches::Any
+        };
+        if let Some(own) = self.own_type(place) {
+            drop_own(&mut read, own);
+        }
+        self.combine((read, matches), about, place)
     }
 
     /// Moves the description of a single constant to its variant.
@@ -109,7 +125,7 @@ impl Reader<'_> {
     /// Combines alternatives into one shape.
     fn combine(
         &mut self,
-        alternatives: Vec<Alternative>,
+        (alternatives, matches): (Vec<Alternative>, Matches),
         about: Option<String>,
         place: &Place,
     ) -> Shape {
@@ -148,13 +164,13 @@ impl Reader<'_> {
         } else {
             place.clone()
         };
-        let shape = self.combine_values(kept, about, &inner);
+        let shape = self.combine_values((kept, matches), about, &inner);
         if is_nullable { shape.or_null() } else { shape }
     }
 
     fn combine_values(
         &mut self,
-        alternatives: Vec<Alternative>,
+        (alternatives, matches): (Vec<Alternative>, Matches),
         about: Option<String>,
         place: &Place,
     ) -> Shape {
@@ -179,42 +195,57 @@ impl Reader<'_> {
         if let Err(reason) = self.charge_comparisons(&records) {
             return Shape::any(reason);
         }
-        let records = match order(self.types, records) {
-            Ok(records) => records,
-            Err(records) => {
-                let name = if others.is_empty() {
-                    place.clone()
-                } else {
-                    place.part("object")
-                };
-                let shape = self.merge(&records, about.clone(), &name);
-                vec![Alternative {
-                    name: "Object".to_owned(),
-                    shape,
-                }]
-            }
-        };
-        let tag = if others.is_empty() {
-            tag(self.types, &records)
-        } else {
-            None
+        let ordered = order(self.types, records, matches).unwrap_or_else(|records| {
+            let place = if others.is_empty() {
+                place.clone()
+            } else {
+                place.part("object")
+            };
+            let shape = self.merge(&records, about.clone(), &place);
+            Ordered::only("Object", shape)
+        });
+        let selection = match self.selection(&ordered, &others) {
+            Ok(selection) => selection,
+            Err(reason) => return Shape::any(reason),
         };
         others.sort_by_key(|one| rank(self.types, &one.shape));
-        others.extend(records);
+        others.extend(ordered.records);
         if others.len() == 1 {
             return others.remove(0).shape;
         }
         if !are_distinguishable(self.types, &others) {
             return Shape::any("its alternatives cannot be distinguished");
         }
-        self.named(
-            place,
-            about,
-            Kind::Union {
-                tag,
-                alternatives: others,
-            },
-        )
+        let kind = Kind::Union {
+            selection,
+            alternatives: others,
+        };
+        self.named(place, about, kind)
+    }
+
+    /// The selection of these records, and of other alternatives that precede them.
+    fn selection(&self, records: &Ordered, others: &[Alternative]) -> Result<Selection, String> {
+        if let Some(tag) = tag(self.types, &records.records).filter(|_| others.is_empty()) {
+            return Ok(Selection::Tag(tag));
+        }
+        // Serde also reads constants from objects with one member, and records from lists.
+        let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
+        let has_objects = !records.records.is_empty() || others.iter().any(is_map);
+        let is_confused = |one: &Alternative| {
+            matches!(one.shape, Shape::List(_) | Shape::Tuple(_))
+                || matches!(self.types.kind(&one.shape), Some(Kind::Choice(_)))
+        };
+        if records.members.is_empty() && !(has_objects && others.iter().any(is_confused)) {
+            return Ok(Selection::First);
+        }
+        let names: usize = records.members.iter().map(Members::count).sum();
+        self.budget.charge_parts(names / NAMES_PER_PART)?;
+        let others = others.iter().map(|_| Members::default());
+        let mut members: Vec<_> = others.chain(records.members.iter().cloned()).collect();
+        if records.members.is_empty() {
+            members.extend(records.records.iter().map(|_| Members::default()));
+        }
+        Ok(Selection::Members(members))
     }
 
     /// Merges all constants into one type.
@@ -274,100 +305,32 @@ impl Reader<'_> {
                 _ => return Err("its lists cannot be distinguished".to_owned()),
             }
         }
-        let item = self.combine(items, None, &place.item("Item"));
+        let item = self.combine((items, Matches::Any), None, &place.item("Item"));
         kept.push(Alternative {
             name: "List".to_owned(),
             shape: Shape::List(Box::new(item)),
         });
         Ok(())
     }
+}
 
-    /// Merges records that cannot be distinguished into one type with all members.
-    fn merge(&mut self, records: &[Alternative], about: Option<String>, place: &Place) -> Shape {
-        let ids: BTreeSet<TypeId> = records.iter().filter_map(|one| one.shape.id()).collect();
-        if let Some(id) = self.merged.get(&ids) {
-            return Shape::Named(*id);
+/// Drops the alternatives that are the type itself, because they add no values.
+fn drop_own(alternatives: &mut Vec<Alternative>, own: TypeId) {
+    alternatives.retain_mut(|one| match &one.shape {
+        Shape::Named(id) => *id != own,
+        Shape::Nullable(inner) if inner.id() == Some(own) => {
+            one.shape = Shape::Unit;
+            true
         }
-        let (members, open) = self.members(records);
-        if members.len() > MAX_FIELDS {
-            return Shape::any(format!("there are more than {MAX_FIELDS} members"));
-        }
-        let looked_at = members.len() * records.len();
-        let paid = self.budget.charge_parts(1 + members.len());
-        if let Err(reason) = paid.and_then(|()| self.budget.charge_steps(looked_at)) {
-            return Shape::any(reason);
-        }
-        let id = self.start_type(place);
-        // Before the members, which can contain alternatives of the same types, and thus this type again.
-        self.merged.insert(ids, id);
-        self.mark_merging(id);
-        let fields = members
-            .into_iter()
-            .map(|member| self.merge_field(member, records, place))
-            .collect();
-        let note = "It has one of several forms, which cannot be distinguished; the schema defines which members belong together.";
-        let record = Record {
-            fields,
-            rest: open.then_some(Shape::Any(None)),
-            note: Some(note.to_owned()),
-        };
-        self.finish_type(id, about, Kind::Record(record))
-    }
-
-    /// The distinct names of all members, and `true` if additional members are allowed.
-    fn members(&self, records: &[Alternative]) -> (Vec<String>, bool) {
-        let records = records.iter().map(|one| &one.shape);
-        let (mut members, mut seen, mut open) = (Vec::new(), BTreeSet::new(), false);
-        for record in records.filter_map(|shape| self.types.record(shape)) {
-            open |= record.rest.is_some();
-            let names = record.fields.iter().map(|field| &field.member);
-            members.extend(names.filter(|name| seen.insert(*name)).cloned());
-        }
-        (members, open)
-    }
-
-    fn merge_field(&mut self, member: String, records: &[Alternative], place: &Place) -> Field {
-        let records: Vec<_> = records
-            .iter()
-            .filter_map(|one| self.types.record(&one.shape))
-            .collect();
-        let fields: Vec<_> = records
-            .iter()
-            .filter_map(|record| record.field(&member))
-            .collect();
-        let required = fields.len() == records.len() && fields.iter().all(|field| field.required);
-        let description = fields.iter().find_map(|field| field.description.clone());
-        let notes = fields
-            .first()
-            .map(|field| field.notes.clone())
-            .unwrap_or_default();
-        let shapes: Vec<_> = fields
-            .iter()
-            .map(|field| Alternative {
-                name: name_of(&field.shape),
-                shape: field.shape.clone(),
-            })
-            .collect();
-        let shapes: Vec<_> = shapes
-            .into_iter()
-            .flat_map(|one| self.expand(one))
-            .collect();
-        let shape = self.combine(shapes, None, &place.part(&member));
-        Field {
-            member,
-            shape,
-            required,
-            description,
-            notes,
-        }
-    }
+        _ => true,
+    });
 }
 
 fn too_many() -> String {
     format!("there are more than {MAX_ALTERNATIVES} alternatives")
 }
 
-fn is_null(schema: &Value) -> bool {
+pub(super) fn is_null(schema: &Value) -> bool {
     schema.get("type").is_some_and(|name| name == "null")
         || schema.get("const").is_some_and(Value::is_null)
 }

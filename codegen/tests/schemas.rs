@@ -1,0 +1,144 @@
+//! Arguments and documentation that are generated for schemas.
+
+use serde_json::{Value, json};
+use treenail_codegen::Client;
+
+/// Returns the client of a tool `tool` with this input schema.
+fn code(schema: &Value) -> String {
+    let tool = json!({"name": "tool", "inputSchema": schema});
+    let lock = json!({"treenailLock": 1, "server": {"name": "s"}, "tools": [tool]});
+    let client = Client::from_json(lock.to_string());
+    client.to_rust().expect("the lock file is valid")
+}
+
+/// Returns the documentation of the member `x` of a schema with these definitions.
+fn docs(member: &Value, definitions: &Value) -> String {
+    let code = code(&json!({"properties": {"x": member}, "$defs": definitions}));
+    let (before, _) = code.split_once("pub x: ").expect("it has the member");
+    let (_, docs) = before
+        .rsplit_once("pub struct Tool {")
+        .expect("it is in the struct");
+    let lines = docs
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("///"));
+    lines
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[test]
+fn a_tool_takes_arguments_unless_its_schema_excludes_them() {
+    let open = json!({"additionalProperties": true});
+    let closed = json!({"additionalProperties": false});
+    for (schema, takes_arguments) in [
+        (json!({}), false),
+        (
+            json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Empty"}),
+            false,
+        ),
+        (
+            json!({"type": "object", "properties": {}, "required": [], "x-note": 1}),
+            false,
+        ),
+        (
+            json!({"type": "object", "additionalProperties": false}),
+            false,
+        ),
+        (
+            json!({"type": "object", "$ref": "#/$defs/F", "$defs": {"F": closed}}),
+            false,
+        ),
+        (
+            json!({"type": "object", "additionalProperties": true}),
+            true,
+        ),
+        (
+            json!({"type": "object", "$ref": "#/$defs/F", "$defs": {"F": open}}),
+            true,
+        ),
+        (json!({"type": "object", "allOf": [open]}), true),
+        (json!({"type": "object", "minProperties": 1}), true),
+        (
+            json!({"type": "object", "propertyNames": {"pattern": "^x"}}),
+            true,
+        ),
+        (
+            json!({"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+            true,
+        ),
+        (json!({"type": "object", "properties": {"x": false}}), true),
+    ] {
+        let code = code(&schema);
+        assert_eq!(code.contains("arguments: "), takes_arguments, "{schema}");
+    }
+}
+
+#[test]
+fn referenced_constraints_are_documented() {
+    let definitions = json!({
+        "Name": {"type": "string", "maxLength": 5, "description": "A short name.", "default": "a"},
+        "Names": {"type": "array", "items": {"$ref": "#/$defs/Name"}, "minItems": 2},
+        "Level": {"enum": ["low"], "description": "The level."},
+        "Loop": {"allOf": [{"$ref": "#/$defs/Loop"}]},
+    });
+    let short = "At most `5` characters.";
+    for (member, expected) in [
+        (json!({"$ref": "#/$defs/Name"}), format!("A short name. {short} Default: `\"a\"`.")),
+        (
+            json!({"$ref": "#/$defs/Name", "description": "Mine.", "default": "b"}),
+            format!("Mine. Default: `\"b\"`. {short}"),
+        ),
+        (json!({"anyOf": [{"$ref": "#/$defs/Name"}, {"type": "null"}]}), format!("A short name. {short} Default: `\"a\"`.")),
+        (json!({"allOf": [{"type": "string"}, {"maxLength": 5}]}), format!("`x` {short}")),
+        (
+            json!({"type": "array", "items": {"type": "string", "maxLength": 5}, "maxItems": 3}),
+            "`x` At most `3` items. Each item: at most `5` characters.".to_owned(),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "integer", "maximum": 3}}),
+            "`x` Each value: at most `3`.".to_owned(),
+        ),
+        (
+            json!({"$ref": "#/$defs/Names"}),
+            "`x` At least `2` items. Each item: at most `5` characters. Each item: default: `\"a\"`.".to_owned(),
+        ),
+        (json!({"$ref": "#/$defs/Level"}), "`x`".to_owned()),
+        (json!({"$ref": "#/$defs/Loop"}), "It is any JSON, because its references form a cycle.".to_owned()),
+    ] {
+        assert_eq!(docs(&member, &definitions), expected, "{member}");
+    }
+    let constants: Vec<_> = (0..501).map(|at| format!("c{at}")).collect();
+    let many = json!({"type": ["string", "null"], "enum": constants});
+    assert_eq!(
+        docs(&many, &json!({})),
+        "`x` One of more than 500 constants of the schema."
+    );
+}
+
+#[test]
+fn a_merged_member_has_the_notes_of_all_forms() {
+    let form = |least: u8, other: &str| {
+        let x = json!({"type": "string", "minLength": least, "pattern": "^a"});
+        json!({"type": "object", "properties": {"x": x, other: {}}})
+    };
+    let code = code(&json!({"anyOf": [form(1, "a"), form(2, "b")]}));
+    assert!(code.contains("/// Pattern: `^a`."), "{code}");
+    assert!(!code.contains("characters."), "{code}");
+}
+
+#[test]
+fn merged_members_stay_in_order() {
+    let first = json!({"properties": {"a": {"type": "string"}, "b": {}, "c": {}}, "required": ["a", "b", "c"]});
+    let other = json!({"properties": {"b": {"type": "string"}, "a": {"minLength": 1}}});
+    let code = code(&json!({"allOf": [first, other]}));
+    let start = "pub fn new(a: impl Into<String>, b: impl Into<String>, c: impl Into<Value>)";
+    let text: String = code.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.replace("( a:", "(a:")
+            .replace("Value>, )", "Value>)")
+            .contains(start),
+        "{code}"
+    );
+}
