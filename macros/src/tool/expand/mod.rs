@@ -2,6 +2,7 @@
 
 mod complete;
 mod entry;
+mod handler;
 mod policy;
 mod stream;
 mod task;
