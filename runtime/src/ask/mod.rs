@@ -6,6 +6,7 @@ mod error;
 mod once;
 mod question;
 mod requests;
+mod resumed;
 mod round;
 mod sampling;
 mod seal;
@@ -30,8 +31,9 @@ pub use self::question::{
 };
 use self::requests::PendingReply;
 pub(crate) use self::requests::Requests;
+pub(crate) use self::resumed::ResumedState;
 pub use self::round::Round;
-pub(crate) use self::round::{ElicitConfig, Questions, ResumedState};
+pub(crate) use self::round::{ElicitConfig, Questions};
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};

@@ -1,26 +1,22 @@
 //! Questions in the modern era: a function that asks is stopped, and its questions are the result. The client sends the same
 //! request again, with the answers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use treenail_schema::InputRequest;
-use treenail_schema::internal::object::object;
 
 use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
+use crate::ask::resumed::{Answer, Responses, ResumedState, State, now, read_responses};
 use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
 use crate::call::{CallTarget, OwnedTarget};
-use crate::environment;
 use crate::limits::Limits;
 use crate::task::{Journal, RecordedAnswer};
-use crate::wire::{Members, Params, RpcError, as_string, object, shortened};
-
-/// Maximum number of answers in one round.
-const MAX_RESPONSES: usize = 256;
+use crate::wire::{Params, RpcError, as_string, object};
 
 /// Error message for a state that does not fit its request. It hides the reason from an attacker.
 const INVALID_STATE: &str = "`params.requestState` was not made by this server for this request";
@@ -60,7 +56,7 @@ impl ElicitConfig {
         let responses = match object("inputResponses", params.input_responses)? {
             Some(responses) => read_responses(responses)?,
             None if params.request_state.is_none() => return Ok(None),
-            None => BTreeMap::new(),
+            None => Responses::new(),
         };
         let Some(sealed) = params.request_state else {
             return Ok(Some(ResumedState {
@@ -82,96 +78,6 @@ impl ElicitConfig {
         }
         Ok(Some(state.with(responses)))
     }
-}
-
-/// State that a client carries from one round to the next.
-#[derive(Clone, Debug, Default)]
-struct State {
-    /// In milliseconds since 1970.
-    expires: u64,
-    /// The number of rounds so far.
-    rounds: u32,
-    /// The questions of the last round.
-    asked: Vec<(String, QuestionId)>,
-    /// Answers by the keys of their questions.
-    answers: Vec<(String, Answer)>,
-    /// Results of [`Context::once`](crate::Context::once).
-    once: BTreeMap<String, Box<RawValue>>,
-    /// The principal of the caller according to the layers around the tool, which run after the state has been opened.
-    caller: Option<Box<str>>,
-}
-
-object! { State {
-    required expires = "expires",
-    required rounds = "rounds",
-    required asked = "asked",
-    required answers = "answers",
-    required once = "once",
-    optional caller = "caller"
-} }
-
-#[derive(Clone, Debug)]
-struct Answer {
-    to: QuestionId,
-    value: Box<RawValue>,
-}
-
-object! { Answer { required to = "to", required value = "value" } }
-
-type Responses = BTreeMap<String, Box<RawValue>>;
-
-fn read_responses(json: &str) -> Result<Responses, RpcError> {
-    let invalid = |problem: &str| {
-        RpcError::invalid_params(format!("`params.inputResponses`: {}", shortened(problem)))
-    };
-    let mut members = Members::new(json).map_err(|it| invalid(&it.to_string()))?;
-    let mut responses = Responses::new();
-    while let Some((key, value)) = members.next().map_err(|it| invalid(&it.to_string()))? {
-        if responses.len() == MAX_RESPONSES {
-            return Err(invalid(&format!("more than {MAX_RESPONSES} answers")));
-        }
-        let value = RawValue::from_string(value.to_owned());
-        let value = value.map_err(|it| invalid(&it.to_string()))?;
-        responses.insert(key.into_owned(), value);
-    }
-    Ok(responses)
-}
-
-impl State {
-    /// Adds the answers to the questions of the last round. Other answers are dropped.
-    fn with(mut self, mut responses: Responses) -> ResumedState {
-        for (key, to) in std::mem::take(&mut self.asked) {
-            if let Some(value) = responses.remove(&key) {
-                self.put_answer(key, Answer { to, value });
-            }
-        }
-        ResumedState {
-            state: self,
-            responses: BTreeMap::new(),
-        }
-    }
-}
-
-impl State {
-    fn answer(&self, key: &str) -> Option<&Answer> {
-        let mut answers = self.answers.iter();
-        answers
-            .find(|(one, _)| one == key)
-            .map(|(_, answer)| answer)
-    }
-
-    fn put_answer(&mut self, key: String, answer: Answer) {
-        self.answers.retain(|(one, _)| *one != key);
-        self.answers.push((key, answer));
-    }
-}
-
-/// State and answers that a client sends in a further round of a request.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ResumedState {
-    state: State,
-    /// Answers without a state, which name their questions by key alone.
-    responses: Responses,
 }
 
 /// Questions of a round, and the state for the next one.
@@ -388,13 +294,4 @@ impl Round {
     fn run(&self) -> std::sync::MutexGuard<'_, Option<Box<Run>>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Returns the time in milliseconds since 1970.
-fn now() -> u64 {
-    environment::system_time()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        })
 }
