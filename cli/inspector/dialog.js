@@ -21,8 +21,9 @@ export function openDialog(title, content, dismiss) {
   hold(dialog);
   announce(title);
   return () => {
-    dialog.remove();
+    // Returns the focus to what had it before.
     dialog.close();
+    dialog.remove();
   };
 }
 

@@ -4,6 +4,8 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 use crate::exit::{Exit, Failure};
 use crate::render::{Rendered, format_size};
 use crate::terminal::Terminal;
@@ -147,7 +149,8 @@ fn link_target(file: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Replaces a file that is no link, or creates it.
+/// Replaces a file that is no link, or creates it. A file that cannot be replaced is written directly: one that is mounted, or in a
+/// folder in which the user may not create files.
 fn replace_regular(file: &Path, bytes: &[u8], mode: FileMode) -> io::Result<()> {
     // A file that the user may not write is not replaced.
     let permissions = match File::options().write(true).open(file) {
@@ -155,27 +158,42 @@ fn replace_regular(file: &Path, bytes: &[u8], mode: FileMode) -> io::Result<()> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = file.with_file_name(name);
-    let mut options = File::options();
-    options.write(true).create_new(true);
+    let exists = permissions.is_some();
+    let replaced = new_beside(file, mode).and_then(|mut new| {
+        write_new(new.as_file_mut(), bytes, permissions)?;
+        new.persist(file)?;
+        Ok(())
+    });
+    match replaced {
+        Err(error) if exists && is_refused(&error) => fs::write(file, bytes),
+        replaced => replaced,
+    }
+}
+
+/// Creates a file in the folder of another, which is deleted unless it takes its place.
+fn new_beside(file: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
-    if mode == FileMode::Private {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if mode == FileMode::Default {
+        let all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        builder.permissions(all);
     }
     #[cfg(not(unix))]
     let _ = mode;
-    let created = options.open(&new)?;
-    let written = write_new(created, bytes, permissions).and_then(|()| fs::rename(&new, file));
-    if written.is_err() {
-        // The error of the write is reported.
-        let _ = fs::remove_file(&new);
-    }
-    written
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
-fn write_new(mut new: File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+fn is_refused(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::ResourceBusy
+    )
+}
+
+fn write_new(new: &mut File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     if let Some(permissions) = permissions {
         new.set_permissions(permissions)?;
     }

@@ -142,3 +142,58 @@ fn merged_members_stay_in_order() {
         "{code}"
     );
 }
+
+#[test]
+fn open_alternatives_keep_the_types_of_their_members() {
+    let form = |member: &str, kind: &str| {
+        json!({
+            "type": "object", "required": [member], "additionalProperties": true,
+            "properties": {member: {"type": kind}},
+        })
+    };
+    let forms = [form("path", "string"), form("count", "integer")];
+    let code = code(&json!({"type": "object", "properties": {"x": {"anyOf": forms}}}));
+    for field in ["pub path: Option<String>", "pub count: Option<i64>"] {
+        assert!(code.contains(field), "{field}: {code}");
+    }
+}
+
+#[test]
+fn a_form_whose_optional_member_is_null_is_not_chosen_before_another() {
+    // `{"a": "1", "n": null, "b": "2"}` matches the second form only.
+    let form = |member: &str| {
+        json!({
+            "type": "object", "required": [member],
+            "properties": {member: {"type": "string"}, "n": {"type": "string"}},
+        })
+    };
+    let forms = [form("a"), form("b")];
+    let code = code(&json!({"type": "object", "properties": {"x": {"oneOf": forms}}}));
+    for field in ["pub a: Option<String>", "pub b: Option<String>"] {
+        assert!(code.contains(field), "the forms are merged: {code}");
+    }
+}
+
+#[test]
+fn long_documentation_takes_no_types_from_other_tools() {
+    let members: serde_json::Map<_, _> = (0..150)
+        .map(|at| (format!("m{at}"), json!({"$ref": "#/$defs/Id"})))
+        .collect();
+    let long = json!({"type": "string", "description": "x".repeat(4_000)});
+    let mut tools: Vec<_> = (0..12)
+        .map(|at| {
+            let schema = json!({"type": "object", "properties": members, "$defs": {"Id": long}});
+            json!({"name": format!("tool{at:02}"), "inputSchema": schema})
+        })
+        .collect();
+    let parts = [
+        json!({"properties": {"a": {"type": "string"}}}),
+        json!({"properties": {"b": {"type": "string"}}}),
+    ];
+    tools.push(json!({"name": "zoo", "inputSchema": {"type": "object", "allOf": parts}}));
+    let lock = json!({"treenailLock": 1, "server": {"name": "s"}, "tools": tools});
+    let code = Client::from_json(lock.to_string())
+        .to_rust()
+        .expect("the lock file is valid");
+    assert!(!code.contains("merge steps"));
+}

@@ -88,6 +88,35 @@ async fn an_endless_call_blocks_no_other_and_stops_when_cancelled() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_peer_whose_calls_have_ended_gets_a_reserved_place() {
+    // Three places for all, and one for peers without running calls.
+    let (server, watch) = fragile(Limits::default().server_calls_in_flight(4));
+    let never = || json!({"name": "never"});
+    let mut waiting = Peer::connect(&server, MODERN).await;
+    let mut busy = Peer::connect(&server, MODERN).await;
+    let mut idle = Peer::connect(&server, MODERN).await;
+    let first = waiting.begin("tools/call", never()).await;
+    for _ in 0..2 {
+        busy.begin("tools/call", never()).await;
+    }
+    watch.begun.acquire_many(3).await.unwrap().forget();
+    let reserved = idle.begin("tools/call", never()).await;
+    watch.begun.acquire().await.unwrap().forget();
+    busy.begin("tools/call", never()).await;
+    at_rest().await;
+    let measured = json!({"name": "measured", "arguments": {"number": 1}});
+    let held = waiting.begin("tools/call", measured).await;
+    at_rest().await;
+    // Its place goes to the call that has waited longer.
+    waiting.cancel(first).await;
+    watch.begun.acquire().await.unwrap().forget();
+    at_rest().await;
+    idle.cancel(reserved).await;
+    let answer = tokio::time::timeout(Duration::from_secs(60), waiting.receive("tools/call"));
+    assert_eq!(answer.await.unwrap()["id"], held);
+}
+
 #[tokio::test]
 async fn queued_calls_are_answered_once_and_run_within_the_limit() {
     for (calls, calls_in_flight) in [(1_000, 8), (10_000, 256)] {

@@ -124,6 +124,26 @@ async fn a_failed_subscription_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn other_subscriptions_do_not_hasten_the_next_attempt() {
+    let (remote, mut attempts) = refusing(LEGACY, usize::MAX);
+    let (gateway, proxy) = gateway();
+    proxy.mount(remote).unwrap().connected().await;
+    settle().await;
+    let client = client_of(&gateway, LEGACY).build().await.unwrap();
+    let session = client.session();
+    session.resources_subscribe(REPORT).await.unwrap();
+    assert!(next(&mut attempts).await.is_some());
+    for _ in 0..5 {
+        session.resources_subscribe("data://other").await.unwrap();
+        settle().await;
+        session.resources_unsubscribe("data://other").await.unwrap();
+        settle().await;
+    }
+    assert!(attempts.try_recv().is_err());
+    assert!(next(&mut attempts).await.is_some(), "it is still tried");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failed_subscription_is_not_tried_again_once_it_is_not_wanted() {
     for revision in [LEGACY, MODERN] {
         let (remote, mut attempts) = refusing(revision, usize::MAX);

@@ -77,6 +77,22 @@ fn projects_have_all_files_and_are_formatted() {
     }
 }
 
+fn check_manifest(folder: &Path) {
+    let mut cargo = Command::new("cargo");
+    // Dependencies are not resolved, so there is no registry to ask.
+    cargo.args([
+        "metadata",
+        "--no-deps",
+        "--offline",
+        "--format-version",
+        "1",
+    ]);
+    let metadata = cargo.current_dir(folder).output().unwrap();
+    let error = String::from_utf8_lossy(&metadata.stderr);
+    let place = folder.display();
+    assert!(metadata.status.success(), "{place}: {error}");
+}
+
 #[test]
 fn manifests_are_valid_with_a_version_and_with_a_path() {
     let home = tempfile::tempdir().unwrap();
@@ -86,18 +102,7 @@ fn manifests_are_valid_with_a_version_and_with_a_path() {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         let dependency = format!("treenail = {{ version = \"{}\"", env!("CARGO_PKG_VERSION"));
         assert!(manifest.contains(&dependency), "{manifest}");
-        // Dependencies are not resolved, so there is no registry to ask.
-        let mut cargo = Command::new("cargo");
-        cargo.args([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version",
-            "1",
-        ]);
-        let metadata = cargo.current_dir(&folder).output().unwrap();
-        let error = String::from_utf8_lossy(&metadata.stderr);
-        assert!(metadata.status.success(), "{template}: {error}");
+        check_manifest(&folder);
     }
 }
 
@@ -118,17 +123,7 @@ fn projects_can_be_created_within_a_workspace() {
             expected,
             "{template}"
         );
-        let mut cargo = Command::new("cargo");
-        cargo.args([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version",
-            "1",
-        ]);
-        let metadata = cargo.current_dir(&folder).output().unwrap();
-        let error = String::from_utf8_lossy(&metadata.stderr);
-        assert!(metadata.status.success(), "{template}: {error}");
+        check_manifest(&folder);
     }
 }
 

@@ -26,6 +26,8 @@ const BYTES_PER_STEP: usize = 32;
 pub(super) struct Budget {
     steps: Meter,
     parts: Meter,
+    /// Steps for documentation, which is left out without them.
+    docs: Meter,
 }
 
 /// Remaining work of one kind.
@@ -45,6 +47,7 @@ impl Default for Budget {
         Self {
             steps: Meter::new(MAX_STEPS, MAX_STEPS_PER_SCHEMA, "merge steps"),
             parts: Meter::new(MAX_PARTS, MAX_PARTS_PER_SCHEMA, "parts"),
+            docs: Meter::new(MAX_STEPS, MAX_STEPS_PER_SCHEMA, "steps for documentation"),
         }
     }
 }
@@ -54,6 +57,7 @@ impl Budget {
     pub(super) fn start_schema(&self) {
         self.steps.start_schema();
         self.parts.start_schema();
+        self.docs.start_schema();
     }
 
     /// Charges parts of the generated code.
@@ -71,21 +75,15 @@ impl Budget {
         &self,
         values: impl IntoIterator<Item = &'a Value>,
     ) -> Result<(), String> {
-        let max = self.steps.left();
-        let mut open: Vec<&Value> = values.into_iter().collect();
-        let mut steps = open.len();
-        while let Some(value) = open.pop() {
-            steps += cost(value);
-            if steps > max {
-                break;
-            }
-            match value {
-                Value::Array(items) => open.extend(items),
-                Value::Object(members) => open.extend(members.values()),
-                _ => {}
-            }
-        }
-        self.steps.charge(steps)
+        self.steps.charge_copies(values)
+    }
+
+    /// Charges a copy of values to documentation.
+    pub(super) fn charge_docs<'a>(
+        &self,
+        values: impl IntoIterator<Item = &'a Value>,
+    ) -> Result<(), String> {
+        self.docs.charge_copies(values)
     }
 
     /// Returns the charged steps and parts.
@@ -110,6 +108,24 @@ fn cost(value: &Value) -> usize {
 }
 
 impl Meter {
+    fn charge_copies<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> Result<(), String> {
+        let max = self.left();
+        let mut open: Vec<&Value> = values.into_iter().collect();
+        let mut steps = open.len();
+        while let Some(value) = open.pop() {
+            steps += cost(value);
+            if steps > max {
+                break;
+            }
+            match value {
+                Value::Array(items) => open.extend(items),
+                Value::Object(members) => open.extend(members.values()),
+                _ => {}
+            }
+        }
+        self.charge(steps)
+    }
+
     fn new(max: usize, max_per_schema: usize, noun: &'static str) -> Self {
         Self {
             file: Cell::new(max),

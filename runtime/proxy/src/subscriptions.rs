@@ -37,7 +37,8 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
     let session = link.client.session();
     let mut open = BTreeSet::new();
     let mut failed = BTreeSet::new();
-    let mut failures = 0;
+    // Failures in a row, and the time of the next attempt.
+    let (mut failures, mut retry_at) = (0, None);
     let mut sessions = link.tap.sessions.subscribe();
     let mut earlier = None;
     loop {
@@ -45,10 +46,16 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
         if earlier != Some(current) {
             // A new session has no subscriptions.
             open.clear();
+            retry_at = None;
         }
+        let is_due = retry_at.is_none_or(|at| at <= Instant::now());
         let mut wanted = wanted(upstream, resources);
         let failed_before = std::mem::take(&mut failed);
         for uri in wanted.difference(&open) {
+            if !is_due && failed_before.contains(uri) {
+                failed.insert(uri.clone());
+                continue;
+            }
             if let Err(error) = session.resources_subscribe(uri).await {
                 if !failed_before.contains(uri) {
                     report(upstream, uri, &error);
@@ -74,15 +81,26 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
         open = wanted;
         // Updates since a failed attempt to subscribe are unknown too.
         link.tap.note_updates(open.intersection(&failed_before));
-        failures = if failed.is_empty() { 0 } else { failures + 1 };
+        if failed.is_empty() {
+            (failures, retry_at) = (0, None);
+        } else if is_due {
+            failures += 1;
+            let delay = backoff(upstream).delay_with_jitter(failures, jitter());
+            retry_at = Some(Instant::now() + delay);
+        }
         let renewed = async {
             // The tap outlives the receiver.
             let _ = sessions.changed().await;
             // A server that ends each session at once is asked only so often.
             tokio::time::sleep(upstream.limits.refresh_interval).await;
         };
-        let changed = race(resources.changed(), renewed);
-        race(changed, retry_delay(upstream, failures)).await;
+        let retry = async {
+            match retry_at {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => pending().await,
+            }
+        };
+        race(race(resources.changed(), renewed), retry).await;
     }
 }
 

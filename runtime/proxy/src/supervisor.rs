@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
@@ -22,6 +23,9 @@ use crate::subscriptions;
 use crate::tap::{News, Tap};
 use crate::tapped::tapped;
 use crate::upstream::{KnownResources, Upstream};
+
+/// Minimum time between fetches of lists that expire.
+const MIN_TTL: Duration = Duration::from_secs(5);
 
 /// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
 #[derive(Clone, Debug)]
@@ -212,7 +216,7 @@ impl Supervisor {
     /// Waits for changes, or for the time to fetch lists again that could not be fetched or have expired.
     async fn news(&self, link: &Link) -> News {
         let retry = self.retry.map(|(_, at)| at);
-        let Some(at) = retry.or_else(|| lists_expiry(&link.client)) else {
+        let Some(at) = retry.or_else(|| lists_expiry(&link.client, MIN_TTL)) else {
             return link.tap.news().await;
         };
         match race(link.tap.news(), sleep_until(at)).await {

@@ -10,7 +10,8 @@ use crate::wire::RpcError;
 /// Reason why a question has no answer.
 ///
 /// A function may return it with `?`: the model reads its message. Where the protocol defines an error for it, such as a missing
-/// capability in the modern era, the client gets that error.
+/// capability in the modern era, the client gets that error. It also does if the function fails with another error that repeats the
+/// message, as its source or in its text.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
@@ -81,7 +82,6 @@ impl AskError {
                 })
             }
             Self::Invalid(_) => Some(RpcError::invalid_params(self.to_string())),
-            Self::Task(error) => Some(error.clone()),
             _ => None,
         }
     }

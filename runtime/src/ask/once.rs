@@ -131,7 +131,7 @@ fn read<T: DeserializeOwned>(key: &str, value: &RawValue) -> Result<T, AskError>
         .map_err(|error| AskError::Invalid(format!("`{key}`: {error}")))
 }
 
-/// Makes the error for a function whose task cannot continue. If the function fails because of it, the task fails with `error`.
+/// Makes the error for a function whose task cannot continue. If the function fails then, the task fails with `error`.
 fn fail(state: &CallState, error: RpcError) -> AskError {
     state.set_fault(error.clone());
     AskError::Task(error)

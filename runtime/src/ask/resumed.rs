@@ -10,8 +10,8 @@ use crate::ask::binding::QuestionId;
 use crate::environment;
 use crate::wire::{Members, RpcError, shortened};
 
-/// Maximum number of answers in one round.
-const MAX_RESPONSES: usize = 256;
+/// Maximum number of questions in one round, and of answers to them.
+pub(super) const MAX_RESPONSES: usize = 256;
 
 /// State that a client carries from one round to the next.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,9 @@ use treenail_schema::InputRequest;
 
 use crate::ask::binding::{QuestionId, scope};
 use crate::ask::error::AskError;
-use crate::ask::resumed::{Answer, Responses, ResumedState, State, now, read_responses};
+use crate::ask::resumed::{
+    Answer, MAX_RESPONSES, Responses, ResumedState, State, now, read_responses,
+};
 use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
 use crate::call::{CallTarget, OwnedTarget};
 use crate::limits::Limits;
@@ -184,6 +186,10 @@ impl Round {
                 run.questions.retain(|(one, _)| one != key);
                 state.asked.retain(|(one, _)| one != key);
                 let request = RawValue::from_string(request).map_err(unwritten)?;
+                if run.questions.len() == MAX_RESPONSES {
+                    let reason = format!("more than {MAX_RESPONSES} questions at once");
+                    return Err(AskError::NotAllowed(reason));
+                }
                 // In the order of the keys, because a function may ask several at once.
                 let place = run.questions.partition_point(|(one, _)| **one < *key);
                 run.questions.insert(place, (key.to_owned(), request));

@@ -45,7 +45,7 @@ impl Faults {
     }
 
     fn find(self, mut repeats: impl FnMut(&str) -> bool) -> Option<RpcError> {
-        let mut named = self.named.into_iter();
+        let mut named = self.named.into_iter().rev();
         self.any.or_else(|| named.find(|it| repeats(&it.message)))
     }
 }

@@ -1,6 +1,7 @@
 //! Names of the client.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -54,9 +55,10 @@ pub fn tools_version(client: &McpClient) -> u64 {
     client.tools_version()
 }
 
-/// Returns the time at which the first list of a client expires by its TTL; `None` if no list has a TTL above zero.
-pub fn lists_expiry(client: &McpClient) -> Option<Instant> {
-    client.lists_expiry()
+/// Returns the time at which the first list of a client expires by its TTL, which counts as at least `min`; `None` if no list has a
+/// TTL above zero.
+pub fn lists_expiry(client: &McpClient, min: Duration) -> Option<Instant> {
+    client.lists_expiry(min)
 }
 
 /// Sends a prepared call of a tool, and validates its result.

@@ -1,6 +1,10 @@
 //! Functions that a question stops, or that fail for another reason after a question.
 
+use std::error::Error;
+use std::fmt;
+use std::future::{Future, IntoFuture};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -24,6 +28,21 @@ impl Drop for PanicsWhenDropped {
 #[mcp_form]
 struct Name {
     name: String,
+}
+
+#[derive(Debug)]
+struct Reworded(AskError);
+
+impl fmt::Display for Reworded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the order was not placed")
+    }
+}
+
+impl Error for Reworded {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
 }
 
 #[derive(Default)]
@@ -56,6 +75,26 @@ impl Clumsy {
         }
         cx.elicit::<Name>("And who else?").await?;
         Ok(name)
+    }
+
+    #[tool]
+    async fn rewords(&self, cx: &Context) -> Result<(), Reworded> {
+        cx.confirm("Sure?").await.map_err(Reworded)
+    }
+
+    #[tool]
+    async fn asks_at_once(&self, cx: &Context, count: usize) -> Result<(), AskError> {
+        let asks = (0..count).map(|at| cx.confirm("Sure?").key(at.to_string()).into_future());
+        let mut asks: Vec<_> = asks.collect();
+        std::future::poll_fn(|context| {
+            for ask in &mut asks {
+                if let Poll::Ready(Err(error)) = ask.as_mut().poll(context) {
+                    return Poll::Ready(Err(error));
+                }
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     /// Asks after its end.
@@ -100,9 +139,14 @@ async fn a_handled_error_of_a_question_does_not_replace_a_later_one() {
     let mut peer = Peer::connect(&server().0, revision).await;
     let answer = peer.call("recovers", json!({"fails": true})).await;
     assert_eq!(text(&answer), "`nobody` cannot be stored");
-    let params = json!({"name": "recovers", "arguments": {"fails": false}});
-    let answer = peer.request("tools/call", params).await;
-    assert_eq!(error(&answer).0, -32021, "SRV-ERR-03");
+    for (name, arguments) in [
+        ("recovers", json!({"fails": false})),
+        ("rewords", json!({})),
+    ] {
+        let params = json!({"name": name, "arguments": arguments});
+        let answer = peer.request("tools/call", params).await;
+        assert_eq!(error(&answer).0, -32021, "SRV-ERR-03");
+    }
 }
 
 #[tokio::test]
@@ -129,6 +173,21 @@ async fn a_timeout_may_be_shorter_than_a_second() {
     let extra = json!({"requestState": state, "inputResponses": responses});
     let answer = peer.round("book", json!({"city": "Oslo"}), extra).await;
     assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+}
+
+#[tokio::test]
+async fn questions_are_limited_in_number() {
+    let mut peer = guest(&server().0, Revision::V2026_07_28).await;
+    let answer = peer
+        .round("asks_at_once", json!({"count": 256}), json!({}))
+        .await;
+    let questions = answer["result"]["inputRequests"].as_object();
+    assert_eq!(questions.map(serde_json::Map::len), Some(256));
+    let answer = peer
+        .round("asks_at_once", json!({"count": 257}), json!({}))
+        .await;
+    let reason = text(&answer["result"]);
+    assert!(reason.contains("more than 256 questions"), "{reason}");
 }
 
 #[tokio::test]

@@ -123,7 +123,7 @@ impl<'a> Collector<'a> {
         }
         let target = resolve(self.root, reference, self.budget).ok()?;
         let texts = TEXTS.iter().filter_map(|key| target.get(key));
-        self.budget.charge_copies(texts).ok()?;
+        self.budget.charge_docs(texts).ok()?;
         Some(target)
     }
 }

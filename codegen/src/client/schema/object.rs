@@ -85,12 +85,15 @@ impl Reader<'_> {
                 continue;
             }
             let shape = self.read(schema, &place.part(member));
-            are_exact = are_exact && self.is_exact(schema, &shape);
+            let is_required = required.contains(&&**member);
+            // An optional member also accepts null.
+            let accepts_null = matches!(shape, Shape::Nullable(_) | Shape::Unit | Shape::Any(None));
+            are_exact &= self.is_exact(schema, &shape) && (is_required || accepts_null);
             let docs = self.member_docs(schema, &shape);
             fields.push(Field {
                 member: member.clone(),
                 shape,
-                required: required.contains(&&**member),
+                required: is_required,
                 description: docs.description,
                 notes: docs.notes,
             });

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
@@ -66,14 +67,15 @@ impl McpClient {
         missing.map(|(_, method)| method).collect()
     }
 
-    /// Returns the time at which the first of the fetched lists expires by its TTL; `None` if no list has a TTL above zero.
-    pub(crate) fn lists_expiry(&self) -> Option<Instant> {
+    /// Returns the time at which the first of the fetched lists expires by its TTL, which counts as at least `min`; `None` if no
+    /// list has a TTL above zero.
+    pub(crate) fn lists_expiry(&self, min: Duration) -> Option<Instant> {
         let lists = &self.inner.lists;
         let all = [
-            lists.tools.latest().and_then(|list| list.expiry()),
-            lists.prompts.latest().and_then(|list| list.expiry()),
-            lists.resources.latest().and_then(|list| list.expiry()),
-            lists.templates.latest().and_then(|list| list.expiry()),
+            lists.tools.latest().and_then(|list| list.expiry(min)),
+            lists.prompts.latest().and_then(|list| list.expiry(min)),
+            lists.resources.latest().and_then(|list| list.expiry(min)),
+            lists.templates.latest().and_then(|list| list.expiry(min)),
         ];
         all.into_iter().flatten().min()
     }

@@ -85,10 +85,10 @@ impl<T: ListItem> Snapshot<T> {
         self.changes == changes && self.ttl.is_none_or(|ttl| self.fetched.elapsed() < ttl)
     }
 
-    /// Returns the end of the TTL; `None` without a TTL, or with one of zero.
-    pub(super) fn expiry(&self) -> Option<Instant> {
+    /// Returns the end of the TTL, which counts as at least `min`; `None` without a TTL, or with one of zero.
+    pub(super) fn expiry(&self, min: Duration) -> Option<Instant> {
         let ttl = self.ttl.filter(|ttl| !ttl.is_zero());
-        ttl.map(|ttl| self.fetched + ttl)
+        ttl.map(|ttl| self.fetched + ttl.max(min))
     }
 }
 

@@ -38,10 +38,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             let out = &mut self.output.bytes;
             let handled = self.connection.handle_message(&message.text, out);
             if let Handled::Deferred(_) = handled {
-                message.blocked = Some(Blocked {
+                let blocked = Blocked {
                     calls: self.connection.wanted(),
                     is_busy,
-                });
+                };
+                let before = message.blocked.replace(blocked);
+                if before.is_some_and(|before| before.is_busy != is_busy) {
+                    // They may be reserved for peers without running calls, or not any more.
+                    self.permits = None;
+                }
                 self.backlog.push_front(message);
                 // A new future has to be polled before the driver may wait for its waker.
                 progress |= self.request_permits();

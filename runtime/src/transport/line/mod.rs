@@ -271,9 +271,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         self.calls.cancel(id);
         self.backlog.cancel(id);
         if self.backlog.is_empty() {
-            self.permits = None;
-            self.connection.set_places(None);
+            self.release_permits();
         }
+    }
+
+    /// Releases the call permits for the first message of the backlog, which is gone.
+    fn release_permits(&mut self) {
+        self.permits = None;
+        self.connection.set_places(None);
     }
 
     /// Completes the handling of a message, whose output starts at `start`.
@@ -290,6 +295,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             Handled::Restarted => {
                 self.calls = CallTasks::default();
                 self.backlog = Backlog::new(self.limits.backlog_bytes);
+                self.release_permits();
             }
         }
     }

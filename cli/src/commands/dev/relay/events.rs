@@ -88,16 +88,7 @@ impl Relay {
         id: &str,
         result: Result<String, ClientError>,
     ) {
-        let is_known = |generation_of: &u64| *generation_of == generation;
-        if !self
-            .pending
-            .get(id)
-            .map(|call| &call.generation)
-            .is_some_and(is_known)
-        {
-            return;
-        }
-        let Some(call) = self.pending.remove(id) else {
+        let Some(call) = self.take_call(id, generation) else {
             return;
         };
         if self.subscriptions.contains(id) {

@@ -104,8 +104,11 @@ impl Relay {
         let old = self.take_server();
         self.server = ServerState::Running(server);
         let mut repeated = self.subscriptions.reconnect();
-        let calls = self.pending.values().map(|call| &call.request);
-        repeated.extend(calls.filter(|it| memory::is_noted(&it.method)).cloned());
+        let calls = self.pending.values();
+        let noted = calls.filter(|call| memory::is_noted(&call.request.method));
+        let mut noted: Vec<_> = noted.collect();
+        noted.sort_unstable_by_key(|call| call.server_id);
+        repeated.extend(noted.into_iter().map(|call| call.request.clone()));
         for request in &repeated {
             // Otherwise, the old server would be waited for until the client ends its subscription.
             if let Some(call) = self.pending.remove(&request.id) {

@@ -46,7 +46,10 @@ pub(super) enum Event {
         result: Result<String, ClientError>,
     },
     /// A request did not reach its server.
-    Unsent(ClientRequest),
+    Unsent {
+        generation: u64,
+        request: ClientRequest,
+    },
     Notified {
         generation: u64,
         method: String,
@@ -127,6 +130,8 @@ enum ServerState {
 #[derive(Debug)]
 struct PendingCall {
     request: ClientRequest,
+    /// Id of the request to the server, in the order of requests.
+    server_id: i64,
     generation: u64,
     abort: AbortHandle,
 }
@@ -218,9 +223,12 @@ impl Relay {
                 id,
                 result,
             } => self.on_answer(generation, &id, result),
-            Event::Unsent(request) => {
-                // The client may have cancelled it since.
-                if self.pending.remove(&request.id).is_some() {
+            Event::Unsent {
+                generation,
+                request,
+            } => {
+                // The client may have cancelled it since, or another server may have got it.
+                if self.take_call(&request.id, generation).is_some() {
                     self.forward(request);
                 }
             }

@@ -73,6 +73,16 @@ impl Relay {
         }
     }
 
+    /// Removes a request to the server of this generation.
+    pub(super) fn take_call(&mut self, id: &str, generation: u64) -> Option<PendingCall> {
+        let call = self.pending.get(id)?;
+        if call.generation == generation {
+            self.pending.remove(id)
+        } else {
+            None
+        }
+    }
+
     /// Passes a request to the server, or lets it wait for one.
     pub(super) fn forward(&mut self, request: ClientRequest) {
         match &self.server {
@@ -108,6 +118,7 @@ impl Relay {
         );
         while server.calls.try_join_next().is_some() {}
         let call = PendingCall {
+            server_id,
             generation: server.generation,
             abort: server.calls.spawn(call),
             request,
@@ -129,7 +140,10 @@ async fn send_call(
     let first = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
     let event = match first {
         // The session was closed before the request was written.
-        Poll::Ready(Err(ClientError::Closed(_))) => Event::Unsent(request),
+        Poll::Ready(Err(ClientError::Closed(_))) => Event::Unsent {
+            generation,
+            request,
+        },
         Poll::Ready(result) => Event::Answered {
             generation,
             id: request.id,

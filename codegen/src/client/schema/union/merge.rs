@@ -83,7 +83,8 @@ impl Reader<'_> {
         // A form that describes its additional members allows the member with their shape.
         let shapes = records.iter().filter_map(|record| {
             let field = record.field(&member).map(|field| &field.shape);
-            field.or(record.rest.as_ref())
+            let rest = record.rest.as_ref();
+            field.or(rest.filter(|rest| **rest != Shape::Any(None)))
         });
         let shapes: Vec<_> = shapes
             .map(|shape| Alternative {

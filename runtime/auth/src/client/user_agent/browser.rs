@@ -60,15 +60,15 @@ impl Browser {
         launcher::open(url)
     }
 
-    /// Opens an HTML file in the browser of this computer, for pages of the program itself. Returns after the browser has been
-    /// started.
+    /// Opens an HTML file in the program for such files, usually the browser, for pages of the program itself. Returns after the
+    /// program has been started.
     ///
     /// Other users of the computer may see the path, but not the content if the file is private. A file can thus lead to a URL that
     /// contains a secret.
     ///
     /// # Errors
     ///
-    /// If the path is not absolute, or no program can open the file.
+    /// If the path is not absolute or does not end with `.html`, or no program can open the file.
     pub fn launch_file(file: &Path) -> std::io::Result<()> {
         launcher::open_file(file)
     }

@@ -28,9 +28,9 @@ pub(super) fn open(url: &str) -> io::Result<()> {
 
 /// Opens an HTML file. Returns after the program has started.
 pub(super) fn open_file(file: &Path) -> io::Result<()> {
-    // A relative path could be an option, or the URL of another scheme.
-    if !file.is_absolute() {
-        let message = "the path of the file is not absolute";
+    // A relative path could be an option, or the URL of another scheme. Other files could be programs.
+    if !file.is_absolute() || file.extension() != Some("html".as_ref()) {
+        let message = "the path of the file is not absolute, or does not end with `.html`";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     launch(file.as_ref())
