@@ -37,8 +37,7 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
     let session = link.client.session();
     let mut open = BTreeSet::new();
     let mut failed = BTreeSet::new();
-    // Failures in a row, and the time of the next attempt.
-    let (mut failures, mut retry_at) = (0, None);
+    let mut retry = Retry::default();
     let mut sessions = link.tap.sessions.subscribe();
     let mut earlier = None;
     loop {
@@ -46,9 +45,9 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
         if earlier != Some(current) {
             // A new session has no subscriptions.
             open.clear();
-            retry_at = None;
+            retry.at = None;
         }
-        let is_due = retry_at.is_none_or(|at| at <= Instant::now());
+        let is_due = retry.is_due();
         let mut wanted = wanted(upstream, resources);
         let failed_before = std::mem::take(&mut failed);
         for uri in wanted.difference(&open) {
@@ -82,11 +81,9 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
         // Updates since a failed attempt to subscribe are unknown too.
         link.tap.note_updates(open.intersection(&failed_before));
         if failed.is_empty() {
-            (failures, retry_at) = (0, None);
+            retry = Retry::default();
         } else if is_due {
-            failures += 1;
-            let delay = backoff(upstream).delay_with_jitter(failures, jitter());
-            retry_at = Some(Instant::now() + delay);
+            retry.note_failure(upstream);
         }
         let renewed = async {
             // The tap outlives the receiver.
@@ -94,13 +91,35 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
             // A server that ends each session at once is asked only so often.
             tokio::time::sleep(upstream.limits.refresh_interval).await;
         };
-        let retry = async {
-            match retry_at {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => pending().await,
-            }
-        };
-        race(race(resources.changed(), renewed), retry).await;
+        race(race(resources.changed(), renewed), retry.wait()).await;
+    }
+}
+
+/// Next attempt of failed subscriptions.
+#[derive(Default)]
+struct Retry {
+    /// Failures in a row.
+    failures: u32,
+    at: Option<Instant>,
+}
+
+impl Retry {
+    fn is_due(&self) -> bool {
+        self.at.is_none_or(|at| at <= Instant::now())
+    }
+
+    fn note_failure(&mut self, upstream: &Upstream) {
+        self.failures += 1;
+        let delay = backoff(upstream).delay_with_jitter(self.failures, jitter());
+        self.at = Some(Instant::now() + delay);
+    }
+
+    /// Waits for the next attempt; forever without one.
+    async fn wait(&self) {
+        match self.at {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => pending().await,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
