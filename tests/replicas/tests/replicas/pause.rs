@@ -175,6 +175,15 @@ impl Pair {
     }
 }
 
+/// Flag that is set when this is dropped.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Calls a tool in a process that stops at a point. It continues once another process has taken its task to the end.
 fn live(tool: &str, stop_at: u64, ahead_ms: i64) -> Life {
     let mut pair = Pair::start(stop_at, ahead_ms);
@@ -199,9 +208,11 @@ fn live(tool: &str, stop_at: u64, ahead_ms: i64) -> Life {
             }
             has_stopped
         });
+        // Also if the test fails here: the thread would continue the process for ever.
+        let ends = SetOnDrop(&done);
         let last = pair.follow_here(call);
         let effects = pair.stop();
-        done.store(true, Ordering::SeqCst);
+        drop(ends);
         (continued.join().unwrap(), last, effects)
     });
     assert!(end.is_none_or(|end| end == last), "an end is final");
