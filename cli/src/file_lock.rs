@@ -12,7 +12,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two attempts.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Lock that is held until it is dropped. The file remains: a lock of a removed file would exclude nobody.
+/// Lock that is held until it is dropped. The file remains: another process could lock a new file while
+/// this one holds the removed file.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     _file: File,

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use tokio_stream::StreamExt;
 use treenail::client::ClientLimits;
 use treenail::prelude::*;
-use treenail::proxy::Remote;
+use treenail::proxy::{Proxy, Remote};
 use treenail::schema::Revision;
 
 use crate::questions::settle;
@@ -94,14 +94,23 @@ fn react(
     }
 }
 
+/// Client of a proxy with a [`refusing`] server, the receiver of the server, and the proxy.
+async fn client_of_refusing(
+    revision: Revision,
+    refusals: usize,
+) -> (McpClient, UnboundedReceiver<String>, Proxy) {
+    let (remote, attempts) = refusing(revision, refusals);
+    let (gateway, proxy) = gateway();
+    proxy.mount(remote).unwrap().connected().await;
+    settle().await;
+    let client = client_of(&gateway, LEGACY).build().await.unwrap();
+    (client, attempts, proxy)
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failed_subscription_is_tried_again() {
     for revision in [LEGACY, MODERN] {
-        let (remote, mut attempts) = refusing(revision, 3);
-        let (gateway, proxy) = gateway();
-        proxy.mount(remote).unwrap().connected().await;
-        settle().await;
-        let client = client_of(&gateway, LEGACY).build().await.unwrap();
+        let (client, mut attempts, _proxy) = client_of_refusing(revision, 3).await;
         let session = client.session();
         let mut notifications = session.notifications();
         session.resources_subscribe(REPORT).await.unwrap();
@@ -125,11 +134,7 @@ async fn a_failed_subscription_is_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn other_subscriptions_do_not_hasten_the_next_attempt() {
-    let (remote, mut attempts) = refusing(LEGACY, usize::MAX);
-    let (gateway, proxy) = gateway();
-    proxy.mount(remote).unwrap().connected().await;
-    settle().await;
-    let client = client_of(&gateway, LEGACY).build().await.unwrap();
+    let (client, mut attempts, _proxy) = client_of_refusing(LEGACY, usize::MAX).await;
     let session = client.session();
     session.resources_subscribe(REPORT).await.unwrap();
     assert!(next(&mut attempts).await.is_some());
@@ -146,11 +151,7 @@ async fn other_subscriptions_do_not_hasten_the_next_attempt() {
 #[tokio::test(start_paused = true)]
 async fn a_failed_subscription_is_not_tried_again_once_it_is_not_wanted() {
     for revision in [LEGACY, MODERN] {
-        let (remote, mut attempts) = refusing(revision, usize::MAX);
-        let (gateway, proxy) = gateway();
-        proxy.mount(remote).unwrap().connected().await;
-        settle().await;
-        let client = client_of(&gateway, LEGACY).build().await.unwrap();
+        let (client, mut attempts, _proxy) = client_of_refusing(revision, usize::MAX).await;
         let session = client.session();
         session.resources_subscribe(REPORT).await.unwrap();
         for attempt in 0..3 {

@@ -25,7 +25,7 @@ limits! {
         /// question of one more is refused. Default 256.
         waiting_calls: usize = 256,
         /// Maximum number of such calls of one client: of a principal, or else of a connection. Clients over HTTP without
-        /// principals cannot be told apart, and share `waiting_calls`. Default 64.
+        /// principals cannot be distinguished, and share `waiting_calls`. Default 64.
         waiting_calls_per_client: usize = 64,
         /// Maximum time of such a wait. After it the call is cancelled. Default 5 min.
         waiting_time: Duration = Duration::from_secs(5 * 60),

@@ -69,7 +69,7 @@ impl Clumsy {
     #[tool]
     async fn recovers(&self, cx: &Context, fails: bool) -> Result<String, ToolError> {
         let name = cx.elicit::<Name>("Who?").await;
-        let name = name.map_or_else(|_| "nobody".to_owned(), |it| it.name);
+        let name = name.map_or_else(|_| "unknown".to_owned(), |it| it.name);
         if fails {
             return Err(ToolError::new(format!("`{name}` cannot be stored")));
         }
@@ -138,7 +138,7 @@ async fn a_handled_error_of_a_question_does_not_replace_a_later_one() {
     let revision = covering_one("SRV-ERR-03 in 2026-07-28");
     let mut peer = Peer::connect(&server().0, revision).await;
     let answer = peer.call("recovers", json!({"fails": true})).await;
-    assert_eq!(text(&answer), "`nobody` cannot be stored");
+    assert_eq!(text(&answer), "`unknown` cannot be stored");
     for (name, arguments) in [
         ("recovers", json!({"fails": false})),
         ("rewords", json!({})),
