@@ -19,8 +19,9 @@ use crate::kill::worker::Worker;
 const STEPS: [&str; 3] = ["first", "second", "third"];
 /// Lease of a task, in milliseconds.
 const LEASE_MS: i64 = 2_000;
-/// Differences between the clocks of the processes, in milliseconds: less than a lease, and more.
-const AHEAD_MS: [i64; 4] = [0, 500, -500, 3_600_000];
+/// Differences between the clocks of the processes, in milliseconds: less than a lease, and more. All are less than the time that a
+/// finished task remains readable, which is an hour: a clock that is further ahead deletes it.
+const AHEAD_MS: [i64; 4] = [0, 500, -500, 1_800_000];
 /// Maximum number of runs of a task with short leases.
 const MOST_RUNS: usize = 20;
 /// Number of lives at the same time. They wait for leases most of the time.
