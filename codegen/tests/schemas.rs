@@ -46,6 +46,9 @@ fn a_tool_takes_arguments_unless_its_schema_excludes_them() {
             json!({"type": "object", "additionalProperties": false}),
             false,
         ),
+        (json!({"type": ["object"], "properties": {}}), false),
+        (json!({"type": ["null", "object"]}), false),
+        (json!({"type": "string"}), true),
         (
             json!({"type": "object", "$ref": "#/$defs/F", "$defs": {"F": closed}}),
             false,

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::client::docs::{code, truncate};
 
-/// Notes about a value, in addition to its description.
-pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
+/// Notes about a value with this default, in addition to its description.
+pub(super) fn notes(schema: &Map<String, Value>, default: Option<&Value>) -> Vec<String> {
     let mut notes = numbers(schema);
     for (key, words) in [
         ("format", "Format"),
@@ -16,9 +16,7 @@ pub(super) fn notes(schema: &Map<String, Value>) -> Vec<String> {
         let text = schema.get(key).and_then(Value::as_str);
         notes.extend(text.map(|text| format!("{words}: {}.", code(text))));
     }
-    if let Some(default) = schema.get("default") {
-        notes.push(format!("Default: {}.", code(&default.to_string())));
-    }
+    notes.extend(default.map(|default| format!("Default: {}.", code(&default.to_string()))));
     if schema.get("deprecated") == Some(&Value::Bool(true)) {
         notes.push("Deprecated by the server.".to_owned());
     }

@@ -28,6 +28,8 @@ const TEXTS: [&str; 7] = [
 pub(super) struct MemberDocs {
     pub description: Option<String>,
     pub notes: Vec<String>,
+    /// Whether the notes contain the default, which is the first one.
+    has_default: bool,
 }
 
 impl Reader<'_> {
@@ -133,11 +135,10 @@ impl MemberDocs {
         if self.description.is_none() {
             self.description = description(schema);
         }
-        let has_default = self.notes.iter().any(|note| is_default(note));
-        for note in notes(schema) {
-            if !(has_default && is_default(&note)) {
-                self.add_note(note);
-            }
+        let default = schema.get("default").filter(|_| !self.has_default);
+        self.has_default |= default.is_some();
+        for note in notes(schema, default) {
+            self.add_note(note);
         }
     }
 
@@ -146,10 +147,6 @@ impl MemberDocs {
             self.notes.push(note);
         }
     }
-}
-
-fn is_default(note: &str) -> bool {
-    note.starts_with("Default: ")
 }
 
 fn constants(schema: &Map<String, Value>) -> usize {

@@ -96,7 +96,8 @@ pub(super) fn has_form(schema: &Value) -> bool {
 /// Returns `true` if a schema describes an object that has no members.
 pub(in crate::client) fn is_without_members(schema: &Value) -> bool {
     let is_empty = |(key, value): (&String, &Value)| match &**key {
-        "type" => value == "object",
+        // A tool is never called with another type.
+        "type" => types(value).any(|name| name == "object"),
         "properties" => value.as_object().is_some_and(Map::is_empty),
         "required" => value.as_array().is_some_and(Vec::is_empty),
         "additionalProperties" => *value == false,
@@ -105,6 +106,12 @@ pub(in crate::client) fn is_without_members(schema: &Value) -> bool {
     schema
         .as_object()
         .is_some_and(|schema| schema.iter().all(is_empty))
+}
+
+/// Returns the names in `type`: one, or a list.
+fn types(value: &Value) -> impl Iterator<Item = &Value> {
+    let list = value.as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().chain((!value.is_array()).then_some(value))
 }
 
 struct Flat<'a> {

@@ -48,18 +48,6 @@ impl Browser {
         }
     }
 
-    /// Opens a URL in the browser of this computer, for pages of the program itself. Returns after the browser has been started.
-    ///
-    /// Other users of the computer may see the URL, because it is an argument of a process. Only `https` is accepted, and `http` on
-    /// a loopback address.
-    ///
-    /// # Errors
-    ///
-    /// If the URL is not accepted, or no program can open it.
-    pub fn launch(url: &str) -> std::io::Result<()> {
-        launcher::open(url)
-    }
-
     /// Opens an HTML file in the program for such files, usually the browser, for pages of the program itself. Returns after the
     /// program has been started.
     ///
