@@ -1,5 +1,6 @@
 //! Text format for tool calls: prompt, parser and rendering for models without tool use.
 
+mod announcement;
 mod body;
 mod cursor;
 mod fence;

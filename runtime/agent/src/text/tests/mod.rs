@@ -1,7 +1,9 @@
 //! Tests of the whole parser.
 
 mod calls;
+mod malformed;
 mod mentions;
+mod pending;
 mod random;
 
 use serde_json::{Value, json};
