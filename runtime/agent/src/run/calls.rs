@@ -5,18 +5,17 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use serde_json::Value;
 use tokio::time::{Sleep, sleep_until, timeout};
 use treenail_runtime::client::{ClientError, ClientLimits, ClientRequest};
 use treenail_runtime::internal::{self, AnsweredCall};
-use treenail_schema::{CallToolRequest, CallToolResult, ContentBlock, ToolResultContent};
+use treenail_schema::CallToolRequest;
 
 use super::decide::find_tool;
 use super::shared::Shared;
 use crate::arguments::ArgumentChecker;
 use crate::catalog::{Catalog, ToolEntry};
 use crate::checkpoint::{OpenCall, Stage};
-use crate::results::{CallFailure, error_text, for_model};
+use crate::results::CallFailure;
 use crate::{RequestedCall, RunEvent};
 
 /// Outcome of running the calls of a message.
@@ -196,103 +195,15 @@ impl CallRunner {
         })
     }
 
-    fn on_outcome(&self, index: usize, outcome: Result<AnsweredCall, ClientError>) {
-        match outcome {
-            Ok(AnsweredCall::Task(task)) => {
-                let Some((call, _)) = self.open_call(index) else {
-                    return;
-                };
-                let id = call.id.clone();
-                let text = self.shared.background.add(call, task);
-                let content = ToolResultContent::new(id, [ContentBlock::text(text)]);
-                self.finish(index, content, None);
-            }
-            Ok(AnsweredCall::Finished(result)) => {
-                let capabilities = self.shared.config.model.capabilities();
-                let max = self.shared.config.limits.result_bytes;
-                let id = self.id(index);
-                let mut content = ToolResultContent::new(id, for_model(&result, capabilities, max));
-                content.is_error = result.is_error.filter(|is_error| *is_error);
-                self.finish(index, content, Some(Box::new(result)));
-            }
-            Err(ClientError::Timeout(after)) => self.fail(index, CallFailure::TimedOut { after }),
-            Err(error) => self.fail(index, CallFailure::Failed(&error)),
-        }
-    }
-
-    /// Fails all calls that have no result, with the given reasons.
-    pub(super) fn fail_open<'a>(&self, why: impl Fn(usize) -> CallFailure<'a>) {
-        let open = self.shared.state().open.len();
-        for index in 0..open {
-            if !matches!(self.open_call(index), Some((_, Stage::Done(_)))) {
-                self.fail(index, why(index));
-            }
-        }
-    }
-
-    pub(super) fn fail(&self, index: usize, failure: CallFailure<'_>) {
-        let Some((call, _)) = self.open_call(index) else {
-            return;
-        };
-        let text = error_text(&call.name, failure);
-        let content =
-            ToolResultContent::new(call.id, [ContentBlock::text(text)]).with_is_error(true);
-        if matches!(failure, CallFailure::Interrupted { .. }) {
-            // The journal omits it, so that a restarted run makes the call.
-            self.set_result(index, content, None);
-        } else {
-            self.finish(index, content, None);
-        }
-    }
-
-    /// Sets the result of a call, and records it for a restarted run.
-    pub(super) fn finish(
-        &self,
-        index: usize,
-        content: ToolResultContent,
-        result: Option<Box<CallToolResult>>,
-    ) {
-        self.record(index, &content);
-        self.set_result(index, content, result);
-    }
-
-    /// Sets the result of a call.
-    fn set_result(
-        &self,
-        index: usize,
-        content: ToolResultContent,
-        result: Option<Box<CallToolResult>>,
-    ) {
-        self.shared.emit(RunEvent::CallFinished {
-            id: content.tool_use_id.clone(),
-            is_error: content.is_error == Some(true),
-            content: content.content.clone(),
-            result,
-        });
-        self.set_stage(index, Stage::Done(content));
-    }
-
     pub(super) fn open_call(&self, index: usize) -> Option<(RequestedCall, Stage)> {
         let state = self.shared.state();
         let open = state.open.get(index)?;
         Some((open.call.clone(), open.stage.clone()))
     }
 
-    fn id(&self, index: usize) -> String {
-        self.open_call(index)
-            .map_or_else(String::new, |(call, _)| call.id)
-    }
-
     pub(super) fn set_stage(&self, index: usize, stage: Stage) {
         if let Some(open) = self.shared.state().open.get_mut(index) {
             open.stage = stage;
-        }
-    }
-
-    fn record(&self, index: usize, content: &ToolResultContent) {
-        if let Some(journal) = self.shared.config.model.journal() {
-            let content = serde_json::to_value(content).unwrap_or(Value::Null);
-            journal.record(&index.to_string(), content);
         }
     }
 }

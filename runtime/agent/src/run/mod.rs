@@ -1,13 +1,15 @@
 //! A run: a future of a report, and a stream of events.
 //!
 //! `shared` is the state of a run and its engine, `engine` the main loop, `decide` validates and approves calls,
-//! `calls` runs them, `background` has those that run as tasks, and `cancel` ends a run early.
+//! `calls` runs them, `results` sets their results, `background` has those that run as tasks, and `cancel` ends a run
+//! early.
 
 mod background;
 mod calls;
 mod cancel;
 mod decide;
 mod engine;
+mod results;
 mod shared;
 
 use std::fmt;

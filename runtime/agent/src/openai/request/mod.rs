@@ -1,5 +1,6 @@
 //! Conversion of a protocol request to the format of the endpoint.
 
+mod content;
 mod messages;
 mod names;
 mod tools;

@@ -1,18 +1,21 @@
 //! One request to a model, with native tool use or with tool calls as text.
 
+mod problems;
+mod streaming;
+
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 
-use treenail_schema::internal::quoted;
 use treenail_schema::{
-    CreateMessageRequestParams, CreateMessageResult, JsonObject, MetaObject, OneOrMany, Role,
+    CreateMessageRequestParams, CreateMessageResult, OneOrMany, Role,
     SamplingMessageContentBlock as Block, ToolChoiceMode, ToolUseContent,
 };
 
-use crate::raw_arguments::{RAW_CALL, parse_error};
-use crate::text::{Piece, STOP_SEQUENCES, TextParser, instructions, render};
+use self::problems::describe_problems;
+use self::streaming::{StreamingReply, into_blocks};
+use crate::text::{STOP_SEQUENCES, TextParser, instructions, render};
 use crate::{Model, ModelError, ModelReply, TextSink, TextToolFormat, Usage};
 
 /// Maximum number of stop sequences that most endpoints accept; they reject a request with more.
@@ -106,10 +109,8 @@ impl ModelCaller<'_> {
             );
         }
 
-        let streaming = Mutex::new(StreamingReply {
-            parser: self.parses_text.then(|| TextParser::new(&format, &tools)),
-            pieces: Vec::new(),
-        });
+        let parser = self.parses_text.then(|| TextParser::new(&format, &tools));
+        let streaming = Mutex::new(StreamingReply::new(parser));
         let push = |chunk: &str| lock(&streaming).push(chunk, on_text);
         let (reply, was_streamed) = self.message(&request, &push).await?;
         let ModelReply { mut message, usage } = reply;
@@ -222,107 +223,6 @@ pub(super) fn as_tool_use(block: &Block) -> Option<&ToolUseContent> {
 /// Returns true if the token limit ended a message.
 fn is_cut_off(message: &CreateMessageResult) -> bool {
     message.stop_reason.as_deref() == Some("maxTokens")
-}
-
-/// Returns the parse error of each call in native content, as a message for the model.
-fn describe_problems(content: &[&Block], cut_off: bool) -> Vec<Option<String>> {
-    let uses = content.iter().filter_map(|block| as_tool_use(block));
-    let mut problems: Vec<_> = uses.map(describe_problem).collect();
-    let end = content.last().and_then(|block| as_tool_use(block));
-    if let (true, Some(tool_use), Some(problem)) = (cut_off, end, problems.last_mut()) {
-        if tool_use.input.is_empty() && problem.is_none() {
-            let name = quoted(&tool_use.name);
-            *problem = Some(format!(
-                "The call of {name} was cut off by the token limit before its arguments, and was not run.\nMake the call again, \
-                 in a shorter message."
-            ));
-        }
-    }
-    problems
-}
-
-/// Returns the parse error of a call, as a message for the model.
-fn describe_problem(tool_use: &ToolUseContent) -> Option<String> {
-    let why = parse_error(tool_use)?;
-    let name = quoted(&tool_use.name);
-    Some(format!(
-        "The call of {name} could not be parsed and was not run: {why}.\nMake the call again, with one JSON object as its \
-         arguments."
-    ))
-}
-
-/// Reply that is parsed while it is streamed.
-struct StreamingReply {
-    /// `None` if no text is a call.
-    parser: Option<TextParser>,
-    pieces: Vec<Piece>,
-}
-
-impl StreamingReply {
-    fn push(&mut self, chunk: &str, on_text: TextSink<'_>) {
-        let pieces = match &mut self.parser {
-            Some(parser) => parser.push(chunk),
-            None => vec![Piece::Text(chunk.to_owned())],
-        };
-        self.append(pieces, on_text);
-    }
-
-    fn finish(&mut self, cut_off: bool, on_text: TextSink<'_>) -> Vec<Piece> {
-        if let Some(parser) = &mut self.parser {
-            let pieces = if cut_off {
-                parser.finish_cut_off()
-            } else {
-                parser.finish()
-            };
-            self.append(pieces, on_text);
-        }
-        std::mem::take(&mut self.pieces)
-    }
-
-    fn append(&mut self, pieces: Vec<Piece>, on_text: TextSink<'_>) {
-        for piece in pieces {
-            match (piece, self.pieces.last_mut()) {
-                (Piece::Text(more), Some(Piece::Text(text))) => {
-                    on_text(&more);
-                    text.push_str(&more);
-                }
-                (Piece::Text(text), _) => {
-                    on_text(&text);
-                    self.pieces.push(Piece::Text(text));
-                }
-                (call, _) => self.pieces.push(call),
-            }
-        }
-    }
-}
-
-/// Converts pieces to content blocks, and collects the parse errors of the calls.
-fn into_blocks(pieces: Vec<Piece>) -> (Vec<Block>, Vec<Option<String>>) {
-    let (mut blocks, mut problems) = (Vec::new(), Vec::new());
-    for piece in pieces {
-        // The owner of the conversation makes these ids unique across messages.
-        let id = || format!("call-{}", problems.len() + 1);
-        match piece {
-            Piece::Text(text) if text.trim().is_empty() => {}
-            Piece::Text(text) => blocks.push(Block::text(text)),
-            Piece::Call { name, input } => {
-                blocks.push(ToolUseContent::new(id(), name, input).into());
-                problems.push(None);
-            }
-            Piece::Malformed {
-                name,
-                source,
-                message,
-            } => {
-                let meta: MetaObject = [(RAW_CALL, source)].into_iter().collect();
-                let name = name.unwrap_or_else(|| "unknown".to_owned());
-                let call = ToolUseContent::new(id(), name, JsonObject::new()).with_meta(meta);
-                blocks.push(call.into());
-                problems.push(Some(message));
-            }
-        }
-    }
-    (blocks, problems)
 }
 
 /// Appends a paragraph to a system prompt.
