@@ -1,5 +1,8 @@
 //! Metadata of resources.
 
+mod legacy;
+mod urls;
+
 use treenail_runtime::client::Challenges;
 use treenail_schema::Revision;
 
@@ -98,106 +101,6 @@ async fn well_known_places_keep_path_and_query() {
 }
 
 #[tokio::test]
-async fn the_resource_must_cover_the_server() {
-    let cases = [
-        ("https://mcp.example/mcp", true, true),
-        ("https://MCP.example/mcp", true, true),
-        ("https://mcp.example:443/mcp", true, true),
-        ("https://mcp.example", true, false),
-        ("https://mcp.example/", true, false),
-        ("https://mcp.example/mcp/", true, false),
-        ("https://mcp.example/mc", false, false),
-        ("https://mcp.example/mcp/a", false, false),
-        ("https://mcp.example/mcpevil", false, false),
-        ("https://mcp.example/mcp/../x", false, false),
-        ("https://mcp.example/mcp/%2e%2E/mcp", false, false),
-        ("https://mcp.example/x/../mcp", false, false),
-        ("https://mcp.example/mcp?x=y", false, false),
-        ("https://mcp.example/mcp#x", false, false),
-        ("https://mcp.example:8443/mcp", false, false),
-        ("http://mcp.example/mcp", false, false),
-        ("https://mcp.example.evil.example/mcp", false, false),
-        ("https://evil.example/mcp", false, false),
-        ("https://bank.example/", false, false),
-        ("https://mcp.example@evil.example/mcp", false, false),
-        ("https://me@mcp.example/mcp", false, false),
-        ("urn:mcp", false, false),
-        ("/mcp", false, false),
-        ("", false, false),
-    ];
-    for (resource, by_default, if_strict) in cases {
-        for (strict_resource, expected) in [(false, by_default), (true, if_strict)] {
-            let web = Arc::<Web>::default();
-            web.json(AT_PATH, &metadata(resource));
-            let rules = DiscoveryRules {
-                strict_resource,
-                ..rules()
-            };
-            let found = find(&web, "", rules).await;
-            assert_eq!(
-                found.is_ok(),
-                expected,
-                "AUTH-C-25, AUTH-X-04: {resource} {strict_resource}"
-            );
-            assert_eq!(
-                web.asked(),
-                [AT_PATH],
-                "AUTH-X-04: stops before the authorization server"
-            );
-            match found {
-                Ok(found) => assert_eq!(found.resource.as_deref(), Some(resource), "AUTH-C-26"),
-                Err(error) => assert!(error.to_string().contains(SERVER), "{error}"),
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn metadata_may_be_at_another_origin_but_not_unencrypted() {
-    let elsewhere = "https://metadata.example/mcp";
-    let web = Arc::<Web>::default();
-    web.json(elsewhere, &metadata(SERVER));
-    assert!(
-        find(&web, &announce(elsewhere), rules()).await.is_ok(),
-        "AUTH-C-27"
-    );
-    assert_eq!(
-        web.asked_with_revision(),
-        [(elsewhere.to_owned(), None)],
-        "AUTH-C-34"
-    );
-    web.json(elsewhere, &metadata("https://other.example/mcp"));
-    assert!(
-        find(&web, &announce(elsewhere), rules()).await.is_err(),
-        "AUTH-C-27"
-    );
-    for url in [
-        "http://metadata.example/",
-        "https://169.254.169.254/",
-        "https://[::ffff:10.0.0.1]/",
-        "https://0x7f.1/",
-        "https://localhost./",
-    ] {
-        web.asked();
-        let result = find(&web, &announce(url), rules()).await;
-        // The address of a name is judged when it is dialled, which this transport does not.
-        let is_judged_later = url.contains("localhost");
-        assert!(result.is_err(), "AUTH-X-01: {url}");
-        assert_eq!(web.asked().is_empty(), !is_judged_later, "AUTH-X-01: {url}");
-    }
-}
-
-#[tokio::test]
-async fn metadata_of_an_encrypted_server_on_this_computer_stay_encrypted() {
-    let (server, url) = ("https://127.0.0.1/mcp", "http://127.0.0.1/metadata");
-    let web = Arc::<Web>::default();
-    web.json(url, &metadata(server));
-    let refused = find_at(&web, server, &announce(url), rules()).await;
-    assert!(matches!(refused, Err(AuthError::Forbidden(_))), "AUTH-C-27");
-    assert!(web.asked().is_empty(), "AUTH-C-27");
-}
-
-#[tokio::test]
 async fn the_revision_is_sent_to_the_origin_of_the_server() {
     let web = Arc::<Web>::default();
     find(&web, "", rules()).await.unwrap_err();
@@ -273,94 +176,6 @@ async fn an_outage_does_not_lead_to_other_places_or_to_the_old_way() {
         );
         assert_eq!(web.asked(), [AT_PATH], "AUTH-C-23: {status}");
     }
-}
-
-#[tokio::test]
-async fn without_metadata_the_caller_or_the_old_way_names_the_server() {
-    let web = Arc::<Web>::default();
-    web.json(AT_PATH, &json!({"error": "no such page"}));
-    let error = find(&web, "", rules()).await.unwrap_err().to_string();
-    assert!(
-        error.contains(AT_PATH) && error.contains(AT_ROOT),
-        "AUTH-C-29: {error}"
-    );
-    let issuer = Some(Arc::from("https://given.example"));
-    let given = DiscoveryRules {
-        issuer,
-        allows_legacy: true,
-        ..rules()
-    };
-    let found = find_at(&web, "https://MCP.example/mcp", "", given)
-        .await
-        .unwrap();
-    assert_eq!(found.issuers, ["https://given.example"], "AUTH-C-29");
-    assert_eq!(found.resource.as_deref(), Some(SERVER), "AUTH-C-74");
-    let legacy = DiscoveryRules {
-        allows_legacy: true,
-        ..rules()
-    };
-    let found = find(&web, "", legacy).await.unwrap();
-    assert!(found.is_legacy && found.resource.is_none(), "AUTH-C-75");
-    assert_eq!(found.issuers, ["https://mcp.example"], "AUTH-C-47");
-}
-
-#[tokio::test]
-async fn the_old_way_reads_the_root_of_the_server_or_assumes_endpoints() {
-    const PLACE: &str = "https://mcp.example/.well-known/oauth-authorization-server";
-    let server: Uri = SERVER.parse().unwrap();
-    let mut headers = HeaderMap::new();
-    headers.insert("mcp-protocol-version", "2025-03-26".parse().unwrap());
-    let ask = async |web: &Arc<Web>| {
-        let discovery = discovery(web, SERVER, rules());
-        discovery
-            .legacy_server(&server, &headers, &Budget::discovery())
-            .await
-    };
-    let web = Arc::<Web>::default();
-    let found = ask(&web).await.unwrap();
-    let endpoint = |path: &str| Some(format!("https://mcp.example{path}"));
-    assert!(found.is_assumed, "AUTH-C-48");
-    assert_eq!(
-        found.metadata.authorization_endpoint,
-        endpoint("/authorize"),
-        "AUTH-C-48"
-    );
-    assert_eq!(
-        found.metadata.token_endpoint,
-        endpoint("/token"),
-        "AUTH-C-48"
-    );
-    assert_eq!(
-        found.metadata.registration_endpoint,
-        endpoint("/register"),
-        "AUTH-C-48"
-    );
-    let revision = Some("2025-03-26".to_owned());
-    assert_eq!(
-        web.asked_with_revision(),
-        [(PLACE.to_owned(), revision)],
-        "AUTH-C-47"
-    );
-    for (issuer, is_accepted) in [
-        ("https://mcp.example", true),
-        ("https://mcp.example/", true),
-        ("https://mcp.example/mcp", false),
-        ("https://evil.example", false),
-    ] {
-        web.json(PLACE, &document(issuer));
-        let found = ask(&web).await;
-        assert_eq!(found.is_ok(), is_accepted, "AUTH-C-47: {issuer}");
-        if let Ok(found) = found {
-            assert!(!found.is_assumed, "AUTH-C-47");
-            let token = found.metadata.token_endpoint.as_deref();
-            assert_eq!(token, Some("https://as.example/token"), "AUTH-C-47");
-        }
-    }
-    web.page(PLACE, 503, "");
-    assert!(
-        matches!(ask(&web).await, Err(AuthError::Unavailable(_))),
-        "AUTH-C-44"
-    );
 }
 
 #[tokio::test]
