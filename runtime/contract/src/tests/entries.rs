@@ -1,14 +1,12 @@
 //! Tests of drifts of tools, prompts, templates, resources and the server itself.
 
 use serde_json::{Value, json};
-use treenail_schema::{
-    ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool,
-};
+use treenail_schema::{ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate};
 
-use super::{summaries, tool, tool_drift};
+use super::{summaries, tool};
 use crate::{Contract, Drift, Severity};
 
-fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
+pub(super) fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }
 
@@ -154,97 +152,6 @@ fn wording_changes_contain_both_texts() {
 }
 
 #[test]
-fn less_favourable_annotations_are_breaking() {
-    let annotated = |annotations: Value| -> Tool {
-        read(json!({"name": "t", "inputSchema": {}, "annotations": annotations}))
-    };
-    let plain = json!({});
-    let read_only = json!({"readOnlyHint": true});
-    let mild = json!({"destructiveHint": false});
-    for (one, other, expected) in [
-        (&read_only, &plain, "breaking /annotations/readOnlyHint"),
-        (&plain, &read_only, "additive /annotations/readOnlyHint"),
-        (&mild, &plain, "breaking /annotations/destructiveHint"),
-        (&plain, &mild, "additive /annotations/destructiveHint"),
-        (
-            &mild,
-            &json!({"destructiveHint": true}),
-            "breaking /annotations/destructiveHint",
-        ),
-        (
-            &json!({"idempotentHint": true}),
-            &plain,
-            "breaking /annotations/idempotentHint",
-        ),
-        (
-            &json!({"openWorldHint": false}),
-            &plain,
-            "breaking /annotations/openWorldHint",
-        ),
-        (
-            &plain,
-            &json!({"openWorldHint": false}),
-            "additive /annotations/openWorldHint",
-        ),
-        (&plain, &json!({"title": "T"}), "wording /annotations/title"),
-        // These are the defaults of absent hints.
-        (
-            &plain,
-            &json!({"destructiveHint": true, "openWorldHint": true}),
-            "",
-        ),
-        (
-            &read_only,
-            &json!({"readOnlyHint": true, "destructiveHint": true}),
-            "",
-        ),
-    ] {
-        let drift = tool_drift(annotated(one.clone()), annotated(other.clone()));
-        assert_eq!(summaries(&drift).join(" "), expected, "{one} → {other}");
-    }
-}
-
-#[test]
-fn output_schemas_and_task_support_are_compared() {
-    let tool = |rest: Value| -> Tool {
-        let mut tool = json!({"name": "t", "inputSchema": {}});
-        tool.as_object_mut()
-            .unwrap()
-            .extend(rest.as_object().unwrap().clone());
-        read(tool)
-    };
-    let task = |support: &str| tool(json!({"execution": {"taskSupport": support}}));
-    let schema = || tool(json!({"outputSchema": {"type": "object"}}));
-    for (one, other, expected) in [
-        (schema(), tool(json!({})), "breaking /outputSchema"),
-        (tool(json!({})), schema(), "additive /outputSchema"),
-        (tool(json!({})), task("forbidden"), ""),
-        (
-            tool(json!({})),
-            task("optional"),
-            "additive /execution/taskSupport",
-        ),
-        (
-            task("optional"),
-            task("required"),
-            "breaking /execution/taskSupport",
-        ),
-        (
-            task("required"),
-            task("optional"),
-            "additive /execution/taskSupport",
-        ),
-        (
-            task("optional"),
-            tool(json!({})),
-            "breaking /execution/taskSupport",
-        ),
-    ] {
-        assert_eq!(summaries(&tool_drift(one, other)).join(" "), expected);
-    }
-}
-
-#[test]
 fn arguments_of_prompts_are_compared_by_name() {
     let prompt = |arguments: Value| {
         let prompt: Prompt = read(json!({"name": "p", "arguments": arguments}));
@@ -324,52 +231,4 @@ fn templates_and_resources_are_compared_by_member() {
         let drift = template(one.clone()).drift(&template(other.clone()));
         assert_eq!(summaries(&drift).join(" "), expected, "{one} → {other}");
     }
-}
-
-#[test]
-fn an_empty_properties_object_equals_none() {
-    let bare = json!({"type": "object", "additionalProperties": false});
-    let mut listed = bare.clone();
-    listed["properties"] = json!({});
-    let [one, other] = [bare, listed].map(|schema| Contract::new().with_tools([tool("t", schema)]));
-    assert!(one.drift(&other).is_empty() && other.drift(&one).is_empty());
-    assert_eq!(one.to_json(), other.to_json());
-}
-
-#[test]
-fn wrapped_and_unwrapped_output_schemas_are_equal() {
-    let contract = |schema: Value| {
-        let tool = tool("t", json!({"type": "object"}));
-        Contract::new().with_tools([tool.with_output_schema(super::object(schema))])
-    };
-    let definitions = || json!({"T": {"type": "array", "items": {"$ref": "#/$defs/T"}}});
-    let modern = contract(json!({"$ref": "#/$defs/T", "$defs": definitions()}));
-    let wrapped = |inner: Value, marked: bool| {
-        contract(json!({
-            "type": "object", "properties": {"result": inner}, "required": ["result"],
-            "$defs": definitions(), "x-fastmcp-wrap-result": marked,
-        }))
-    };
-    let legacy = wrapped(json!({"$ref": "#/$defs/T"}), true);
-    assert!(modern.drift(&legacy).is_empty() && legacy.drift(&modern).is_empty());
-    assert_eq!(modern.to_json(), legacy.to_json());
-    let other = wrapped(json!({"type": "integer"}), true);
-    assert_eq!(modern.drift(&other).worst(), Some(Severity::Breaking));
-    let unmarked = wrapped(json!({"$ref": "#/$defs/T"}), false);
-    assert_eq!(modern.drift(&unmarked).worst(), Some(Severity::Breaking));
-}
-
-#[test]
-fn an_output_schema_without_constraints_equals_none() {
-    let input = || json!({"type": "object"});
-    let without = Contract::new().with_tools([tool("t", input())]);
-    let with_output = |schema: Value| {
-        let tool = tool("t", input()).with_output_schema(super::object(schema));
-        Contract::new().with_tools([tool])
-    };
-    let anything = with_output(json!({"title": "Anything"}));
-    assert!(without.drift(&anything).is_empty() && anything.drift(&without).is_empty());
-    let number = with_output(json!({"type": "integer"}));
-    assert_eq!(number.drift(&anything).worst(), Some(Severity::Breaking));
-    assert_eq!(anything.drift(&number).worst(), Some(Severity::Additive));
 }

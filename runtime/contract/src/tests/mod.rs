@@ -5,9 +5,11 @@ mod entries;
 mod equivalent;
 mod hostile;
 mod lock_file;
+mod members;
 mod random;
 mod schemas;
 mod texts;
+mod tools;
 
 use serde_json::Value;
 use treenail_schema::{SchemaObject, Tool};
