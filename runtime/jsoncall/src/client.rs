@@ -1,15 +1,12 @@
 //! Client session over `jsoncall`.
 
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use ::jsoncall::{Session as Inner, SessionOptions};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, ReadHalf, WriteHalf};
-use tokio::io::{DuplexStream, duplex, split};
-use tokio::time::sleep;
+use tokio::io::{AsyncRead, AsyncWrite, BufReader, duplex, split};
 use treenail_runtime::Server;
 use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, ServerCommand, Session, SessionFuture,
@@ -20,10 +17,9 @@ use treenail_runtime::internal::{self, CloseReason, IN_MEMORY_BUFFER_BYTES, Stra
 use crate::backlog::Backlog;
 use crate::calls::Calls;
 use crate::convert::{from_jsoncall, raw};
+use crate::driver::Driver;
 use crate::guard::{Guard, PIPE};
 use crate::incoming::FromServer;
-
-type ClientGuard = Guard<Arc<Calls>>;
 
 /// A [`Session`] over a session of `jsoncall`. A guard filters input that `jsoncall` does not tolerate, so it is as
 /// robust as [`LineSession`](treenail_runtime::client::LineSession), with more overhead.
@@ -269,100 +265,5 @@ impl Drop for PendingRequest<'_> {
             self.session
                 .send_notification("notifications/cancelled", &params, 0);
         }
-    }
-}
-
-/// Task that owns the streams.
-struct Driver {
-    guard: ClientGuard,
-    inner: Arc<Inner>,
-    limits: ClientLimits,
-}
-
-impl Driver {
-    async fn run<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
-        self,
-        reader: R,
-        writer: W,
-        pipe: (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
-        ending: CloseReason,
-    ) {
-        let CloseReason { exited, reason } = ending;
-        let (mut from_inner, mut to_inner) = pipe;
-        let result = self
-            .pump((reader, writer), &mut from_inner, &mut to_inner, exited)
-            .await;
-        let mut reason = reason.await;
-        if let Err(error) = result {
-            reason = format!("{reason} ({error})");
-        }
-        let calls = &self.guard.side;
-        calls.set_reason(ClientError::closed(reason));
-        self.guard.backlog.clear();
-        // Responses that have arrived still count, so writing must not fail before they are read.
-        let (read, written) = tokio::join!(to_inner.shutdown(), async {
-            let sink = &mut tokio::io::sink();
-            tokio::select! {
-                _ = self.inner.wait() => Ok(0),
-                copied = tokio::io::copy(&mut from_inner, sink) => copied,
-            }
-        });
-        if let Some(error) = read.err().or(written.err()) {
-            tracing::debug!(%error, "a jsoncall session ended before its streams");
-        }
-        // `Drop` performs the rest of the shutdown.
-    }
-
-    /// Forwards messages in both directions until the server ends, or until the shutdown timeout.
-    async fn pump<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
-        &self,
-        (reader, writer): (R, W),
-        from_inner: &mut ReadHalf<DuplexStream>,
-        to_inner: &mut WriteHalf<DuplexStream>,
-        exited: impl Future<Output = ()>,
-    ) -> io::Result<()> {
-        let calls = &self.guard.side;
-        let mut closing = calls.closing.subscribe();
-        let mut inward = std::pin::pin!(self.guard.inward(reader, to_inner));
-        let outward = async {
-            let written = self.guard.outward(from_inner, writer).await;
-            match written {
-                // The server's output is read until its end.
-                Ok(()) => std::future::pending().await,
-                Err(error) => error,
-            }
-        };
-        let shutdown = async {
-            tokio::select! {
-                _ = closing.wait_for(|closing| *closing) => self.guard.close(),
-                () = exited => {}
-            }
-            sleep(self.limits.shutdown_timeout).await;
-        };
-        tokio::select! {
-            biased;
-            read = &mut inward => read,
-            () = shutdown => Ok(()),
-            error = outward => {
-                // The last output of the server may contain a pending response.
-                let read = std::future::poll_fn(|context| {
-                    std::task::Poll::Ready(inward.as_mut().poll(context).is_ready())
-                });
-                read.await;
-                Err(error)
-            }
-        }
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        let calls = &self.guard.side;
-        calls.set_reason(ClientError::closed(
-            "the runtime of the session has stopped",
-        ));
-        self.guard.backlog.clear();
-        self.inner.shutdown();
-        calls.end();
     }
 }

@@ -18,6 +18,7 @@ mod bridge;
 mod calls;
 mod client;
 mod convert;
+mod driver;
 mod guard;
 mod handler;
 mod ids;
