@@ -1,23 +1,24 @@
-//! One session: its connection, calls and streams.
+//! One session: its connection and calls.
+
+mod streams;
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::time::{Instant, timeout};
-use treenail_runtime::internal::{StreamCloser, Unreviewed, deadline, write_error};
+use tokio::time::Instant;
+use treenail_runtime::internal::write_error;
 use treenail_runtime::{Connection, PendingResponse, Principal, RpcError};
 use treenail_schema::{RequestId, Revision};
 
+pub(super) use self::streams::StreamHandle;
 use crate::exchange::Exchange;
 use crate::legacy::attended::AttendedCall;
 use crate::legacy::calls::{CallGuard, RunningCall, SessionCalls};
 use crate::legacy::events::Events;
-use crate::legacy::reader::Reader;
-use crate::legacy::store::EventId;
 
 /// Session of one client. Dropping it ends its calls.
 #[derive(Debug)]
@@ -50,14 +51,6 @@ pub(super) enum SessionKind {
     HttpSse,
     /// Streamable HTTP: the messages of each request on a stream of their own.
     Streamable(Revision),
-}
-
-/// Stream for the output of a request, which may turn out to have none.
-#[derive(Debug)]
-pub(super) struct StreamHandle {
-    pub(super) stream: u64,
-    /// `None` for the shared stream, which has a reader.
-    pub(super) reader: Option<Reader>,
 }
 
 impl Session {
@@ -104,12 +97,6 @@ impl Session {
         matches!(self.kind, SessionKind::Streamable(revision) if revision >= Revision::V2025_11_25)
     }
 
-    /// Returns the time at which a stream opened now must be closed, if there is one. Its client then reconnects.
-    pub(super) fn stream_deadline(&self) -> Option<Instant> {
-        let max_age = self.stream_max_age.filter(|_| self.supports_polling())?;
-        Some(deadline::after(max_age))
-    }
-
     /// Runs `action` with the connection of the session.
     pub(super) fn with_connection<T>(&self, action: impl FnOnce(&mut Connection) -> T) -> T {
         let mut connection = lock(&self.connection);
@@ -125,57 +112,9 @@ impl Session {
         output
     }
 
-    /// Moves outgoing messages of the session's connection to the shared stream.
-    pub(super) fn poll_shared_stream(&self, context: &mut Context<'_>) {
-        *lock(&self.stream_waker) = Some(context.waker().clone());
-        let has_room = |context: &mut Context<'_>| {
-            let room = self.events.poll_room(self.shared_stream, context);
-            room.is_ready()
-        };
-        while has_room(context) {
-            let polled = lock(&self.connection).poll_unreviewed(context);
-            let message = match polled {
-                Poll::Ready(Unreviewed::Message(message)) => Some(message),
-                // Without the lock, because it may run the user's code.
-                Poll::Ready(Unreviewed::Change(review)) => {
-                    let decision = review.decide();
-                    lock(&self.connection).settle(decision)
-                }
-                Poll::Pending => return,
-            };
-            if let Some(message) = message {
-                self.events.push(self.shared_stream, message, false);
-            }
-        }
-    }
-
     /// Returns the number of calls in flight.
     pub(super) fn in_flight(&self) -> usize {
         self.calls.count()
-    }
-
-    /// Opens a stream for a request, and creates a branch of the connection for it.
-    pub(super) fn open_request_stream(&self) -> (Connection, StreamHandle) {
-        let is_read = self.events.is_read(self.shared_stream);
-        // The connection stays as it is, so its stream need not be woken.
-        let session = lock(&self.connection);
-        let mut connection = session.branch();
-        if is_read {
-            connection.join_session(&session);
-        }
-        drop(session);
-        if self.kind == SessionKind::HttpSse {
-            let (stream, reader) = (self.shared_stream, None);
-            return (connection, StreamHandle { stream, reader });
-        }
-        let stream = self.events.open();
-        let reader = self.events.read(EventId::stream_start(stream));
-        if self.supports_polling() {
-            let events = Arc::clone(&self.events);
-            let closer = StreamCloser::new(move || events.detach(stream));
-            connection.extensions_mut().insert(closer);
-        }
-        (connection, StreamHandle { stream, reader })
     }
 
     /// Starts a call that its request polls, and that continues if its client disconnects. Its output is sent on `stream`.
@@ -224,56 +163,6 @@ impl Session {
                 session.finish_stream(stream);
             }
         });
-    }
-
-    /// Sends a message on a stream, with back-pressure from its reader. A reader that stalls for the write timeout is
-    /// detached.
-    pub(super) async fn send(&self, stream: u64, message: Vec<u8>, last: bool) {
-        let ends_stream = last && self.kind != SessionKind::HttpSse;
-        let mut message = Some(message);
-        loop {
-            let pushed = self
-                .events
-                .push_when_ready(stream, &mut message, ends_stream);
-            if timeout(self.write_timeout, pushed).await.is_ok() {
-                return;
-            }
-            self.detach_reader(stream);
-        }
-    }
-
-    /// Sends a message on a stream that is not being read yet, so without back-pressure. The shared stream of HTTP+SSE
-    /// always has a reader.
-    pub(super) async fn send_unread(&self, stream: u64, message: Vec<u8>, last: bool) {
-        match self.kind {
-            SessionKind::HttpSse => self.send(stream, message, last).await,
-            SessionKind::Streamable(_) => self.events.push(stream, message, last),
-        }
-    }
-
-    /// Detaches a stalled reader. Its client can reconnect, except in HTTP+SSE.
-    fn detach_reader(&self, stream: u64) {
-        tracing::debug!("detached a client that does not read its stream");
-        match self.kind {
-            SessionKind::Streamable(_) => self.events.detach(stream),
-            SessionKind::HttpSse => self.end(),
-        }
-    }
-
-    /// Ends the stream of a request. The shared stream continues.
-    fn finish_stream(&self, stream: u64) {
-        if stream == self.shared_stream {
-            self.events.wake_reader(stream);
-        } else {
-            self.events.end(stream);
-        }
-    }
-
-    /// Removes the stream of a request that needs none.
-    pub(super) fn remove_stream(&self, stream: u64) {
-        if stream != self.shared_stream {
-            self.events.remove(stream);
-        }
     }
 
     /// Returns the number of calls in flight whose output is not being read.

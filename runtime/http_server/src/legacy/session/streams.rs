@@ -1,0 +1,126 @@
+//! Streams of a session: their opening, the messages on them, and their end.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::time::{Instant, timeout};
+use treenail_runtime::Connection;
+use treenail_runtime::internal::{StreamCloser, Unreviewed, deadline};
+
+use super::{Session, SessionKind, lock};
+use crate::legacy::reader::Reader;
+use crate::legacy::store::EventId;
+
+/// Stream for the output of a request, which may turn out to have none.
+#[derive(Debug)]
+pub(in crate::legacy) struct StreamHandle {
+    pub(in crate::legacy) stream: u64,
+    /// `None` for the shared stream, which has a reader.
+    pub(in crate::legacy) reader: Option<Reader>,
+}
+
+impl Session {
+    /// Returns the time at which a stream opened now must be closed, if there is one. Its client then reconnects.
+    pub(in crate::legacy) fn stream_deadline(&self) -> Option<Instant> {
+        let max_age = self.stream_max_age.filter(|_| self.supports_polling())?;
+        Some(deadline::after(max_age))
+    }
+
+    /// Moves outgoing messages of the session's connection to the shared stream.
+    pub(in crate::legacy) fn poll_shared_stream(&self, context: &mut Context<'_>) {
+        *lock(&self.stream_waker) = Some(context.waker().clone());
+        let has_room = |context: &mut Context<'_>| {
+            let room = self.events.poll_room(self.shared_stream, context);
+            room.is_ready()
+        };
+        while has_room(context) {
+            let polled = lock(&self.connection).poll_unreviewed(context);
+            let message = match polled {
+                Poll::Ready(Unreviewed::Message(message)) => Some(message),
+                // Without the lock, because it may run the user's code.
+                Poll::Ready(Unreviewed::Change(review)) => {
+                    let decision = review.decide();
+                    lock(&self.connection).settle(decision)
+                }
+                Poll::Pending => return,
+            };
+            if let Some(message) = message {
+                self.events.push(self.shared_stream, message, false);
+            }
+        }
+    }
+
+    /// Opens a stream for a request, and creates a branch of the connection for it.
+    pub(in crate::legacy) fn open_request_stream(&self) -> (Connection, StreamHandle) {
+        let is_read = self.events.is_read(self.shared_stream);
+        // The connection stays as it is, so its stream need not be woken.
+        let session = lock(&self.connection);
+        let mut connection = session.branch();
+        if is_read {
+            connection.join_session(&session);
+        }
+        drop(session);
+        if self.kind == SessionKind::HttpSse {
+            let (stream, reader) = (self.shared_stream, None);
+            return (connection, StreamHandle { stream, reader });
+        }
+        let stream = self.events.open();
+        let reader = self.events.read(EventId::stream_start(stream));
+        if self.supports_polling() {
+            let events = Arc::clone(&self.events);
+            let closer = StreamCloser::new(move || events.detach(stream));
+            connection.extensions_mut().insert(closer);
+        }
+        (connection, StreamHandle { stream, reader })
+    }
+
+    /// Sends a message on a stream, with back-pressure from its reader. A reader that stalls for the write timeout is
+    /// detached.
+    pub(in crate::legacy) async fn send(&self, stream: u64, message: Vec<u8>, last: bool) {
+        let ends_stream = last && self.kind != SessionKind::HttpSse;
+        let mut message = Some(message);
+        loop {
+            let pushed = self
+                .events
+                .push_when_ready(stream, &mut message, ends_stream);
+            if timeout(self.write_timeout, pushed).await.is_ok() {
+                return;
+            }
+            self.detach_reader(stream);
+        }
+    }
+
+    /// Sends a message on a stream that is not being read yet, so without back-pressure. The shared stream of HTTP+SSE
+    /// always has a reader.
+    pub(in crate::legacy) async fn send_unread(&self, stream: u64, message: Vec<u8>, last: bool) {
+        match self.kind {
+            SessionKind::HttpSse => self.send(stream, message, last).await,
+            SessionKind::Streamable(_) => self.events.push(stream, message, last),
+        }
+    }
+
+    /// Detaches a stalled reader. Its client can reconnect, except in HTTP+SSE.
+    fn detach_reader(&self, stream: u64) {
+        tracing::debug!("detached a client that does not read its stream");
+        match self.kind {
+            SessionKind::Streamable(_) => self.events.detach(stream),
+            SessionKind::HttpSse => self.end(),
+        }
+    }
+
+    /// Ends the stream of a request. The shared stream continues.
+    pub(super) fn finish_stream(&self, stream: u64) {
+        if stream == self.shared_stream {
+            self.events.wake_reader(stream);
+        } else {
+            self.events.end(stream);
+        }
+    }
+
+    /// Removes the stream of a request that needs none.
+    pub(in crate::legacy) fn remove_stream(&self, stream: u64) {
+        if stream != self.shared_stream {
+            self.events.remove(stream);
+        }
+    }
+}
