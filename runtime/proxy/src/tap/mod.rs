@@ -1,28 +1,25 @@
 //! Messages of a server that are for a call, or for the proxy.
 
+mod requests;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
-use treenail_runtime::RpcError;
-use treenail_runtime::client::{IncomingHandler, IncomingRequest};
+use tokio::sync::{Notify, watch};
+use treenail_runtime::client::IncomingHandler;
 use treenail_schema::{
-    InputRequest, LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
-    error_code,
+    LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
 };
 
-use crate::calls::{Calls, Unrelated};
-use crate::event::{Event, Question};
+use self::requests::OpenRequest;
+use crate::calls::Calls;
+use crate::event::Event;
 use crate::limits::ProxyLimits;
 
 /// Maximum size of a URI that is remembered until its subscribers are notified.
 const MAX_URI_BYTES: usize = 8 << 10;
-
-/// Maximum number of requests of a server for one call that are not answered.
-const MAX_OPEN_PER_CALL: usize = 32;
 
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
@@ -42,14 +39,6 @@ pub(crate) struct Tap {
     changed: Notify,
     /// Requests of the server that are not answered, by the JSON text of their id.
     open: Mutex<HashMap<Box<str>, OpenRequest>>,
-}
-
-/// Request of a server that is not answered.
-#[derive(Debug)]
-struct OpenRequest {
-    /// The id of the call that it belongs to.
-    call: i64,
-    cancel: oneshot::Sender<()>,
 }
 
 /// Changes that the server has announced and that have not been handled.
@@ -210,92 +199,6 @@ impl Tap {
                 news.updates_lost = true;
             }
         });
-    }
-
-    fn on_cancelled(&self, params: &str) {
-        #[derive(Deserialize)]
-        struct Cancelled<'a> {
-            #[serde(borrow, rename = "requestId")]
-            request_id: &'a RawValue,
-        }
-        if let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(params) {
-            if let Some(open) = lock(&self.open).remove(cancelled.request_id.get()) {
-                // The question may have been answered.
-                let _ = open.cancel.send(());
-            }
-        }
-    }
-
-    /// Passes a request for the client to its call.
-    pub(crate) fn on_request(&self, request: IncomingRequest<'_>) {
-        let outcome = self.route(&request).and_then(|(id, call)| {
-            let input = self.parse(&request)?;
-            let cancelled = self.open(request.id, id)?;
-            Ok((call, input, cancelled))
-        });
-        match outcome {
-            Err(error) => request.responder.respond(Err(error)),
-            Ok((call, input, cancelled)) => {
-                let question = Question::new(input, request.responder, cancelled);
-                // A question that is not accepted is refused when it is dropped.
-                drop(call.try_send(Event::Question(question)));
-            }
-        }
-    }
-
-    /// Notes an open request of the server for a call. Returns the receiver of its cancellation.
-    fn open(&self, id: &str, call: i64) -> Result<oneshot::Receiver<()>, RpcError> {
-        let mut open = lock(&self.open);
-        open.retain(|_, request| !request.cancel.is_closed());
-        if open.contains_key(id) {
-            let error = "a request of the server with this id is open";
-            return Err(RpcError::new(error_code::INVALID_REQUEST, error));
-        }
-        let of_call = open.values().filter(|request| request.call == call);
-        if of_call.count() >= MAX_OPEN_PER_CALL {
-            let error = "too many requests of the server for this call are open";
-            return Err(RpcError::internal(error));
-        }
-        let (cancel, cancelled) = oneshot::channel();
-        open.insert(id.into(), OpenRequest { call, cancel });
-        Ok(cancelled)
-    }
-
-    /// Returns the call that a request belongs to, with its id.
-    fn route(&self, request: &IncomingRequest<'_>) -> Result<(i64, mpsc::Sender<Event>), RpcError> {
-        let call = match request.related_request {
-            Some(id) => {
-                let call = self.calls.by_id(id).ok_or(Unrelated::NoCall);
-                call.map(|call| (id, call))
-            }
-            None => self.calls.only_client(),
-        };
-        call.map_err(|unrelated| {
-            let reason = match unrelated {
-                Unrelated::NoCall => "no call of a client is in flight that it could belong to",
-                Unrelated::SeveralClients => {
-                    "calls of several clients are in flight, and this connection does not show which of them it belongs to"
-                }
-            };
-            let (method, server) = (request.method, &self.server);
-            tracing::warn!(method, %server, reason, "refused a request of a server");
-            RpcError::new(
-                error_code::INVALID_REQUEST,
-                format!("the proxy cannot pass on `{method}`: {reason}"),
-            )
-        })
-    }
-
-    fn parse(&self, request: &IncomingRequest<'_>) -> Result<InputRequest, RpcError> {
-        let most = self.limits.question_bytes;
-        if request.params.len() > most {
-            return Err(RpcError::invalid_params(format!(
-                "the parameters are larger than {most} bytes, the maximum of this proxy"
-            )));
-        }
-        let method = serde_json::Value::from(request.method);
-        let text = format!(r#"{{"method":{method},"params":{}}}"#, request.params);
-        serde_json::from_str(&text).map_err(|error| RpcError::invalid_params(error.to_string()))
     }
 }
 

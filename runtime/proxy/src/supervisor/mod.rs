@@ -1,20 +1,21 @@
 //! Task of a mounted server: connects, serves the features of the server, follows their changes, and connects again.
 
-use std::borrow::Cow;
+mod refresh;
+mod sources;
+
 use std::future::pending;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
+use treenail_runtime::WeakServer;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
-use treenail_runtime::dynamic::{Feature, FeatureSource};
 use treenail_runtime::internal::{Backoff, jitter, lists_expiry};
-use treenail_runtime::{Edit, Server, WeakServer};
 
-use crate::features::FeatureMaker;
+pub(crate) use self::sources::Sources;
 use crate::link::{Link, all_capabilities};
-use crate::lists::{ListKind, Lists};
+use crate::lists::Lists;
 use crate::names::Names;
 use crate::race::{Either, race};
 use crate::remote::Remote;
@@ -22,48 +23,10 @@ use crate::status::Status;
 use crate::subscriptions;
 use crate::tap::{News, Tap};
 use crate::tapped::tapped;
-use crate::upstream::{KnownResources, Upstream};
+use crate::upstream::Upstream;
 
 /// Minimum time between fetches of lists that expire.
 const MIN_TTL: Duration = Duration::from_secs(5);
-
-/// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
-#[derive(Clone, Debug)]
-pub(crate) struct Sources {
-    kinds: [FeatureSource; 3],
-    /// Set once the features are removed for good. It is locked during each edit, so that none follows.
-    removed: Arc<Mutex<bool>>,
-}
-
-impl Sources {
-    pub(crate) fn new(namespace: &str) -> Self {
-        Self {
-            kinds: std::array::from_fn(|_| FeatureSource::new(namespace)),
-            removed: Arc::default(),
-        }
-    }
-
-    fn get(&self, kind: ListKind) -> &FeatureSource {
-        &self.kinds[kind as usize]
-    }
-
-    /// Removes all features by one edit.
-    pub(crate) fn clear(&self, server: &Server) -> treenail_runtime::Result<()> {
-        let provide = |edit: Edit, source| edit.provide(source, []);
-        server.edit(|edit| self.kinds.iter().fold(edit, provide))
-    }
-
-    /// Removes all features by one edit. Later edits have no effect.
-    pub(crate) fn remove(&self, server: &Server) -> treenail_runtime::Result<()> {
-        let mut removed = self.lock_removed();
-        *removed = true;
-        self.clear(server)
-    }
-
-    fn lock_removed(&self) -> MutexGuard<'_, bool> {
-        self.removed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Task of a mounted server.
 pub(crate) struct Supervisor {
@@ -256,97 +219,6 @@ impl Supervisor {
                 }
             }
         }
-    }
-
-    /// Fetches the lists of the server, and serves them by one edit if they have changed.
-    async fn refresh(&mut self, client: &McpClient) -> Result<(), ClientError> {
-        let name = &self.upstream.name;
-        let (mut lists, is_complete) = Lists::fetch(client, name, &self.fetched).await?;
-        self.fetched = lists.clone();
-        self.note_fetch(is_complete);
-        let mut known = KnownResources {
-            uris: lists
-                .resources
-                .iter()
-                .map(|resource| resource.uri.clone())
-                .collect(),
-            templates: lists.matchers(|_| true),
-            served: Vec::new(),
-        };
-        lists.select(&self.remote, self.upstream.limits.features);
-        let uris = &self.upstream.uris;
-        uris.claim(lists.uris());
-        let listed = lists.uris().map(|uri| uris.listed(uri));
-        lists.listed = listed.map(|uri| uri.map(Cow::into_owned)).collect();
-        known.served =
-            lists.matchers(|template| uris.listed(template).as_deref() == Some(template));
-        self.upstream.set_known(known);
-        if lists == self.served {
-            return Ok(());
-        }
-        let Some(server) = self.server.upgrade() else {
-            return Ok(());
-        };
-        if let Err(error) = self.edit(&server, &lists) {
-            let name = &self.upstream.name;
-            tracing::error!(server = %name, %error, "the features of a server could not be served");
-        }
-        self.served = lists;
-        Ok(())
-    }
-
-    fn edit(&self, server: &Server, lists: &Lists) -> treenail_runtime::Result<()> {
-        let maker = FeatureMaker {
-            upstream: &self.upstream,
-            names: &self.names,
-            lists,
-            task: self.remote.task.as_ref(),
-        };
-        let changed = ListKind::ALL.into_iter();
-        let changed: Vec<_> = changed
-            .filter(|kind| !kind.is_same(lists, &self.served))
-            .collect();
-        let provide = |make: &dyn Fn(ListKind) -> Vec<Feature>| {
-            let removed = self.sources.lock_removed();
-            if *removed {
-                return Ok(());
-            }
-            server.edit(|edit| {
-                changed.iter().fold(edit, |edit, kind| {
-                    let source = self.sources.get(*kind).clone();
-                    let instructions = lists.instructions.as_deref();
-                    let instructions = instructions.filter(|_| *kind == ListKind::Tools);
-                    let source = source.instructions(instructions.unwrap_or_default());
-                    edit.provide(&source, make(*kind))
-                })
-            })
-        };
-        if provide(&|kind| maker.make(kind)).is_ok() {
-            return Ok(());
-        }
-        // One feature that the server does not accept must not hide the others.
-        provide(&|kind| {
-            let accepted = maker
-                .make(kind)
-                .into_iter()
-                .map(|feature| self.accepts(feature));
-            let features = maker.make(kind).into_iter().zip(accepted);
-            features
-                .filter(|(_, accepted)| *accepted)
-                .map(|(feature, _)| feature)
-                .collect()
-        })
-    }
-
-    /// Returns true if a server can have this feature.
-    fn accepts(&self, feature: Feature) -> bool {
-        let name = feature.name().to_owned();
-        let checked = Server::builder("check", "0").add(feature).build();
-        if let Err(error) = &checked {
-            let server = &self.upstream.name;
-            tracing::warn!(%server, name, %error, "omitted a feature of a server");
-        }
-        checked.is_ok()
     }
 }
 

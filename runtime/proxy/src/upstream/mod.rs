@@ -1,0 +1,185 @@
+//! One server behind a proxy, whether it is connected or not.
+
+mod era;
+mod requests;
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use tokio::sync::watch;
+
+pub(crate) use self::era::not_found;
+pub(crate) use self::requests::json;
+use crate::limits::ProxyLimits;
+use crate::link::Link;
+use crate::matcher::Matcher;
+use crate::uris::Uris;
+use crate::waiting::WaitingCalls;
+
+/// Cause of the failures of calls of a server that was unmounted.
+const UNMOUNTED: &str = "it was unmounted";
+
+/// One server behind a proxy. The functions of its features share it.
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    pub(crate) name: Arc<str>,
+    pub(crate) limits: ProxyLimits,
+    pub(crate) uris: Uris,
+    pub(crate) waiting: WaitingCalls,
+    connection: RwLock<Connection>,
+    unmounted: watch::Sender<bool>,
+    known: RwLock<Arc<KnownResources>>,
+}
+
+/// Resources that the lists of a server contain.
+#[derive(Debug, Default)]
+pub(crate) struct KnownResources {
+    /// URIs, also of those that are not served.
+    pub(crate) uris: HashSet<String>,
+    /// Templates, also those that are not served.
+    pub(crate) templates: Vec<Matcher>,
+    /// Templates that are served unchanged.
+    pub(crate) served: Vec<Matcher>,
+}
+
+impl KnownResources {
+    fn is_listed(&self, uri: &str) -> bool {
+        self.uris.contains(uri) || self.templates.iter().any(|template| template.matches(uri))
+    }
+
+    /// Returns true if a template that is served unchanged may have the URI.
+    fn is_served(&self, uri: &str) -> bool {
+        self.served.iter().any(|template| template.matches(uri))
+    }
+}
+
+/// State of the connection to the server.
+#[derive(Clone, Debug)]
+enum Connection {
+    Up(Arc<Link>),
+    /// The cause, as a clause.
+    Down(Arc<str>),
+    /// The server was unmounted. The connection is closed by its task.
+    Unmounted(Option<Arc<Link>>),
+}
+
+impl Upstream {
+    pub(crate) fn new(
+        name: Arc<str>,
+        limits: ProxyLimits,
+        uris: Uris,
+        waiting: WaitingCalls,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            limits,
+            uris,
+            waiting,
+            connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
+            unmounted: watch::Sender::new(false),
+            known: RwLock::default(),
+        })
+    }
+
+    pub(crate) fn set_up(&self, link: Arc<Link>) {
+        self.set(Connection::Up(link));
+    }
+
+    pub(crate) fn set_down(&self, cause: impl Into<Arc<str>>) {
+        self.set(Connection::Down(cause.into()));
+    }
+
+    /// Returns the connection, or the reason why there is none.
+    pub(crate) fn link(&self) -> Result<Arc<Link>, Arc<str>> {
+        let connection = self
+            .connection
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*connection {
+            Connection::Up(link) if link.tap.is_closed() => Err("the connection was lost".into()),
+            Connection::Up(link) => Ok(Arc::clone(link)),
+            Connection::Down(cause) => Err(Arc::clone(cause)),
+            Connection::Unmounted(_) => Err(UNMOUNTED.into()),
+        }
+    }
+
+    pub(crate) fn set_known(&self, known: KnownResources) {
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
+    }
+
+    fn known(&self) -> Arc<KnownResources> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Ends the connection for good: calls in flight fail, and the URIs of the server are released.
+    pub(crate) fn unmount(&self) {
+        let mut connection = self.lock_connection();
+        let link = match &*connection {
+            Connection::Up(link) => Some(Arc::clone(link)),
+            Connection::Unmounted(_) => return,
+            Connection::Down(_) => None,
+        };
+        *connection = Connection::Unmounted(link);
+        drop(connection);
+        self.unmounted.send_replace(true);
+        self.uris.release();
+    }
+
+    /// Waits until the server is unmounted.
+    pub(crate) async fn unmounted(&self) {
+        // The sender exists as long as the server.
+        let _ = self.unmounted.subscribe().wait_for(|is| *is).await;
+    }
+
+    /// Takes the connection of a server that was unmounted.
+    pub(crate) fn take_unmounted(&self) -> Option<Arc<Link>> {
+        match &mut *self.lock_connection() {
+            Connection::Unmounted(link) => link.take(),
+            _ => None,
+        }
+    }
+
+    fn set(&self, connection: Connection) {
+        let mut current = self.lock_connection();
+        if !matches!(*current, Connection::Unmounted(_)) {
+            *current = connection;
+        }
+    }
+
+    fn lock_connection(&self) -> RwLockWriteGuard<'_, Connection> {
+        let connection = self.connection.write();
+        connection.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if a list contains the URI of the server.
+    pub(crate) fn is_listed_resource(&self, uri: &str) -> bool {
+        self.known().uris.contains(uri)
+    }
+
+    /// Returns the URI at the server of a subscribed URI of the proxy, if the resource is one of this server.
+    pub(crate) fn subscribed<'a>(&self, uri: &'a str) -> Option<&'a str> {
+        if self.uris.is_foreign(uri) {
+            return None;
+        }
+        if self.uris.owns(uri) {
+            return Some(uri);
+        }
+        let known = self.known();
+        match self.uris.without_prefix(uri) {
+            // A template of the server may start like its prefix.
+            Some(rest) if known.is_served(rest) || !known.is_served(uri) => Some(rest),
+            None if !known.is_served(uri) && !self.uris.prefix().is_empty() => None,
+            _ => Some(uri),
+        }
+    }
+
+    /// Returns the URIs at the proxy of a resource of the server.
+    pub(crate) fn at_proxy(&self, uri: &str) -> Vec<String> {
+        let is_plain = !self.uris.is_foreign(uri)
+            && (self.uris.prefix().is_empty()
+                || self.uris.owns(uri)
+                || self.known().is_served(uri));
+        let plain = is_plain.then(|| uri.to_owned());
+        plain.into_iter().chain(self.uris.prefixed(uri)).collect()
+    }
+}
