@@ -1,0 +1,180 @@
+//! Replicas of a run: their starts, their ends, and the actions on them.
+
+use std::sync::Arc;
+
+use treenail_runtime::Server;
+
+use super::{Engine, start};
+use crate::host::Host;
+use crate::network::{Partition, Side};
+use crate::random::Random;
+use crate::schedule::Action;
+use crate::serve::{Replica, serve};
+use crate::simulation::MemoryLimits;
+
+/// Process of a replica, which may be down.
+#[derive(Default)]
+pub(super) struct Running {
+    pub(super) host: Option<Host>,
+    pub(super) server: Option<Server>,
+    /// Number of its starts.
+    starts: u64,
+    /// Number of its tokio tasks without clients.
+    pub(super) own_tasks: usize,
+    /// Difference of its time of day, which a restart retains.
+    skew: i64,
+}
+
+impl Engine<'_> {
+    pub(super) fn perform(&mut self, action: Action) {
+        match action {
+            Action::Kill { replica, down } => {
+                self.kill(replica);
+                self.world.disturbed_until(self.now + down);
+                self.schedule(self.now + down, Action::Boot { replica });
+            }
+            Action::Close { replica, grace } => {
+                self.world.log(format!("replica-{replica} closes"));
+                self.world.disturbed_until(self.now + grace + 1_000);
+                self.world.network.unlisten(replica, self.now);
+                let running = &self.replicas[replica];
+                if let (Some(host), Some(server)) = (&running.host, &running.server) {
+                    host.enter(|| server.close());
+                }
+                let down = 100;
+                self.schedule(self.now + grace, Action::Kill { replica, down });
+            }
+            Action::Boot { replica } => self.boot(replica),
+            Action::Pause { replica, time } => {
+                self.world
+                    .log(format!("replica-{replica} pauses for {time} ms"));
+                self.world.disturbed_until(self.now + time);
+                if let Some(host) = &mut self.replicas[replica].host {
+                    host.paused_until = host.paused_until.max(self.now + time);
+                }
+            }
+            Action::Partition {
+                client,
+                replica,
+                time,
+            } => {
+                let peer = client.map_or("store".to_owned(), |client| format!("client-{client}"));
+                self.world.log(format!(
+                    "{peer} and replica-{replica} are separated for {time} ms"
+                ));
+                let until = self.now + time;
+                self.world.disturbed_until(until);
+                let partition = Partition {
+                    client,
+                    replica,
+                    until,
+                };
+                self.world.network.partition(&self.world, partition);
+            }
+            Action::Jump { replica, by } => {
+                self.world.log(format!(
+                    "the time of day of replica-{replica} jumps by {by} ms"
+                ));
+                let running = &mut self.replicas[replica];
+                running.skew += by;
+                if let Some(host) = &running.host {
+                    host.clock.shift(by);
+                }
+            }
+        }
+    }
+
+    /// Starts a replica that is down.
+    pub(super) fn boot(&mut self, index: usize) {
+        let world = &self.world;
+        let running = &mut self.replicas[index];
+        if running.host.is_some() {
+            return;
+        }
+        running.starts += 1;
+        let stream = 1_000 * (index as u64 + 1) + running.starts;
+        let random = Random::new(self.simulation.seed, stream);
+        let mut host = start(&format!("replica-{index}"), self.now, random, running.skew);
+        let replica = Replica {
+            index,
+            world: Arc::clone(world),
+        };
+        let built = host.enter(|| {
+            world.log("starts");
+            (self.factory)(&replica)
+        });
+        match built {
+            Some(Ok(server)) => {
+                let listener = world.network.listen(index);
+                running.own_tasks = host.tasks();
+                running.server = Some(server.clone());
+                host.set_main(serve(Arc::clone(world), server, listener));
+                running.host = Some(host);
+            }
+            Some(Err(error)) => world.violation(format!("the server does not start: {error}")),
+            None => {}
+        }
+    }
+
+    /// Ends a replica at once.
+    fn kill(&mut self, replica: usize) {
+        let running = &mut self.replicas[replica];
+        if let Some(host) = running.host.take() {
+            self.world.log(format!("replica-{replica} is killed"));
+            self.world.network.unlisten(replica, self.now);
+            let server = running.server.take();
+            self.world
+                .network
+                .close_all(&self.world, Side::Replica(replica));
+            self.end(host, server, |limits| limits.busy);
+        }
+    }
+
+    /// Ends the process of a replica, and checks the memory that it held.
+    pub(super) fn end(
+        &self,
+        mut host: Host,
+        mut server: Option<Server>,
+        limit: fn(&MemoryLimits) -> i64,
+    ) {
+        let mut end = || {
+            host.enter(|| drop(server.take()));
+            host.end();
+        };
+        let Some(limits) = &self.simulation.memory_limits else {
+            return end();
+        };
+        let held = -(limits.measure)(&mut end);
+        let limit = limit(limits);
+        if held > limit {
+            let name = host.clock.name();
+            self.world
+                .violation(format!("{name} held {held} bytes, more than {limit}"));
+        }
+    }
+
+    /// Heals everything, and starts the replicas that are down.
+    pub(super) fn end_faults(&mut self) {
+        self.world.end_faults();
+        self.world.network.heal();
+        let closing = self.events.values().filter_map(|action| match action {
+            Action::Kill { replica, .. } => Some(*replica),
+            _ => None,
+        });
+        // The process of a closed server ends.
+        let closing: Vec<_> = closing.collect();
+        self.events.clear();
+        for replica in closing {
+            let server = self.replicas[replica].server.as_ref();
+            if server.is_some_and(Server::is_closed) {
+                self.kill(replica);
+            }
+        }
+        for replica in 0..self.replicas.len() {
+            if let Some(host) = &mut self.replicas[replica].host {
+                host.paused_until = host.paused_until.min(self.now);
+            }
+            self.boot(replica);
+        }
+    }
+}
