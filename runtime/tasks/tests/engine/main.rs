@@ -11,6 +11,7 @@ mod leases;
 mod limits;
 mod older;
 mod older_questions;
+mod older_support;
 mod owners;
 mod peer;
 mod push;

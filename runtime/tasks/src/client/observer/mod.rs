@@ -1,19 +1,22 @@
 //! Observation of one task until its end.
 
+mod steps;
+
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
-use treenail_runtime::client::{ClientError, ServerNotification, TransportKind};
-use treenail_runtime::internal::{TaskSession as _, check_decoded_size};
+use treenail_runtime::client::{ClientError, TransportKind};
+use treenail_runtime::internal::TaskSession as _;
 use treenail_schema::TaskStatus;
 
+use self::steps::Step;
 use crate::client::driver::permits;
 use crate::client::payload::Payload;
 use crate::client::poll::Schedule;
-use crate::client::push::{Push, PushEvent};
+use crate::client::push::Push;
 use crate::client::questions::Questions;
 use crate::client::remote::{Owned, RemoteTask, is_invalid_params};
 use crate::client::snapshot::{Snapshot, TaskUpdate};
@@ -62,13 +65,6 @@ impl Outcome {
             has_ended: false,
         }
     }
-}
-
-/// Progress of one step of an observation.
-enum Step {
-    Idle,
-    Changed,
-    Ended(Outcome),
 }
 
 impl Observer {
@@ -128,107 +124,6 @@ impl Observer {
             if is_idle {
                 return Poll::Pending;
             }
-        }
-    }
-
-    fn poll_push(&mut self, context: &mut Context<'_>) -> Step {
-        match self.push.poll(context) {
-            Poll::Pending => Step::Idle,
-            Poll::Ready(PushEvent::Changed) => {
-                self.schedule.set_pushed(false);
-                Step::Changed
-            }
-            Poll::Ready(PushEvent::Notification(notification)) => {
-                match self.read_push(&notification) {
-                    Some(Ok(snapshot)) => self.note(snapshot),
-                    Some(Err(error)) => {
-                        tracing::debug!(%error, "dropped a malformed state of a task");
-                        Step::Changed
-                    }
-                    None => Step::Changed,
-                }
-            }
-        }
-    }
-
-    fn read_push(
-        &self,
-        notification: &ServerNotification,
-    ) -> Option<Result<Snapshot, ClientError>> {
-        if notification.method != "notifications/tasks" {
-            return None;
-        }
-        let limits = self.task.session.client_limits();
-        let snapshot = check_decoded_size(&notification.params, limits)
-            .and_then(|()| Snapshot::read(&notification.params))
-            .and_then(|snapshot| self.task.check_id(&snapshot).map(|()| snapshot));
-        Some(snapshot)
-    }
-
-    fn poll_payload(&mut self, context: &mut Context<'_>) -> Step {
-        match self.payload.poll(context) {
-            Poll::Pending => Step::Idle,
-            Poll::Ready(Some(Ok(text))) => Step::Ended(Outcome::ended(Ok(text))),
-            Poll::Ready(Some(Err(error))) if self.is_lost(&error) => {
-                Step::Ended(Outcome::given_up(error))
-            }
-            Poll::Ready(_) => {
-                // The state decides between the error of the task and one of this request. A server that refuses the request
-                // again and again is asked as rarely as otherwise.
-                if !std::mem::replace(&mut self.payload_failed, true) {
-                    self.polling.get_or_insert_with(|| self.task.get());
-                }
-                Step::Changed
-            }
-        }
-    }
-
-    fn poll_state(&mut self, context: &mut Context<'_>) -> Step {
-        let Some(polling) = &mut self.polling else {
-            return Step::Idle;
-        };
-        let Poll::Ready(polled) = polling.as_mut().poll(context) else {
-            return Step::Idle;
-        };
-        self.polling = None;
-        self.push.reopen(&self.task);
-        let snapshot = match polled {
-            Ok(snapshot) => snapshot,
-            Err(error) => return self.note_failure(error),
-        };
-        if self.covers_push {
-            self.schedule.set_pushed(true);
-        }
-        match self.note(snapshot) {
-            Step::Changed if Instant::now() >= self.schedule.end() => {
-                let waited = self.schedule.longest();
-                Step::Ended(Outcome::given_up(ClientError::Timeout(waited)))
-            }
-            step => step,
-        }
-    }
-
-    /// Starts a poll when it is due.
-    fn poll_timer(&mut self, context: &mut Context<'_>) -> Step {
-        if self.polling.is_some() {
-            return Step::Idle;
-        }
-        let next = self.schedule.next_poll();
-        if self.timer.deadline() != next {
-            self.timer.as_mut().reset(next);
-        }
-        if self.timer.as_mut().poll(context).is_pending() {
-            return Step::Idle;
-        }
-        self.covers_push = matches!(self.push, Push::Open(..));
-        self.polling = Some(self.task.get());
-        Step::Changed
-    }
-
-    fn poll_questions(&mut self, context: &mut Context<'_>) -> Step {
-        match self.questions.poll(context) {
-            Poll::Pending => Step::Idle,
-            Poll::Ready(error) => Step::Ended(Outcome::given_up(error)),
         }
     }
 
