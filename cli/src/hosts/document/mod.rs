@@ -2,6 +2,7 @@
 
 mod blank;
 mod edit;
+mod layout;
 mod members;
 
 use std::ops::Range;

@@ -1,166 +1,38 @@
-//! One turn of the chat: the answer of the model, its tool calls, and the prompts for approval.
+//! Display of a turn in progress.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, pending};
 use std::pin::Pin;
 
 use console::Style;
-use treenail::ToolLoop;
-use treenail::agent::{
-    ApprovalRequest, Conversation, RequestedCall, Run, RunEvent, RunReport, StopReason,
-    ToolLoopError, Usage,
-};
+use treenail::agent::{ApprovalRequest, RequestedCall, Run, RunEvent};
 use treenail::schema::{CallToolResult, ContentBlock};
 
-use super::consent::{Consent, Decision};
-use super::interrupts::Interrupts;
-use super::model;
-use super::streamed_text::StreamedText;
-use crate::exit::{Exit, Failure};
+use super::Turn;
+use crate::commands::chat::consent::Decision;
+use crate::commands::chat::streamed_text::StreamedText;
+use crate::exit::Failure;
 use crate::render::{Rendered, sanitize_line};
-use crate::terminal::Terminal;
 
 /// Maximum length of a line about a call, in characters.
 const MAX_LINE_CHARS: usize = 160;
 
-/// State shared by all turns.
-#[derive(Debug)]
-pub(super) struct Turn {
-    pub(super) agent: ToolLoop,
-    pub(super) consent: Consent,
-    pub(super) terminal: Terminal,
-    /// Advice if the model rejects the request.
-    pub(super) hint: Option<&'static str>,
-    /// Suppresses the text of the answer.
-    pub(super) is_quiet: bool,
-}
-
-/// Outcome of a turn.
-#[derive(Debug)]
-pub(super) enum TurnOutcome {
-    Completed(RunReport),
-    /// Cancelled by Ctrl-C.
-    Cancelled(RunReport),
-    Failed(Failure, RunReport),
-}
-
-impl TurnOutcome {
-    pub(super) fn report(&self) -> &RunReport {
-        match self {
-            Self::Completed(report) | Self::Cancelled(report) | Self::Failed(_, report) => report,
-        }
-    }
-
-    pub(super) fn into_conversation(self) -> Conversation {
-        match self {
-            Self::Completed(report) | Self::Cancelled(report) | Self::Failed(_, report) => {
-                report.into()
-            }
-        }
-    }
-}
-
-impl Turn {
-    /// Runs the model on a conversation and prints the events.
-    pub(super) async fn run(
-        &self,
-        conversation: Conversation,
-        interrupts: &mut Interrupts,
-    ) -> Result<TurnOutcome, Failure> {
-        let mut run = self.agent.run(conversation);
-        let mut view = TurnView::new(self);
-        loop {
-            tokio::select! {
-                biased;
-                () = interrupts.next() => {
-                    drop(view.pending.take());
-                    view.finish()?;
-                    return Ok(TurnOutcome::Cancelled(run.cancel()));
-                }
-                (id, decision) = view.next_decision() => view.apply_decision(&run, &id, decision)?,
-                event = run.next() => match event {
-                    Some(event) => view.on_event(event)?,
-                    None => break,
-                },
-            }
-        }
-        view.finish()?;
-        Ok(match run.await {
-            Ok(report) => {
-                self.report_stop_reason(&report);
-                TurnOutcome::Completed(report)
-            }
-            Err(error) => {
-                let report = error.report().clone();
-                TurnOutcome::Failed(self.add_hint(turn_failure(error)), report)
-            }
-        })
-    }
-
-    fn add_hint(&self, failure: Failure) -> Failure {
-        match self.hint {
-            Some(hint) if failure.exit() == Exit::Refused => failure.note(hint),
-            _ => failure,
-        }
-    }
-
-    fn report_stop_reason(&self, report: &RunReport) {
-        let why = match &report.stop_reason {
-            StopReason::Finished | StopReason::StopSequence => None,
-            StopReason::MaxTokens => Some("the answer was truncated; see --max-tokens".to_owned()),
-            StopReason::Stopped(why) => Some(format!("the model stopped: {why}")),
-            StopReason::MaxIterations => {
-                Some("the limit of tool rounds was reached; see --max-rounds".to_owned())
-            }
-            StopReason::Timeout => Some("the answer timed out".to_owned()),
-            StopReason::MessageTooLong => Some("the model's message is too long".to_owned()),
-            StopReason::TranscriptFull => Some("the conversation is too long".to_owned()),
-            other => Some(format!("the answer ended: {other:?}")),
-        };
-        if let Some(why) = why {
-            self.terminal.print_note(&why);
-        }
-        if self.terminal.verbose() > 0 {
-            if let Some(Usage {
-                input_tokens,
-                output_tokens,
-                ..
-            }) = report.usage
-            {
-                self.terminal.print_note(&format!(
-                    "{input_tokens} input tokens, {output_tokens} output tokens"
-                ));
-            }
-        }
-    }
-}
-
-fn turn_failure(error: ToolLoopError) -> Failure {
-    match error {
-        ToolLoopError::Model { error, .. } => model::model_failure(&error),
-        ToolLoopError::Source { name, error, .. } => {
-            Failure::from(*error).note(format!("the server is `{name}`"))
-        }
-        other => Failure::new(Exit::Usage, other.to_string()),
-    }
-}
-
 type PendingDecision = Pin<Box<dyn Future<Output = (String, Decision)>>>;
 
 /// Display of a turn in progress.
-struct TurnView<'a> {
+pub(super) struct TurnView<'a> {
     turn: &'a Turn,
     text: StreamedText,
     calls: HashMap<String, RequestedCall>,
     /// Current prompt for approval; further requests are queued.
-    pending: Option<PendingDecision>,
+    pub(super) pending: Option<PendingDecision>,
     queued_requests: VecDeque<Box<ApprovalRequest>>,
     /// Events during a prompt, shown after it. They are bounded by the calls of one message.
     deferred: Vec<RunEvent>,
 }
 
 impl<'a> TurnView<'a> {
-    fn new(turn: &'a Turn) -> Self {
+    pub(super) fn new(turn: &'a Turn) -> Self {
         Self {
             turn,
             text: StreamedText::default(),
@@ -172,14 +44,19 @@ impl<'a> TurnView<'a> {
     }
 
     /// Waits for the answer to the current prompt; forever if there is none.
-    async fn next_decision(&mut self) -> (String, Decision) {
+    pub(super) async fn next_decision(&mut self) -> (String, Decision) {
         match &mut self.pending {
             Some(pending) => pending.await,
             None => pending().await,
         }
     }
 
-    fn apply_decision(&mut self, run: &Run, id: &str, decision: Decision) -> Result<(), Failure> {
+    pub(super) fn apply_decision(
+        &mut self,
+        run: &Run,
+        id: &str,
+        decision: Decision,
+    ) -> Result<(), Failure> {
         match decision {
             Decision::Approve => run.approve(id),
             Decision::Deny(why) => run.deny(id, why),
@@ -203,7 +80,7 @@ impl<'a> TurnView<'a> {
         }));
     }
 
-    fn on_event(&mut self, event: RunEvent) -> Result<(), Failure> {
+    pub(super) fn on_event(&mut self, event: RunEvent) -> Result<(), Failure> {
         match event {
             RunEvent::ApprovalRequested(request) if self.pending.is_none() => {
                 self.text.end_line(&self.turn.terminal)?;
@@ -285,7 +162,7 @@ impl<'a> TurnView<'a> {
     }
 
     /// Shows deferred events and ends the line.
-    fn finish(&mut self) -> Result<(), Failure> {
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
         self.turn.terminal.clear_progress();
         for event in std::mem::take(&mut self.deferred) {
             self.show_event(event)?;

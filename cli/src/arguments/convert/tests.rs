@@ -1,0 +1,102 @@
+use serde_json::json;
+use treenail::schema::JsonObject;
+
+use super::*;
+
+fn tool() -> Tool {
+    let schema = json!({
+        "type": "object",
+        "$defs": {"Unit": {"enum": ["celsius", "fahrenheit"]}},
+        "properties": {
+            "days": {"type": "integer"}, "share": {"type": "number"}, "dry": {"type": "boolean"},
+            "city": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}},
+            "ids": {"type": "array", "items": {"type": "integer"}}, "any": {}, "map": {"type": "object"},
+            "unit": {"$ref": "#/$defs/Unit"}, "maybe": {"type": ["integer", "null"]},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
+    });
+    let schema: JsonObject = serde_json::from_value(schema).unwrap();
+    Tool::new("weather", schema)
+}
+
+#[test]
+fn a_required_argument_with_a_default_is_not_missing() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 1}, "c": true},
+        "required": ["a", "b", "c", "d"],
+    });
+    let schema: JsonObject = serde_json::from_value(schema).unwrap();
+    let tool = Tool::new("add", schema);
+    let given = Map::from_iter([("a".to_owned(), json!(1))]);
+    let missing: Vec<_> = missing_arguments(&tool, &given).collect();
+    assert_eq!(missing, ["c", "d"]);
+}
+
+fn check(typed: &[&str], expected: Result<Value, &str>) {
+    let given: Vec<RawArgument> = typed.iter().map(|it| it.parse().unwrap()).collect();
+    let name = given[0].name().unwrap().to_owned();
+    let given: Vec<_> = given.iter().collect();
+    let value = convert_argument(&tool(), &name, &given, &|_| false);
+    assert_eq!(value, expected.map_err(str::to_owned), "{typed:?}");
+}
+
+#[test]
+fn text_is_converted_by_the_schema() {
+    check(&["days=3"], Ok(json!(3)));
+    check(&["days=18446744073709551615"], Ok(json!(u64::MAX)));
+    check(&["share=0.5"], Ok(json!(0.5)));
+    check(&["share=2"], Ok(json!(2)));
+    check(&["dry=false"], Ok(json!(false)));
+    check(&["city=3"], Ok(json!("3")));
+    check(&["tags=a", "tags=b,c"], Ok(json!(["a", "b,c"])));
+    check(&["ids=1"], Ok(json!([1])));
+    check(&["any=1"], Ok(json!("1")));
+    check(&["any:=1"], Ok(json!(1)));
+    check(&["map={\"a\":1}"], Ok(json!({"a": 1})));
+    check(&["unit=celsius"], Ok(json!("celsius")));
+    check(&["maybe=null"], Ok(Value::Null));
+    check(&["either=7"], Ok(json!(7)));
+    check(&["either=seven"], Ok(json!("seven")));
+    check(
+        &["days:=\"passed unchanged\""],
+        Ok(json!("passed unchanged")),
+    );
+}
+
+#[test]
+fn errors_name_the_expected_type() {
+    check(
+        &["days=three"],
+        Err("`days`: expected an integer, got `three`"),
+    );
+    check(&["days=1.5"], Err("`days`: expected an integer, got `1.5`"));
+    check(
+        &["dry=maybe"],
+        Err("`dry`: expected a boolean, got `maybe`"),
+    );
+    check(
+        &["map=x"],
+        Err("`map`: expected an object, got `x`; to pass JSON, use `map:=…`"),
+    );
+    check(
+        &["ids=1", "ids=x"],
+        Err("`ids`: expected an integer, got `x`"),
+    );
+    check(
+        &["city=a", "city=b"],
+        Err("`city` was given more than once but is not a list"),
+    );
+    check(
+        &["ids=1", "ids:=[2]"],
+        Err("`ids` was given more than once; a JSON value cannot be combined with others"),
+    );
+    check(
+        &["unit=celcius"],
+        Err("`unit`: expected one of celsius, fahrenheit, got `celcius`; did you mean `celsius`?"),
+    );
+    check(
+        &["citty=Oslo"],
+        Err("unknown argument `citty`; did you mean `city`?"),
+    );
+    check(&["zzz=1"], Err("unknown argument `zzz`"));
+}
