@@ -1,5 +1,7 @@
 //! Server for the tests of `treenail inspect`, with every kind of feature that its page shows.
 
+mod forms;
+
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -13,82 +15,10 @@ use treenail::schema::{
 };
 use treenail::server::Component;
 
+use self::forms::{Haulout, Hull, Offer, Part, Payment, Port, Slip};
+
 /// A red square of 8 by 8 pixels.
 const SQUARE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGM4YWGBFTEMLQkAhg8+AUVH1mQAAAAASUVORK5CYII=";
-
-/// Port that the boat is registered in.
-#[mcp_type]
-struct Port {
-    /// Name of the town
-    town: String,
-    /// Two letters, as in NO
-    #[schemars(length(min = 2, max = 2))]
-    country: String,
-}
-
-/// Timber of a part.
-#[mcp_type]
-enum Timber {
-    Oak,
-    Larch,
-    Pine,
-}
-
-/// A part to replace.
-#[mcp_type]
-struct Part {
-    name: String,
-    timber: Timber,
-    /// Number of pieces
-    #[schemars(range(min = 1, max = 500))]
-    pieces: u32,
-}
-
-/// Way to pay.
-#[mcp_type]
-enum Payment {
-    /// Paid by the owner on delivery
-    Invoice { reference: String },
-    /// Paid in advance
-    Card { number: String, holder: String },
-}
-
-#[mcp_type]
-struct Offer {
-    boat: String,
-    /// Kroner
-    total: u64,
-    parts: usize,
-    days: u32,
-}
-
-#[mcp_type]
-struct Hull {
-    number: u64,
-    /// Meters
-    length: f64,
-}
-
-#[mcp_form]
-enum Slip {
-    North,
-    #[field(title = "South, with a crane")]
-    South,
-}
-
-#[mcp_form]
-struct Haulout {
-    /// Who stays with the boat
-    #[field(title = "Skipper", length = 2..=60)]
-    skipper: String,
-    #[field(format = "date", title = "Day")]
-    day: String,
-    slip: Slip,
-    #[field(range = 1..=20, default = 4)]
-    crew: u8,
-    insured: bool,
-    note: Option<String>,
-}
 
 #[derive(Default)]
 pub(crate) struct Boatyard {
