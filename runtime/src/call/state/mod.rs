@@ -1,11 +1,13 @@
 //! The part of a call that its contexts and tasks share.
 
-use std::mem;
+mod end;
+mod messages;
+
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 use treenail_schema::internal::PackedTexts;
-use treenail_schema::{Method, Notification, Number, ProgressToken};
+use treenail_schema::{Method, ProgressToken};
 
 use crate::ask::Round;
 #[cfg(feature = "tower")]
@@ -13,7 +15,7 @@ use crate::call::Lifetime;
 use crate::call::{Call, CallTarget, Faults};
 #[cfg(feature = "tower")]
 use crate::context::Context;
-use crate::outbox::{Outbox, notification};
+use crate::outbox::Outbox;
 use crate::request_id::LazyId;
 use crate::revision::Peer;
 use crate::server::Server;
@@ -128,77 +130,6 @@ impl CallState {
         self.rest().progress_token.get_or_init(parse).as_ref()
     }
 
-    /// Sends a notification, unless the call has ended. Waits for room in the queue.
-    pub(crate) async fn notify<N: Notification>(&self, params: &N::Params) {
-        self.send::<N>(params, |_| true).await;
-    }
-
-    /// Sends a notification of `progress`, unless as much has been sent already.
-    pub(crate) async fn notify_progress<N: Notification>(&self, progress: f64, params: &N::Params) {
-        self.send::<N>(params, |live| {
-            let more = live.progress.is_none_or(|last| progress > last);
-            if more {
-                live.progress = Some(progress);
-            }
-            more
-        })
-        .await;
-    }
-
-    /// Sends the message for one more item. Its progress is `count`, or the last progress plus 1 if that is not less.
-    pub(crate) async fn notify_item(
-        &self,
-        count: Number,
-        message: impl FnOnce(&Number) -> Vec<u8>,
-    ) {
-        if let Some(link) = self.link() {
-            return link.progress(&count, None, None);
-        }
-        let Some(permit) = self.outbox.reserve().await else {
-            return;
-        };
-        let mut live = self.live();
-        let progress = match live.progress {
-            Some(last) if count.as_f64() <= last => Number::from(last + 1.0),
-            _ => count,
-        };
-        if !live.finished && !self.is_task() {
-            live.progress = Some(progress.as_f64());
-            permit.send(message(&progress));
-        }
-    }
-
-    /// Checks and sends under one lock, so that no message is out of order, or after the end. Nothing is sent for a task.
-    async fn send<N: Notification>(
-        &self,
-        params: &N::Params,
-        check: impl FnOnce(&mut Live) -> bool,
-    ) {
-        if self.is_task() {
-            return;
-        }
-        let Some(permit) = self.outbox.reserve().await else {
-            return;
-        };
-        let mut live = self.live();
-        if !live.finished && !self.is_task() && check(&mut live) {
-            permit.send(notification::<N>(params));
-        }
-    }
-
-    /// Sends a message, unless the call has ended. Returns `true` if it was sent.
-    pub(crate) async fn send_message(&self, message: Vec<u8>) -> bool {
-        let Some(permit) = self.outbox.reserve().await else {
-            return false;
-        };
-        let live = self.live();
-        let open = !live.finished && !self.is_task();
-        if open {
-            permit.send(message);
-        }
-        open
-    }
-
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.outbox
     }
@@ -294,38 +225,6 @@ impl CallState {
         (context, lifetime)
     }
 
-    /// Ends the call after its function, and returns the errors that may replace its failure.
-    pub(super) fn end(self: &mut Arc<Self>) -> Faults {
-        // If the function has dropped its context, nothing can be sent or waited for.
-        let Some(state) = Arc::get_mut(self) else {
-            return self.finish();
-        };
-        let Some(rest) = state.rest.get_mut() else {
-            return Faults::default();
-        };
-        let live = rest.live.get_mut();
-        mem::take(&mut live.unwrap_or_else(PoisonError::into_inner).faults)
-    }
-
-    pub(super) fn take_faults(&self) -> Faults {
-        mem::take(&mut self.live().faults)
-    }
-
-    pub(super) fn finish(&self) -> Faults {
-        let mut live = self.live();
-        live.finished = true;
-        let (faults, awaited) = (mem::take(&mut live.faults), live.awaited);
-        drop(live);
-        if awaited {
-            self.rest().finished.notify_waiters();
-        }
-        faults
-    }
-
-    pub(crate) fn is_finished(&self) -> bool {
-        self.live().finished
-    }
-
     fn rest(&self) -> &Rest {
         self.rest.get_or_init(Box::default)
     }
@@ -335,32 +234,6 @@ impl CallState {
             .live
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for the end of the call.
-    pub(crate) async fn finished(&self) {
-        loop {
-            let changed = self.rest().finished.notified();
-            if self.note_wait() {
-                return;
-            }
-            changed.await;
-        }
-    }
-
-    /// Waits until the call has ended, or has become a task.
-    pub(crate) async fn finished_or_task(&self) {
-        let changed = self.rest().finished.notified();
-        if !self.note_wait() && !self.is_task() {
-            changed.await;
-        }
-    }
-
-    /// Makes the end of the call wake its waiters. Returns `true` if the call has ended already.
-    fn note_wait(&self) -> bool {
-        let mut live = self.live();
-        live.awaited = true;
-        live.finished
     }
 }
 
