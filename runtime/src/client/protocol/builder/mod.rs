@@ -1,41 +1,37 @@
 //! Builder of a client session.
 
+mod connect;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, Implementation, JsonObject, Revision, Root,
+    ElicitResult, Implementation, Revision, Root,
 };
 
 #[cfg(feature = "http-client")]
 use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
-use crate::client::protocol::McpClientSession;
-use crate::client::protocol::checked_handler::CheckedHandler;
-use crate::client::protocol::extensions::{declare_extensions, read_extensions};
 use crate::client::protocol::handler::{ClientHandler, Closures};
-use crate::client::protocol::handshake::{Expectation, Handshake};
-use crate::client::protocol::inner::{Inner, Link};
-use crate::client::protocol::router::Router;
-use crate::client::protocol::server_info::PeerInfo;
+use crate::client::protocol::handshake::Expectation;
 #[cfg(feature = "http-client")]
 use crate::client::protocol::target::HttpTarget;
 use crate::client::protocol::target::Target;
 use crate::client::protocol::task_driver::TaskDriver;
-use crate::client::{ClientError, ClientLimits, Session};
+use crate::client::{ClientLimits, Session};
 use crate::server::{Connection, Server};
 use crate::wire::RpcError;
 
 /// Wrapper of the session that a builder opens.
 type WrapSession = dyn Fn(Arc<dyn Session>) -> Arc<dyn Session> + Send + Sync;
 
-/// Builder of an [`McpClientSession`], returned by [`McpClientSession::builder`]. [`build`](Self::build) connects.
+/// Builder of an [`McpClientSession`](crate::client::McpClientSession), returned by
+/// [`McpClientSession::builder`](crate::client::McpClientSession::builder). [`build`](Self::build) connects.
 #[derive(Default)]
 #[must_use = "`build` connects"]
 pub struct McpClientSessionBuilder {
@@ -70,7 +66,7 @@ impl McpClientSessionBuilder {
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`. An `Arc` of them is
     /// accepted too. They replace those of the session.
     ///
-    /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`].
+    /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`](crate::client::ClientError::Invalid).
     #[cfg(feature = "http-client")]
     pub fn oauth(mut self, authorization: impl HttpAuthorization) -> Self {
         self.authorization = Some(Arc::new(authorization));
@@ -97,7 +93,7 @@ impl McpClientSessionBuilder {
     }
 
     /// Tries this revision first, for example that of the last connection to the same server
-    /// ([`McpClientSession::protocol_version`]). If the server does not support it, the client negotiates as usual. With a
+    /// ([`McpClientSession::protocol_version`](crate::client::McpClientSession::protocol_version)). If the server does not support it, the client negotiates as usual. With a
     /// legacy server this saves the probe, a request that it would not understand.
     pub fn prefer_version(mut self, revision: Revision) -> Self {
         self.expected = Expectation::Preferred(revision);
@@ -239,103 +235,6 @@ impl McpClientSessionBuilder {
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.limits.request_timeout = limit;
         self
-    }
-
-    /// Connects and negotiates the revision, with the legacy handshake if the server needs it.
-    ///
-    /// A child process that exits on the modern probe is restarted and treated as a legacy server.
-    ///
-    /// # Errors
-    ///
-    /// [`ClientError::Invalid`] if the builder has no server to connect to, or an extension is invalid; any other [`ClientError`] if connecting fails.
-    pub async fn build(mut self) -> Result<McpClientSession, ClientError> {
-        let extensions = read_extensions(std::mem::take(&mut self.extensions))?;
-        let mut target = self.target.take().ok_or_else(|| {
-            ClientError::invalid(
-                "the builder needs a `command`, a `url`, a `session` or a `server`",
-            )
-        })?;
-        #[cfg(feature = "http-client")]
-        if let Some(authorization) = self.authorization.take() {
-            target = target.authorized(authorization)?;
-        }
-        let wrap = self
-            .wrap
-            .take()
-            .unwrap_or_else(|| Box::new(|session| session));
-        let session = wrap(target.open(&self.limits)?);
-        let (expected, limits) = (self.expected, self.limits.clone());
-        let link = self.into_link(session, extensions);
-        match Box::pin(Handshake::new(&link).negotiate(expected)).await {
-            Err(ClientError::Closed(_)) if target.can_restart(expected) => {
-                tracing::debug!("the server exited when it was probed; restarting it");
-                let link = link.with_session(wrap(target.open(&limits)?));
-                let handshake = Handshake::new(&link);
-                let result = Box::pin(handshake.negotiate(Expectation::Legacy)).await;
-                finish_handshake(result, link).await
-            }
-            result => finish_handshake(result, link).await,
-        }
-    }
-
-    fn into_link(
-        self,
-        session: Arc<dyn Session>,
-        extensions: BTreeMap<String, JsonObject>,
-    ) -> Link {
-        let handler = self.handler.unwrap_or_else(|| Box::new(self.closures));
-        let mut capabilities = self.capabilities.unwrap_or_else(|| handler.capabilities());
-        if !extensions.is_empty() {
-            let declared = capabilities.extensions.get_or_insert_default();
-            declared.extend(extensions);
-        }
-        declare_extensions(&mut capabilities, session.extensions());
-        let handler = Arc::new(CheckedHandler::new(handler, capabilities));
-        let router = Router::listen_to(&*session, handler, self.limits.clone());
-        let client_info = self.info.unwrap_or_else(|| {
-            Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
-        });
-        Link {
-            session,
-            router,
-            limits: self.limits,
-            client_info,
-            sends_client_info: !self.hide_client_info,
-            next_id: AtomicI64::new(1),
-            tasks: self.tasks,
-        }
-    }
-}
-
-/// Returns the session, or closes the connection after a failed handshake.
-async fn finish_handshake(
-    result: Result<PeerInfo, ClientError>,
-    link: Link,
-) -> Result<McpClientSession, ClientError> {
-    match result {
-        Ok(peer) => Ok(McpClientSession {
-            inner: Inner::new(link, peer),
-        }),
-        Err(error) => {
-            if let Err(error) = link.session.close().await {
-                tracing::debug!(%error, "a connection could not be closed");
-            }
-            Err(add_stray_line(error, link.session.stray_line()))
-        }
-    }
-}
-
-/// Adds the first stray line to an error that it may explain.
-fn add_stray_line(error: ClientError, line: Option<String>) -> ClientError {
-    let Some(line) = line else {
-        return error;
-    };
-    let why = format!("the server wrote a line that is not a message: {line}");
-    match error {
-        ClientError::Closed(reason) => ClientError::closed(format!("{reason}; {why}")),
-        ClientError::Protocol(reason) => ClientError::protocol(format!("{reason}; {why}")),
-        ClientError::Timeout(_) => ClientError::protocol(format!("{why}; {error}")),
-        other => other,
     }
 }
 

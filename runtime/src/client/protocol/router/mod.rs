@@ -1,15 +1,16 @@
 //! Routing of notifications and requests of the server.
 
+mod notifications;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::task::AbortHandle;
-use treenail_schema::{ProgressNotificationParams, ProgressToken, RequestId};
+use treenail_schema::ProgressNotificationParams;
 
 use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotification};
 use crate::client::protocol::changes::Changes;
@@ -18,7 +19,7 @@ use crate::client::protocol::queue::Queue;
 use crate::client::protocol::task_driver::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
-use crate::wire::{RpcError, is_heavier};
+use crate::wire::RpcError;
 
 /// Callback for the progress of one request.
 pub(super) type ProgressSink = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
@@ -102,27 +103,6 @@ impl Router {
         self.broadcast.subscribe(&self.limits)
     }
 
-    fn deliver_progress(&self, params: &str) {
-        let too_large = is_heavier(params, self.limits.decoded_bytes);
-        let params = (!too_large)
-            .then(|| serde_json::from_str(params).ok())
-            .flatten();
-        let Some::<ProgressNotificationParams>(params) = params else {
-            tracing::debug!("dropped a malformed progress notification");
-            return;
-        };
-        let ProgressToken::Number(token) = params.progress_token else {
-            return;
-        };
-        let sink = lock(&self.progress).get(&token).cloned();
-        if let Some(sink) = sink {
-            // A panic of the callback must not end the connection.
-            if catch_unwind(AssertUnwindSafe(|| sink(params))).is_err() {
-                tracing::error!("a progress callback panicked");
-            }
-        }
-    }
-
     /// Answers a request of the server in a separate task.
     fn spawn_answer(&self, request: IncomingRequest<'_>) {
         let max_bytes = self.limits.decoded_bytes;
@@ -193,25 +173,6 @@ impl Router {
                 task.abort();
             }
         }
-    }
-
-    /// Passes a notification to its subscription, if it has one, and to all listeners.
-    fn publish(&self, method: &str, params: &str) {
-        let subscription = subscription_of(params).and_then(|id| {
-            let subscriptions = lock(&self.subscriptions);
-            subscriptions.get(&id).cloned()
-        });
-        if subscription.is_none() && !self.broadcast.has_listeners() {
-            return;
-        }
-        let notification = Arc::new(ServerNotification {
-            method: method.to_owned(),
-            params: params.to_owned(),
-        });
-        if let Some(subscription) = subscription {
-            subscription.push(Arc::clone(&notification));
-        }
-        self.broadcast.send(&notification);
     }
 }
 
@@ -284,31 +245,4 @@ impl fmt::Debug for Registration {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the id of the subscription that a notification belongs to.
-fn subscription_of(params: &str) -> Option<i64> {
-    #[derive(Deserialize)]
-    struct Tagged {
-        #[serde(rename = "_meta")]
-        meta: Meta,
-    }
-    #[derive(Deserialize)]
-    struct Meta {
-        #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-        subscription_id: RequestId,
-    }
-
-    // Most notifications belong to none, and searching for the key is cheaper than parsing them.
-    if !params.contains("io.modelcontextprotocol/subscriptionId") {
-        return None;
-    }
-    match serde_json::from_str::<Tagged>(params)
-        .ok()?
-        .meta
-        .subscription_id
-    {
-        RequestId::Number(id) => Some(id),
-        RequestId::String(id) => id.parse().ok(),
-    }
 }
