@@ -1,26 +1,26 @@
 //! Conversion of a schema to a shape.
 
+mod definition;
+mod place;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::bounds::description;
+use self::definition::Definition;
+pub(super) use self::place::Place;
 use super::copy::about;
 use super::merge_all_of::{flatten, has_form, reference};
-use super::pointer::{last, normal, resolve};
-use super::shape::{Kind, Shape, TypeId};
+use super::shape::{Shape, TypeId};
 use super::types::Types;
 use super::union::Matches;
 use crate::client::budget::Budget;
-use crate::client::name::{pascal, singular};
 
 /// Maximum nesting depth of types; deeper schemas become any JSON. Types of greater depth exceed the `recursion_limit` of
 /// rustc.
 pub(super) const MAX_DEPTH: usize = 32;
 /// Maximum nesting depth of schemas, which exceeds that of types, since a type can have several schemas.
 const MAX_NESTED_SCHEMAS: usize = 2 * MAX_DEPTH;
-/// Maximum length of a qualified name; a longer one is reduced to its last part.
-const MAX_NAME_LENGTH: usize = 80;
 
 /// Reader of the schemas of one document.
 #[derive(Debug)]
@@ -35,66 +35,6 @@ pub(in crate::client) struct Reader<'a> {
     pub(super) merged: BTreeMap<BTreeSet<TypeId>, TypeId>,
     /// The current nesting depth of schemas.
     reading: usize,
-}
-
-/// State of a referenced definition.
-#[derive(Clone, Debug)]
-enum Definition {
-    /// It is being read, and has a named type if it was referenced meanwhile.
-    Started(Option<TypeId>),
-    Read(Shape),
-}
-
-/// Position of a schema.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    /// The name for its type.
-    pub name: String,
-    /// The name within the containing type.
-    local: Option<String>,
-    depth: usize,
-    /// The reference to it, if it is the target of one.
-    definition: Option<String>,
-}
-
-impl Place {
-    /// A named part.
-    pub(super) fn part(&self, name: &str) -> Self {
-        let local = pascal(name);
-        self.inner(format!("{}{local}", self.name), Some(local))
-    }
-
-    /// An item of a list or map.
-    pub(super) fn item(&self, otherwise: &str) -> Self {
-        let local = self
-            .local
-            .as_deref()
-            .map(|local| singular(local, otherwise));
-        self.inner(singular(&self.name, otherwise), local)
-    }
-
-    pub(super) fn is_too_deep(&self) -> bool {
-        self.depth > MAX_DEPTH
-    }
-
-    /// The same position, for another type.
-    pub(super) fn same(&self) -> Self {
-        Self {
-            definition: None,
-            ..self.clone()
-        }
-    }
-
-    fn inner(&self, name: String, local: Option<String>) -> Self {
-        // Bounds the growth of names with the depth.
-        let short = local.clone().filter(|_| name.len() > MAX_NAME_LENGTH);
-        Self {
-            name: short.unwrap_or(name),
-            local,
-            depth: self.depth + 1,
-            definition: None,
-        }
-    }
 }
 
 impl<'a> Reader<'a> {
@@ -240,109 +180,6 @@ impl<'a> Reader<'a> {
                 "its type is \"{name}\", which JSON Schema does not know"
             )),
         }
-    }
-
-    fn definition(&mut self, reference: &str, depth: usize) -> Shape {
-        let reference = &*normal(reference);
-        let types = &mut *self.types;
-        match self.definitions.get_mut(reference) {
-            Some(Definition::Read(shape)) => shape.clone(),
-            Some(Definition::Started(id)) => {
-                let name = format!("{}{}", self.prefix, pascal(last(reference)));
-                Shape::Named(*id.get_or_insert_with(|| types.reserve(name)))
-            }
-            None => {
-                let name = format!("{}{}", self.prefix, pascal(last(reference)));
-                self.define(
-                    reference,
-                    Place {
-                        name,
-                        local: Some(pascal(last(reference))),
-                        depth: depth + 1,
-                        definition: Some(reference.to_owned()),
-                    },
-                )
-            }
-        }
-    }
-
-    fn define(&mut self, reference: &str, place: Place) -> Shape {
-        let target = match resolve(self.root, reference, self.budget) {
-            Ok(target) => target,
-            Err(reason) => return Shape::any(reason),
-        };
-        self.definitions
-            .insert(reference.to_owned(), Definition::Started(None));
-        let mut shape = self.read(target, &place);
-        if let Some(Definition::Started(Some(id))) = self.definitions.get(reference) {
-            let ty = self.types.get_mut(*id);
-            if shape != Shape::Named(*id) {
-                ty.description = target.as_object().and_then(description);
-                ty.wanted = place.name;
-                ty.kind = Kind::Newtype(std::mem::replace(&mut shape, Shape::Named(*id)));
-            } else if matches!(ty.kind, Kind::Unknown) {
-                ty.kind = Kind::Newtype(Shape::any("the schema refers only to itself"));
-            }
-        }
-        self.definitions
-            .insert(reference.to_owned(), Definition::Read(shape.clone()));
-        shape
-    }
-
-    /// The type of the definition at a place while it is read, if it was referenced meanwhile.
-    pub(super) fn own_type(&self, place: &Place) -> Option<TypeId> {
-        match self.definitions.get(place.definition.as_ref()?)? {
-            Definition::Started(id) => *id,
-            Definition::Read(_) => None,
-        }
-    }
-
-    /// Marks a type as an object whose members are not known yet.
-    pub(super) fn mark_merging(&mut self, id: TypeId) {
-        self.types.get_mut(id).kind = Kind::Merging;
-    }
-
-    /// Creates the type for a place, before its parts are read.
-    pub(super) fn start_type(&mut self, place: &Place) -> TypeId {
-        let definition = place
-            .definition
-            .as_ref()
-            .and_then(|name| self.definitions.get_mut(name));
-        let types = &mut *self.types;
-        let id = match definition {
-            Some(Definition::Started(id)) => {
-                *id.get_or_insert_with(|| types.reserve(String::new()))
-            }
-            _ => types.reserve(String::new()),
-        };
-        let ty = types.get_mut(id);
-        ty.wanted.clone_from(&place.name);
-        ty.local.clone_from(&place.local);
-        id
-    }
-
-    /// Sets the definition of a type.
-    pub(super) fn finish_type(
-        &mut self,
-        id: TypeId,
-        description: Option<String>,
-        kind: Kind,
-    ) -> Shape {
-        let ty = self.types.get_mut(id);
-        ty.description = description;
-        ty.kind = kind;
-        Shape::Named(id)
-    }
-
-    /// Creates a type with its definition.
-    pub(super) fn named(
-        &mut self,
-        place: &Place,
-        description: Option<String>,
-        kind: Kind,
-    ) -> Shape {
-        let id = self.start_type(place);
-        self.finish_type(id, description, kind)
     }
 }
 
