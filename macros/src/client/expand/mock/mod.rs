@@ -1,5 +1,8 @@
 //! The mock: a server half with answers from a test.
 
+mod answer;
+mod missing;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -9,9 +12,11 @@ use crate::krate::Krate;
 use crate::tool::expand::allow_deprecated;
 use crate::tool::model::Input;
 
-use super::super::model::{Contract, Entry, Parameter, Part, Tool};
+use self::answer::{answer, setter};
+use self::missing::mocked;
+use super::super::model::{Contract, Entry, Parameter, Part};
 use super::super::parse::Trait;
-use super::client::{arguments, returned};
+use super::client::arguments;
 
 /// Expands to
 /// ```text
@@ -64,66 +69,6 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
 
             fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {
                 #krate::__private_0_1_0::fail_without_answer((<Self as #of>::MCP_CONTRACT.tools)())
-            }
-        }
-    }
-}
-
-/// The implementation of `Mocked`, which reports missing answers. Expands to
-/// ```text
-/// impl ::treenail::__private_0_1_0::Mocked for MockWeatherApi {
-///     fn empty() -> Self { Self::new() }
-///     fn missing(&self, __tool: &str) -> Option<String> {
-///         if __tool == "forecast" && self.forecast.is_none() { return Some(…); }
-///         if let Some(__tool) = __tool.strip_prefix("alerts.") { return self.alerts.missing(__tool); }
-///         None
-///     }
-/// }
-/// ```
-fn mocked(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
-    let checks = contract
-        .methods
-        .iter()
-        .map(|entry| missing_check(krate, entry, mock));
-    let cfg = item.cfg();
-    quote! {
-        #(#cfg)*
-        #[automatically_derived]
-        impl #krate::__private_0_1_0::Mocked for #mock {
-            fn empty() -> Self {
-                Self::new()
-            }
-
-            #[allow(unused_variables, reason = "methods may be disabled by `cfg`")]
-            fn missing(&self, __tool: &str) -> ::core::option::Option<::std::string::String> {
-                #(#checks)*
-                ::core::option::Option::None
-            }
-        }
-    }
-}
-
-/// Emits the check for a missing answer of one method.
-fn missing_check(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
-    let (cfg, field) = (entry.cfg(), &entry.signature().ident);
-    match entry {
-        Entry::Tool(tool) => {
-            let (name, mock) = (&tool.feature.name.text, mock.to_string());
-            let method = field.unraw().to_string();
-            quote! {
-                #(#cfg)*
-                if __tool == #name && ::core::option::Option::is_none(&self.#field) {
-                    return ::core::option::Option::Some(#krate::__private_0_1_0::missing_answer(#mock, #method));
-                }
-            }
-        }
-        Entry::Part(part) => {
-            let prefix = format!("{}.", part.name.text);
-            quote! {
-                #(#cfg)*
-                if let ::core::option::Option::Some(__tool) = __tool.strip_prefix(#prefix) {
-                    return #krate::__private_0_1_0::Mocked::missing(&self.#field, __tool);
-                }
             }
         }
     }
@@ -217,20 +162,6 @@ fn connect(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStre
     })
 }
 
-/// `dyn Fn(String) -> Result<Forecast, E> + Send + Sync`
-fn answer(krate: &Krate, tool: &Tool) -> TokenStream {
-    let inputs = tool.parameters.iter().map(|parameter| &parameter.ty);
-    let returned = returned(tool);
-    let returned = if tool.feature.stream.is_some() {
-        quote!(#krate::__private_0_1_0::MockStream<#returned>)
-    } else {
-        quote!(#returned)
-    };
-    quote! {
-        dyn ::core::ops::Fn(#(#inputs),*) -> #returned + ::core::marker::Send + ::core::marker::Sync
-    }
-}
-
 /// The mock of a part's trait, found through its client, so that a trait that is not a contract causes only one error.
 fn mock_of(krate: &Krate, part: &Part) -> TokenStream {
     let client = part.client();
@@ -259,90 +190,6 @@ fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
         Entry::Part(_) => quote!(#krate::__private_0_1_0::Mocked::empty()),
     };
     quote!(#(#cfg)* #ident: #value,)
-}
-
-/// The method that sets the answer: `on_forecast`.
-fn setter(krate: &Krate, entry: &Entry, item: &Trait) -> TokenStream {
-    let (cfg, vis, ident) = (entry.cfg(), &item.visibility, &entry.signature().ident);
-    let (setter, name) = (setter_name(ident), ident.to_string());
-    let function = match entry {
-        Entry::Part(part) => {
-            let mock = mock_of(krate, part);
-            let doc = format!("Sets the mock that `{name}` returns.");
-            quote! {
-                #[doc = #doc]
-                #[must_use]
-                #vis fn #setter(mut self, answer: #mock) -> Self {
-                    self.#ident = answer;
-                    self
-                }
-            }
-        }
-        Entry::Tool(tool) if tool.feature.stream.is_some() => items_setter(krate, tool, item),
-        Entry::Tool(tool) => {
-            let inputs = tool.parameters.iter().map(|parameter| &parameter.ty);
-            let returned = returned(tool);
-            let doc = format!(
-                "Sets the function that computes the output of `{name}` from the arguments."
-            );
-            quote! {
-                #[doc = #doc]
-                #[must_use]
-                #vis fn #setter(
-                    mut self,
-                    answer: impl ::core::ops::Fn(#(#inputs),*) -> #returned
-                        + ::core::marker::Send
-                        + ::core::marker::Sync
-                        + 'static,
-                ) -> Self {
-                    self.#ident = ::core::option::Option::Some(::std::sync::Arc::new(answer));
-                    self
-                }
-            }
-        }
-    };
-    quote!(#(#cfg)* #function)
-}
-
-/// Like [`setter`], for a tool that streams.
-fn items_setter(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
-    let (vis, ident) = (&item.visibility, &tool.feature.signature.ident);
-    let (setter, returned) = (setter_name(ident), returned(tool));
-    let types: Vec<_> = tool
-        .parameters
-        .iter()
-        .map(|parameter| &parameter.ty)
-        .collect();
-    let names: Vec<_> = tool
-        .parameters
-        .iter()
-        .map(|parameter| &parameter.ident)
-        .collect();
-    let doc = format!("Sets the function that computes the items of `{ident}` from the arguments.");
-    quote! {
-        #[doc = #doc]
-        #[must_use]
-        #vis fn #setter<__Items>(
-            mut self,
-            __answer: impl ::core::ops::Fn(#(#types),*) -> __Items
-                + ::core::marker::Send
-                + ::core::marker::Sync
-                + 'static,
-        ) -> Self
-        where
-            __Items: ::core::iter::IntoIterator<Item = #returned>,
-            __Items::IntoIter: ::core::marker::Send + 'static,
-        {
-            self.#ident = ::core::option::Option::Some(::std::sync::Arc::new(
-                move |#(#names: #types),*| #krate::__private_0_1_0::MockStream::new(__answer(#(#names),*)),
-            ));
-            self
-        }
-    }
-}
-
-fn setter_name(method: &Ident) -> Ident {
-    format_ident!("on_{}", method.unraw(), span = method.span())
 }
 
 /// A method of the trait.
