@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::ask::binding::scope;
 use crate::ask::resumed::{Responses, ResumedState, State, now, read_responses};
 use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
-use crate::call::{CallTarget, OwnedTarget};
+use crate::call::CallTarget;
 use crate::limits::Limits;
 use crate::wire::{Params, RpcError, as_string, object};
 
@@ -73,11 +73,15 @@ impl ElicitConfig {
     }
 
     /// Seals the state for the next round of a request.
-    pub(super) fn seal(&self, target: &OwnedTarget, mut state: State) -> Result<String, RpcError> {
+    pub(super) fn seal(
+        &self,
+        target: CallTarget<'_>,
+        mut state: State,
+    ) -> Result<String, RpcError> {
         state.rounds += 1;
         let timeout = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
         state.expires = now().saturating_add(timeout);
-        let name = target.name();
+        let name = target.name;
         if state.rounds > self.rounds {
             let problem = format!("it asks in more than {} rounds", self.rounds);
             return Err(failed(name, problem));
@@ -89,7 +93,7 @@ impl ElicitConfig {
             return Err(failed(name, problem));
         }
         self.key
-            .seal(&scope(&self.server, target.borrow()), text)
+            .seal(&scope(&self.server, target), text)
             .map_err(|_| failed(name, NO_RANDOM_BYTES))
     }
 }

@@ -203,7 +203,7 @@ impl Round {
         let questions = std::mem::take(&mut run.questions);
         let state = std::mem::take(&mut run.resumed.state);
         drop(guard);
-        let sealed = self.config.seal(&self.target, state);
+        let sealed = self.config.seal(self.target.borrow(), state);
         Some(sealed.map(|state| Questions { questions, state }))
     }
 
