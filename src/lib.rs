@@ -16,6 +16,8 @@
 #[cfg(doc)] // rustdoc runs no examples of a module under `any(doc, …)`
 pub mod guide;
 mod macros;
+pub mod prelude;
+pub mod server;
 
 /// The types of the protocol, named as in its newest revision.
 pub use treenail_runtime::schema;
@@ -263,15 +265,6 @@ pub mod scope {
     pub use treenail_runtime::{Access, Authority, MissingScope, OneOf, RequiredScopes};
 }
 
-/// Servers: mounting, namespaces, and changes while they run.
-pub mod server {
-    #[doc(inline)]
-    pub use treenail_runtime::{
-        Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
-        SubscribedResources, WeakServer,
-    };
-}
-
 /// Tools: definitions, sets, outputs and streams.
 ///
 /// Guide: [tools](crate::guide::tools), [streams](crate::guide::streams).
@@ -287,43 +280,4 @@ pub mod tool {
 pub mod transport {
     #[doc(inline)]
     pub use treenail_runtime::{Connection, Handled, PendingResponse};
-}
-
-/// The most common items: `use treenail::prelude::*;`.
-pub mod prelude {
-    #[cfg(feature = "http-client")]
-    pub use crate::client::HttpClientBuilderExt as _;
-    pub use crate::elicit::AskError;
-    #[cfg(feature = "http-server")]
-    pub use crate::http::ServeHttp as _;
-    #[cfg(all(feature = "tasks", feature = "client"))]
-    pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
-    #[cfg(feature = "client")]
-    pub use crate::{ClientError, McpClient, McpClientSession};
-    pub use crate::{
-        Context, Server, Stream, ToolError, Value, json, mcp_client, mcp_form, mcp_tool, mcp_type,
-        tools,
-    };
-    #[cfg(feature = "tool-loop")]
-    pub use crate::{
-        ToolLoop,
-        agent::{ClientBuilderExt as _, ContextExt as _},
-    };
-    pub use treenail_macros::{prompt, resource, tool};
-}
-
-/// Creates a server builder with the name and version of the calling crate.
-///
-/// ```
-/// let server = treenail::server!().build()?;
-/// # Ok::<(), treenail::Error>(())
-/// ```
-#[macro_export]
-macro_rules! server {
-    () => {
-        $crate::Server::builder(
-            ::core::env!("CARGO_PKG_NAME"),
-            ::core::env!("CARGO_PKG_VERSION"),
-        )
-    };
 }

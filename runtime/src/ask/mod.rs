@@ -2,6 +2,9 @@
 //! modern one.
 
 mod binding;
+mod delivery;
+mod elicit;
+mod elicit_config;
 mod error;
 mod once;
 mod question;
@@ -13,27 +16,22 @@ mod seal;
 mod session;
 
 use std::fmt;
-use std::future::{Future, IntoFuture, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
-use tokio::time::timeout;
-use treenail_schema::{
-    CancelledNotification, CancelledNotificationParams, CreateMessageRequestParams, ElicitSchema,
-    InputRequest,
-};
+use treenail_schema::{CreateMessageRequestParams, ElicitSchema, InputRequest};
 
-use self::binding::QuestionId;
+pub use self::delivery::ask_client;
+use self::delivery::{Sent, put};
+pub use self::elicit::{Confirm, Elicit, ElicitBySchema, ElicitUrl};
+pub(crate) use self::elicit_config::ElicitConfig;
 pub use self::error::AskError;
-pub use self::question::{
-    Confirm, Elicit, ElicitBySchema, ElicitUrl, Forward, Question, Roots, Sample,
-};
-use self::requests::PendingReply;
+pub use self::question::{Forward, Question, Roots, Sample};
 pub(crate) use self::requests::Requests;
 pub(crate) use self::resumed::ResumedState;
+pub(crate) use self::round::Questions;
 pub use self::round::Round;
-pub(crate) use self::round::{ElicitConfig, Questions};
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};
@@ -41,8 +39,6 @@ pub use self::session::{SessionPeer, session_number};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
-use crate::outbox::{Outbox, notification};
-use crate::task::{TaskLink, TaskQuestion};
 
 /// # Asking the client
 ///
@@ -213,112 +209,6 @@ impl<Q: Question> Ask<'_, Q> {
             }
         }
         answered
-    }
-}
-
-/// Puts a question to the client.
-async fn put(
-    state: &CallState,
-    key: Option<String>,
-    request: InputRequest,
-) -> Result<Box<str>, AskError> {
-    let is_modern = state.peer.revision().is_modern();
-    let round = state.round().filter(|_| is_modern || state.is_task());
-    let Some(round) = round else {
-        if is_modern {
-            let reason = "this revision has no questions in requests of extensions";
-            return Err(AskError::NotAllowed(reason.to_owned()));
-        }
-        return by_request(state, &request).await;
-    };
-    let key = round.key(key)?;
-    if !state.is_task() {
-        if let Some(answer) = round.answer(&key, &request)? {
-            return Ok(answer.into());
-        }
-        // The function is stopped, unless its call becomes a task first.
-        state.finished_or_task().await;
-    }
-    match state.link() {
-        Some(link) => in_task(state, Arc::clone(link), key, request).await,
-        None => Err(AskError::Closed),
-    }
-}
-
-/// Asks the client of a task.
-async fn in_task(
-    state: &CallState,
-    link: Arc<dyn TaskLink>,
-    key: String,
-    request: InputRequest,
-) -> Result<Box<str>, AskError> {
-    let question = TaskQuestion {
-        key,
-        id: QuestionId::of(&request)?.as_str().to_owned(),
-        request,
-    };
-    let answer = until_finished(state, link.ask(question)).await?;
-    Ok(answer.into())
-}
-
-/// Sends the client a request, and waits for its response.
-async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str>, AskError> {
-    let mut sent = Sent {
-        outbox: state.outbox(),
-        reply: state.outbox().requests().open().await,
-        in_outbox: false,
-    };
-    let message = sent.reply.message(request)?;
-    if !state.send_message(message).await {
-        return Err(AskError::Closed);
-    }
-    sent.in_outbox = true;
-    let timeout = timeout(
-        state.server.elicit_config().timeout(),
-        sent.reply.response(),
-    );
-    let answered = async { timeout.await.unwrap_or(Err(AskError::TimedOut)) };
-    until_finished(state, answered).await
-}
-
-/// Sends a client of the legacy era a request that is complete already, and returns the text of its result.
-#[doc(hidden)]
-pub async fn ask_client(context: &Context, request: &InputRequest) -> Result<Box<str>, AskError> {
-    by_request(context.state(), request).await
-}
-
-/// Waits for an answer, at most until the end of the call.
-async fn until_finished<T>(
-    state: &CallState,
-    answered: impl Future<Output = Result<T, AskError>>,
-) -> Result<T, AskError> {
-    let (mut answered, mut finished) = (pin!(answered), pin!(state.finished()));
-    poll_fn(|context| match answered.as_mut().poll(context) {
-        Poll::Ready(answered) => Poll::Ready(answered),
-        Poll::Pending => finished
-            .as_mut()
-            .poll(context)
-            .map(|()| Err(AskError::Closed)),
-    })
-    .await
-}
-
-/// Request to the client. Dropping it after it was sent and before the response sends a cancellation.
-struct Sent<'a> {
-    outbox: &'a Outbox,
-    reply: PendingReply<'a>,
-    in_outbox: bool,
-}
-
-impl Drop for Sent<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.in_outbox && self.reply.is_open() {
-            let id = i64::try_from(self.reply.id()).unwrap_or_default();
-            let params = CancelledNotificationParams::new().with_request_id(id);
-            self.outbox
-                .try_send(notification::<CancelledNotification>(&params));
-        }
     }
 }
 

@@ -4,83 +4,19 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
-use std::time::Duration;
 
 use serde_json::value::RawValue;
 use treenail_schema::InputRequest;
 
-use crate::ask::binding::{QuestionId, scope};
+use crate::ask::binding::QuestionId;
+use crate::ask::elicit_config::ElicitConfig;
+#[cfg(feature = "tower")]
+use crate::ask::elicit_config::INVALID_STATE;
 use crate::ask::error::AskError;
-use crate::ask::resumed::{
-    Answer, MAX_RESPONSES, Responses, ResumedState, State, now, read_responses,
-};
-use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
+use crate::ask::resumed::{Answer, MAX_RESPONSES, ResumedState};
 use crate::call::{CallTarget, OwnedTarget};
-use crate::limits::Limits;
 use crate::task::{Journal, RecordedAnswer};
-use crate::wire::{Params, RpcError, as_string, object};
-
-/// Error message for a state that does not fit its request. It hides the reason from an attacker.
-const INVALID_STATE: &str = "`params.requestState` was not made by this server for this request";
-
-/// Settings of a server for questions to its clients.
-#[derive(Debug)]
-pub(crate) struct ElicitConfig {
-    server: Box<str>,
-    key: RequestStateKey,
-    timeout: Duration,
-    rounds: u32,
-    state_bytes: usize,
-}
-
-impl ElicitConfig {
-    pub(crate) fn new(server: &str, key: RequestStateKey, limits: &Limits) -> Self {
-        Self {
-            server: server.into(),
-            key,
-            timeout: limits.elicitation_timeout,
-            rounds: limits.input_rounds,
-            state_bytes: limits.request_state_bytes,
-        }
-    }
-
-    /// Returns the time in which a client has to answer.
-    pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
-    /// Reads the answers and the state of a further round of a request. The first round has neither.
-    pub(crate) fn resume(
-        &self,
-        target: CallTarget<'_>,
-        params: &Params<'_>,
-    ) -> Result<Option<ResumedState>, RpcError> {
-        let responses = match object("inputResponses", params.input_responses)? {
-            Some(responses) => read_responses(responses)?,
-            None if params.request_state.is_none() => return Ok(None),
-            None => Responses::new(),
-        };
-        let Some(sealed) = params.request_state else {
-            return Ok(Some(ResumedState {
-                state: State::default(),
-                responses,
-            }));
-        };
-        let sealed = as_string(sealed)
-            .ok_or_else(|| RpcError::invalid_params("`params.requestState` is not a string"))?;
-        let state = self.key.open(&scope(&self.server, target), &sealed).ok();
-        let state: State = state
-            .and_then(|state| String::from_utf8(state).ok())
-            .and_then(|state| serde_json::from_str(&state).ok())
-            .ok_or_else(|| RpcError::invalid_params(INVALID_STATE))?;
-        if state.expires <= now() {
-            return Err(RpcError::invalid_params(
-                "`params.requestState` has expired; make the request again without it",
-            ));
-        }
-        Ok(Some(state.with(responses)))
-    }
-}
+use crate::wire::RpcError;
 
 /// Questions of a round, and the state for the next one.
 #[derive(Debug)]
@@ -267,34 +203,8 @@ impl Round {
         let questions = std::mem::take(&mut run.questions);
         let state = std::mem::take(&mut run.resumed.state);
         drop(guard);
-        let sealed = self.seal(state);
+        let sealed = self.config.seal(self.target.borrow(), state);
         Some(sealed.map(|state| Questions { questions, state }))
-    }
-
-    fn seal(&self, mut state: State) -> Result<String, RpcError> {
-        let config = &self.config;
-        state.rounds += 1;
-        let timeout = u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX);
-        state.expires = now().saturating_add(timeout);
-        if state.rounds > config.rounds {
-            return Err(self.failed(format!("it asks in more than {} rounds", config.rounds)));
-        }
-        let text = serde_json::to_vec(&state).map_err(|error| self.failed(error))?;
-        if text.len() > config.state_bytes {
-            let bound = config.state_bytes;
-            return Err(self.failed(format!("its answers so far take more than {bound} bytes")));
-        }
-        config
-            .key
-            .seal(&scope(&config.server, self.target.borrow()), text)
-            .map_err(|_| self.failed(NO_RANDOM_BYTES))
-    }
-
-    #[cold]
-    fn failed(&self, problem: impl std::fmt::Display) -> RpcError {
-        let target = self.target.name();
-        tracing::error!(target, %problem, "a function could not ask its client");
-        RpcError::internal(format!("`{target}` could not ask: {problem}"))
     }
 
     fn run(&self) -> std::sync::MutexGuard<'_, Option<Box<Run>>> {

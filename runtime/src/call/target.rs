@@ -36,6 +36,7 @@ impl From<CallTarget<'_>> for OwnedTarget {
 }
 
 impl OwnedTarget {
+    #[cfg(feature = "tower")]
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -1,3 +1,4 @@
+use super::words::MAX_LENGTH;
 use super::*;
 
 #[test]

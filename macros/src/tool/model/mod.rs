@@ -3,6 +3,7 @@
 //! Reading a function removes our own attributes from it, because rustc does not know them.
 
 mod input;
+mod kind;
 pub(crate) mod stream;
 pub(crate) mod task;
 mod tool;
@@ -21,45 +22,11 @@ use crate::signature::{Function, borrow_in, keyword_in, peel};
 
 use self::input::input;
 pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
+pub(crate) use self::kind::{Kind, Resource, TOOL_KEYS};
+use self::kind::{PROMPT_KEYS, RESOURCE_KEYS};
 use self::stream::Stream;
 pub(crate) use self::tool::{Hint, Tool};
-use self::uri::Uri;
 use super::parse::ImplBlock;
-
-/// The keys of a tool, on functions and methods.
-pub(crate) const TOOL_KEYS: [&str; 16] = [
-    "name",
-    "title",
-    "scope",
-    "read_only",
-    "destructive",
-    "idempotent",
-    "open_world",
-    "icons",
-    "meta",
-    "schema",
-    "blocking",
-    "stream",
-    "fold",
-    "timeout",
-    "max_concurrency",
-    "task",
-];
-
-const PROMPT_KEYS: [&str; 6] = ["name", "title", "scope", "icons", "meta", "blocking"];
-
-const RESOURCE_KEYS: [&str; 10] = [
-    "name",
-    "title",
-    "scope",
-    "mime_type",
-    "size",
-    "annotations",
-    "subscribable",
-    "icons",
-    "meta",
-    "blocking",
-];
 
 /// An `impl` block with tools, prompts or resources.
 pub(crate) struct Block {
@@ -91,24 +58,6 @@ pub(crate) struct Feature {
     pub(crate) deprecated: Option<Attribute>,
 }
 
-/// Kind of a feature, with the keys that only this kind has.
-pub(crate) enum Kind {
-    Tool(Box<Tool>),
-    Prompt,
-    Resource(Box<Resource>),
-}
-
-/// Keys that only resources have.
-pub(crate) struct Resource {
-    /// `None` after an error that has been reported.
-    pub(crate) uri: Option<Uri>,
-    pub(crate) mime_type: Option<LitStr>,
-    pub(crate) size: Option<Expr>,
-    pub(crate) annotations: Option<Expr>,
-    /// `true` if clients can subscribe to its changes.
-    pub(crate) subscribable: Option<Attr<bool>>,
-}
-
 /// Return type of a function, classified by its syntax.
 pub(crate) enum Output {
     Unit,
@@ -134,40 +83,6 @@ impl Block {
             instructions,
             scope,
             features,
-        }
-    }
-}
-
-impl Kind {
-    /// The noun for error messages.
-    pub(crate) fn noun(&self) -> &'static str {
-        match self {
-            Self::Tool(_) => "tool",
-            Self::Prompt => "prompt",
-            Self::Resource(_) => "resource",
-        }
-    }
-
-    pub(crate) fn tool(keys: &mut Keys, sink: &mut Sink) -> Self {
-        Self::Tool(Box::new(Tool::read(keys, sink)))
-    }
-
-    fn resource(uri: Option<LitStr>, keys: &mut Keys, sink: &mut Sink) -> Self {
-        Self::Resource(Box::new(Resource {
-            uri: uri.and_then(|literal| Uri::read(literal, sink)),
-            mime_type: keys.string("mime_type", sink),
-            size: keys.expr("size", sink),
-            annotations: keys.expr("annotations", sink),
-            subscribable: keys.flag("subscribable", sink),
-        }))
-    }
-
-    /// The keys of `#[arg]`. A variable of a URI is always present, so it has no default.
-    fn argument_keys(&self) -> &'static [&'static str] {
-        match self {
-            Self::Tool(_) => &["name", "default", "range", "length", "header"],
-            Self::Prompt => &["name", "default", "range", "length", "complete"],
-            Self::Resource(_) => &["name", "range", "length", "complete"],
         }
     }
 }

@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-#[cfg(feature = "validation")]
-use treenail_schema::Revision;
 use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, Tool, error_code};
 
 #[cfg(feature = "validation")]
-use crate::client::cache::validation::{CheckError, ExpectedOutput, Mismatch, RequestClock};
+use crate::client::cache::validation::RequestClock;
 use crate::client::cache::{McpClient, headers};
 use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
 use crate::client::typed::decode_output;
@@ -158,64 +156,6 @@ impl McpClient {
         self.refresh_tools().await?;
         let request = self.with_argument_headers(name, request).await?;
         request.finish().await
-    }
-
-    /// Returns the validator for the result of a call, if the tool is listed with an output schema.
-    #[cfg(feature = "validation")]
-    async fn expected_output(&self, name: &str) -> Result<Option<ExpectedOutput>, ClientError> {
-        // Earlier revisions have no output schemas.
-        let has_schemas = self.session().protocol_version() >= Revision::V2025_06_18;
-        let list = self.inner.lists.tools.latest().filter(|_| has_schemas);
-        match (&self.inner.validators, list) {
-            (Some(validators), Some(list)) => {
-                let limits = self.session().limits();
-                validators.expected_output(&list, name, limits).await
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Returns the result of a call if it matches the output schema of its tool.
-    #[cfg(feature = "validation")]
-    async fn check_result(
-        &self,
-        expected: ExpectedOutput,
-        result: CallToolResult,
-        clock: RequestClock,
-    ) -> Result<CallToolResult, ClientError> {
-        match expected.check(result, clock).await {
-            Ok(result) => Ok(result),
-            Err(CheckError::Failed(error)) => Err(error),
-            // Boxed, because this is rare and would enlarge the future of every call.
-            Err(CheckError::Mismatch(mismatch)) => {
-                Box::pin(self.check_again(*mismatch, clock)).await
-            }
-        }
-    }
-
-    /// Checks a result against the current schema, if the list of tools was out of date.
-    #[cfg(feature = "validation")]
-    async fn check_again(
-        &self,
-        mismatch: Mismatch,
-        clock: RequestClock,
-    ) -> Result<CallToolResult, ClientError> {
-        let name = &mismatch.tool.name;
-        let expected = match self.tool(name).await {
-            Ok(Some(tool)) if tool.output_schema != mismatch.tool.output_schema => {
-                self.expected_output(name).await?
-            }
-            Ok(None) => None,
-            Ok(Some(_)) | Err(_) => return Err(mismatch.into_error()),
-        };
-        let Some(expected) = expected else {
-            return Ok(mismatch.result);
-        };
-        let checked = expected.check(mismatch.result, clock.restart()).await;
-        checked.map_err(|error| match error {
-            CheckError::Mismatch(mismatch) => mismatch.into_error(),
-            CheckError::Failed(error) => error,
-        })
     }
 
     /// Calls a tool and decodes its output as a `T`: the structured content or, without any, the text, parsed as JSON

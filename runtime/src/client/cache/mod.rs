@@ -2,6 +2,8 @@
 
 mod builder;
 mod call;
+#[cfg(feature = "validation")]
+mod call_validation;
 mod fetch_lists;
 mod headers;
 mod list;

@@ -2,15 +2,16 @@
 
 mod batch;
 mod extension;
+mod feature;
 mod handshake;
 #[cfg(feature = "http-server")]
 mod http;
 mod observed;
+mod outgoing;
 mod places;
 mod request;
 
 use std::sync::Arc;
-use std::task::{self, Poll, ready};
 
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{Method, RequestId};
@@ -25,7 +26,7 @@ use crate::server::Server;
 use crate::server::observe::{ObservedTransport, SessionObservation};
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
-use crate::server::subscriptions::{Audience, Decision, Subscriber, Unreviewed};
+use crate::server::subscriptions::{Audience, Subscriber};
 use crate::wire::{
     Body, Envelope, Invalid, Message, RpcError, parse, parse_with_known_meta, quoted, write_error,
 };
@@ -178,70 +179,10 @@ impl Connection {
         handled
     }
 
-    /// Polls the next message to the peer that is not the response to a call: a message of a call in flight, or a notification
-    /// of a subscription. A message of a call belongs before all responses that become ready later.
-    ///
-    /// When the server closes, the responses to subscription requests are returned here: first the result, then a cancellation
-    /// notification. The latter is only for transports on which many requests share a stream.
-    pub fn poll_outgoing(&mut self, context: &mut task::Context<'_>) -> Poll<Vec<u8>> {
-        loop {
-            match ready!(self.poll_unreviewed(context)) {
-                Unreviewed::Message(message) => return Poll::Ready(message),
-                Unreviewed::Change(review) => {
-                    if let Some(message) = self.settle(review.decide()) {
-                        return Poll::Ready(message);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Polls as [`Connection::poll_outgoing`] does, for owners with a lock: the caller runs a review, which may run the user's
-    /// code, without it.
-    #[doc(hidden)]
-    pub fn poll_unreviewed(&mut self, context: &mut task::Context<'_>) -> Poll<Unreviewed> {
-        let (server, subscriber) = (&self.server, &mut self.subscriber);
-        if !self.calls_first {
-            if let Poll::Ready(message) = subscriber.poll_next(server, context) {
-                self.calls_first = true;
-                return Poll::Ready(message);
-            }
-        }
-        if let Poll::Ready(message) = self.outgoing.poll_next(context) {
-            self.calls_first = false;
-            return Poll::Ready(Unreviewed::Message(message));
-        }
-        if self.calls_first {
-            return subscriber.poll_next(server, context);
-        }
-        Poll::Pending
-    }
-
-    /// Applies the decision of a review. Returns the message that it has allowed.
-    #[doc(hidden)]
-    pub fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
-        self.subscriber.settle(decision)
-    }
-
-    /// Returns the next message of a call in flight, if there is one now.
-    pub fn next_outgoing(&mut self) -> Option<Vec<u8>> {
-        self.outgoing.next()
-    }
-
-    /// Returns `true` if calls wait for responses of the peer, which arrive as messages.
-    pub fn has_pending_requests(&self) -> bool {
-        self.outbox.requests().has_pending()
-    }
-
     /// Sets the number of calls that the next message may start. Default: no bound but that of the server. A message that starts
     /// more is [deferred](Handled::Deferred).
     pub fn set_call_capacity(&mut self, calls: usize) {
         self.room = calls;
-    }
-
-    /// Returns `true` while a `subscriptions/listen` of the peer is open: not cancelled, and without its result.
-    pub fn is_listening(&self) -> bool {
-        self.subscriber.is_listening()
     }
 
     /// Writes the error response to a message that was too long to be read.

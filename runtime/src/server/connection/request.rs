@@ -1,7 +1,5 @@
 //! One request: its peer, its route, and the handler that answers it.
 
-#[cfg(feature = "tower")]
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::task::{self, Poll, Waker};
 
@@ -11,21 +9,19 @@ use treenail_schema::{Method, ProgressToken};
 use super::Connection;
 use crate::call::{Call, CallTarget, progress_token};
 use crate::extension::is_task_method;
-use crate::extensions::{Extensions, Principal};
+use crate::extensions::Extensions;
 use crate::handler::PendingResult;
-use crate::request_id::{CallId, ReceivedId};
+use crate::request_id::CallId;
 use crate::result_writer::ResultWriter;
 use crate::revision::{Peer, read_log_level};
 use crate::scope::Access;
 use crate::server::Server;
 #[cfg(feature = "tower")]
-use crate::server::layer::{LayeredRequest, RequestService, is_layered};
-use crate::server::registry::{Route, Snapshot};
+use crate::server::layer::is_layered;
+use crate::server::registry::Snapshot;
 use crate::server::response::{PendingRequest, write_response};
 use crate::server::subscriptions::Audience;
 use crate::visibility::Caller;
-#[cfg(feature = "tower")]
-use crate::wire::Params;
 use crate::wire::{Envelope, RpcError, object, write_error, write_result};
 
 /// Outcome of a request: `None` if the response has been written.
@@ -148,103 +144,6 @@ impl Connection {
         #[cfg(not(feature = "tower"))]
         let envelope = Some(envelope);
         self.snapshot.view(&caller, envelope, &state.config)
-    }
-
-    /// Handles a request for a tool, a prompt, a resource, a completion, a list or the description of the server.
-    fn dispatch_feature(
-        &self,
-        id: &str,
-        (method, envelope): (Method, &Envelope<'_>),
-        (peer, view): (&Arc<Peer>, Option<&Arc<Snapshot>>),
-        out: &mut Vec<u8>,
-    ) -> Result<Outcome, RpcError> {
-        let snapshot = view.unwrap_or(&self.snapshot);
-        let params = &envelope.params;
-        check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
-        let (state, revision) = (&self.server.state, peer.revision());
-        #[cfg(feature = "tower")]
-        if let Some(layers) = state.layers.as_ref().filter(|_| is_layered(method)) {
-            return self.layered((layers, snapshot), id, (method, params, peer), out);
-        }
-        match snapshot.route(method, params, revision, &state.config)? {
-            Some(Route::Page(page)) => {
-                write_result(out, id, |out| out.extend_from_slice(&page));
-                Ok(None)
-            }
-            Some(Route::Function {
-                handler,
-                name,
-                arguments,
-            }) => {
-                let target = CallTarget {
-                    principal: self.extensions.get::<Principal>().map(Principal::as_str),
-                    method: Some(method),
-                    name: &name,
-                    arguments: arguments.as_deref(),
-                };
-                let resumed = if revision.is_modern() {
-                    state.elicit_config.resume(target, params)?
-                } else {
-                    None
-                };
-                let received = ReceivedId::new(id);
-                let call = Call {
-                    resumed: resumed.as_ref(),
-                    params: params.text,
-                    ..self.call(peer, CallId::Received(&received), target, params.meta)
-                };
-                Ok(self.poll_once(&**handler, &call, out))
-            }
-            // Extensions have the methods that only one revision has in its core.
-            None => self.dispatch_extension(id, envelope, peer, out),
-        }
-    }
-
-    /// Passes a request to the layers of the server.
-    #[cfg(feature = "tower")]
-    fn layered(
-        &self,
-        (layers, snapshot): (&RequestService, &Arc<Snapshot>),
-        id: &str,
-        (method, params, peer): (Method, &Params<'_>, &Arc<Peer>),
-        out: &mut Vec<u8>,
-    ) -> Result<Outcome, RpcError> {
-        let (state, revision) = (&self.server.state, peer.revision());
-        let route = snapshot.route(method, params, revision, &state.config);
-        // If there is no such target, the innermost service finds that out again: layers see the request too.
-        let (name, arguments, exists) = match route {
-            Ok(Some(Route::Function {
-                name, arguments, ..
-            })) => (name, arguments, true),
-            Ok(_) => (Cow::Borrowed(""), None, false),
-            Err(_) => (
-                params.target(method),
-                params.arguments.map(Cow::Borrowed),
-                false,
-            ),
-        };
-        let target = CallTarget {
-            principal: self.extensions.get::<Principal>().map(Principal::as_str),
-            method: Some(method),
-            name: &name,
-            arguments: arguments.as_deref(),
-        };
-        let resumed = if exists && revision.is_modern() {
-            state.elicit_config.resume(target, params)?
-        } else {
-            None
-        };
-        let received = ReceivedId::new(id);
-        let call = self.call(peer, CallId::Received(&received), target, params.meta);
-        let call = Call {
-            resumed: resumed.as_ref(),
-            ..call
-        };
-        let params = params.text.unwrap_or("{}");
-        let start = |call: &Call<'_>, _: &mut ResultWriter<'_>| {
-            Ok(Some(LayeredRequest::start(layers, snapshot, params, call)))
-        };
-        Ok(self.poll_once(&start, &call, out))
     }
 
     /// Makes the call of a request.

@@ -4,6 +4,7 @@
 //! the subscriptions that include them. The connection writes a notification for each mark when its peer accepts one. The memory
 //! for a peer that reads nothing is therefore bounded by its subscriptions, and no change is lost.
 
+mod admission;
 mod history;
 mod hub;
 mod listener;

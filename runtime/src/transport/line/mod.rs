@@ -6,107 +6,26 @@
 mod backlog;
 mod calls;
 mod capacity;
+mod lines;
 mod output;
+mod serve;
 
-use std::future::{Future as _, poll_fn};
-use std::io::{self, ErrorKind};
-use std::pin::{Pin, pin};
+use std::future::Future as _;
+use std::io;
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
-use treenail_schema::RequestId;
 
 use crate::deadline;
-use crate::error::Result;
 use crate::limits::Limits;
-use crate::server::{Connection, Handled, Server};
+use crate::server::Connection;
 use crate::transport::line::backlog::Backlog;
 use crate::transport::line::calls::CallTasks;
 use crate::transport::line::capacity::PermitFuture;
 use crate::transport::line::output::Output;
-use crate::wire::{Frame, LineBuffer};
-
-impl Server {
-    /// Serves one peer over a pair of byte streams, one message per line, until its input ends or the server
-    /// [closes](Server::close).
-    ///
-    /// It then finishes the calls in flight, within [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout), and writes
-    /// their responses. It must run on a tokio runtime with time enabled.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future stops the calls in flight.
-    pub async fn serve<R, W>(&self, reader: R, writer: W) -> Result<()>
-    where
-        R: AsyncRead + Unpin,
-        W: AsyncWrite + Unpin,
-    {
-        self.connect().serve(reader, writer).await
-    }
-}
-
-impl Connection {
-    /// Serves the peer of this connection over a pair of byte streams, like [`Server::serve`].
-    ///
-    /// Use it for a peer that is authenticated before its first message:
-    ///
-    /// ```
-    /// use tokio::io::{AsyncRead, AsyncWrite};
-    /// use treenail::Server;
-    /// use treenail::context::Principal;
-    ///
-    /// async fn accept<S: AsyncRead + AsyncWrite>(server: &Server, user: String, stream: S) -> treenail::Result<()> {
-    ///     let mut connection = server.connect();
-    ///     connection.extensions_mut().insert(Principal::new(user));
-    ///     let (reader, writer) = tokio::io::split(stream);
-    ///     connection.serve(reader, writer).await
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
-    ///
-    /// # Cancellation
-    ///
-    /// Dropping the future stops the calls in flight.
-    pub async fn serve<R, W>(self, reader: R, writer: W) -> Result<()>
-    where
-        R: AsyncRead + Unpin,
-        W: AsyncWrite + Unpin,
-    {
-        let server = self.server().clone();
-        let mut closed = pin!(server.closed());
-        let mut driver = LineDriver::new(self, reader, writer);
-        let ended = poll_fn(|context| {
-            loop {
-                let polled = driver.poll(context);
-                let is_open = polled.is_pending() && !driver.input.ended;
-                if !(is_open && closed.as_mut().poll(context).is_ready()) {
-                    return polled;
-                }
-            }
-        });
-        let ended = ended.await;
-        match ended {
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
-                ) =>
-            {
-                tracing::debug!(%error, "the peer has disconnected");
-                Ok(())
-            }
-            other => Ok(other?),
-        }
-    }
-}
+use crate::wire::LineBuffer;
 
 /// State machine of one connection.
 struct LineDriver<R, W> {
@@ -204,99 +123,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         progress
     }
 
-    /// Inserts outgoing messages before the output from `start`, which may be the response of the call that sent them.
-    fn insert_outgoing_at(&mut self, start: usize) {
-        if let Some(message) = self.connection.next_outgoing() {
-            let response = self.output.bytes.split_off(start);
-            self.output.push_line(&message);
-            self.send_outgoing();
-            self.output.bytes.extend_from_slice(&response);
-        }
-    }
-
     fn send_outgoing(&mut self) {
         while let Some(message) = self.connection.next_outgoing() {
             self.output.push_line(&message);
-        }
-    }
-
-    /// Handles the backlog, and then the lines in the buffer.
-    fn handle_lines(&mut self) -> bool {
-        let mut progress = self.release_backlog();
-        while self.can_accept_input() {
-            // Calls start in the order of their messages.
-            let capacity = if self.backlog.is_empty() {
-                self.call_capacity()
-            } else {
-                0
-            };
-            let frame = match self.input.lines.next_frame() {
-                Some(frame) => Some(frame),
-                None if self.input.ended && !self.input.drained => {
-                    self.input.drained = true;
-                    self.input.lines.last()
-                }
-                None => break,
-            };
-            progress = true;
-            let Some(frame) = frame else { break };
-            self.connection.set_call_capacity(capacity);
-            self.connection.set_busy(self.calls.in_flight() > 0);
-            let out = &mut self.output;
-            let start = out.bytes.len();
-            let handled = match frame {
-                Frame::Line(line) => match self.connection.handle_message(line, &mut out.bytes) {
-                    Handled::Deferred(_) if self.backlog.is_full() => {
-                        self.connection.reject_over_capacity(line, &mut out.bytes);
-                        Handled::Complete
-                    }
-                    Handled::Deferred(id) => {
-                        self.backlog.push_back(id, line);
-                        Handled::Complete
-                    }
-                    other => other,
-                },
-                Frame::TooLong { .. } => {
-                    self.connection.reject_oversized(&mut out.bytes);
-                    Handled::Complete
-                }
-            };
-            self.finish_message(start, handled);
-        }
-        progress
-    }
-
-    /// Cancels a call, or a deferred one.
-    fn cancel(&mut self, id: &RequestId) {
-        self.calls.cancel(id);
-        self.backlog.cancel(id);
-        if self.backlog.is_empty() {
-            self.release_permits();
-        }
-    }
-
-    /// Releases the call permits for the first message of the backlog, which is gone.
-    fn release_permits(&mut self) {
-        self.permits = None;
-        self.connection.set_places(None);
-    }
-
-    /// Completes the handling of a message, whose output starts at `start`.
-    fn finish_message(&mut self, start: usize, handled: Handled) {
-        self.output.end_line(start);
-        self.insert_outgoing_at(start);
-        for id in self.connection.take_cancelled() {
-            self.cancel(&id);
-        }
-        match handled {
-            Handled::Complete | Handled::Deferred(_) => {}
-            Handled::Pending(response) => self.calls.spawn_call(response),
-            Handled::Cancelled(id) => self.cancel(&id),
-            Handled::Restarted => {
-                self.calls = CallTasks::default();
-                self.backlog = Backlog::new(self.limits.backlog_bytes);
-                self.release_permits();
-            }
         }
     }
 

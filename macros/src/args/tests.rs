@@ -1,0 +1,27 @@
+use super::suggestion::nearest;
+
+#[test]
+fn suggestion_is_the_nearest_key_or_none() {
+    let known = [
+        "name",
+        "title",
+        "read_only",
+        "crate",
+        "range",
+        "max_concurrency",
+        "subscribable",
+    ];
+    for (key, expected) in [
+        ("titel", Some("title")),
+        ("readonly", Some("read_only")),
+        ("nam", Some("name")),
+        ("rnage", Some("range")),
+        ("readOnly", Some("read_only")),
+        ("concurrency", Some("max_concurrency")),
+        ("subscribe", Some("subscribable")),
+        ("namespace", None),
+        ("x", None),
+    ] {
+        assert_eq!(nearest(key, &known), expected, "{key}");
+    }
+}

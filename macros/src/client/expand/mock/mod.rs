@@ -1,0 +1,245 @@
+//! The mock: a server half with answers from a test.
+
+mod answer;
+mod missing;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+use crate::krate::Krate;
+use crate::tool::expand::allow_deprecated;
+use crate::tool::model::Input;
+
+use self::answer::{answer, setter};
+use self::missing::mocked;
+use super::super::model::{Contract, Entry, Parameter, Part};
+use super::super::parse::Trait;
+use super::client::arguments;
+
+/// Expands to
+/// ```text
+/// pub struct MockWeatherApi {
+///     mcp_calls: ::treenail::__private_0_1_0::MockCalls,
+///     forecast: Option<Arc<dyn Fn(String) -> Result<Forecast, E> + Send + Sync>>,
+///     …
+/// }
+/// impl MockWeatherApi { pub fn new() …; pub fn on_forecast(…) …; pub fn calls(&self) …; pub async fn client(&self) … }
+/// impl WeatherApi for MockWeatherApi { … }
+/// impl ::treenail::server::Mount for MockWeatherApi { … }
+/// ```
+pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
+    let inherent = inherent(krate, contract, item);
+    let (cfg, ident) = (item.cfg(), &item.ident);
+    let mock = format_ident!("Mock{ident}");
+    let methods = contract
+        .methods
+        .iter()
+        .map(|entry| method(krate, entry, &mock));
+    let mount = mount(krate, item, &mock);
+    let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
+    let cfg: Vec<_> = cfg.collect();
+    quote! {
+        #inherent
+
+        #(#cfg)*
+        #[automatically_derived]
+        #allow
+        impl #ident for #mock {
+            #(#methods)*
+        }
+
+        #mount
+    }
+}
+
+/// The mock as a server half. Expands to
+/// ```text
+/// impl ::treenail::server::Mount for MockWeatherApi { … }
+/// ```
+fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
+    let (cfg, of) = (item.cfg(), &item.ident);
+    quote! {
+        #(#cfg)*
+        #[automatically_derived]
+        impl #krate::server::Mount for #mock {
+            const NAMESPACE: &'static str = <Self as #of>::MCP_CONTRACT.namespace;
+            const INSTRUCTIONS: &'static str = <Self as #of>::MCP_CONTRACT.instructions;
+
+            fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {
+                #krate::__private_0_1_0::fail_without_answer((<Self as #of>::MCP_CONTRACT.tools)())
+            }
+        }
+    }
+}
+
+/// The type and its inherent methods.
+pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
+    let (vis, ident) = (&item.visibility, &item.ident);
+    let mock = format_ident!("Mock{ident}");
+    let fields = contract.methods.iter().map(|entry| field(krate, entry));
+    let initializers = contract
+        .methods
+        .iter()
+        .map(|entry| initializer(krate, entry));
+    let setters = contract
+        .methods
+        .iter()
+        .map(|entry| setter(krate, entry, item));
+    let connect = connect(krate, contract, item);
+    let mocked = mocked(krate, contract, item, &mock);
+    let name = mock.to_string();
+    let doc = format!(
+        "Mock of [`{ident}`] for tests, with the answers that the `on_…` methods set. Clones share the list of recorded \
+        calls."
+    );
+    let cfg: Vec<_> = item.cfg().collect();
+    quote! {
+        #(#cfg)*
+        #[doc = #doc]
+        #[derive(::core::clone::Clone)]
+        #[allow(dead_code, clippy::type_complexity, reason = "a crate may not use all of it")]
+        #vis struct #mock {
+            mcp_calls: #krate::__private_0_1_0::MockCalls,
+            #(#fields)*
+        }
+
+        #(#cfg)*
+        #[allow(
+            dead_code,
+            clippy::new_without_default,
+            clippy::type_complexity,
+            reason = "a crate may not use all of it"
+        )]
+        impl #mock {
+            /// Creates a mock without answers. A call without an answer panics; through a server, the caller gets the reason.
+            #[must_use]
+            #vis fn new() -> Self {
+                Self {
+                    mcp_calls: #krate::__private_0_1_0::MockCalls::new(),
+                    #(#initializers)*
+                }
+            }
+
+            /// The recorded calls, oldest first. The mock of a namespace records its own calls.
+            #[must_use]
+            #vis fn calls(&self) -> ::std::vec::Vec<#krate::client::MockCall> {
+                self.mcp_calls.all()
+            }
+
+            #connect
+            #(#setters)*
+        }
+
+        #(#cfg)*
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #mock {
+            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                formatter.debug_struct(#name).field("calls", &self.mcp_calls).finish_non_exhaustive()
+            }
+        }
+
+        #mocked
+    }
+}
+
+/// Emits the function that connects a client with a server of the mock.
+fn connect(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
+    let (vis, client) = (&item.visibility, format_ident!("{}Client", item.ident));
+    (!contract.methods.is_empty()).then(|| {
+        quote! {
+            /// Connects a client of the trait to an in-memory server with this mock.
+            ///
+            /// # Errors
+            ///
+            /// Fails if the server cannot be built because of a name or a default in the trait.
+            #vis async fn client(&self) -> #krate::Result<#client> {
+                let client = #krate::__private_0_1_0::connect(::core::clone::Clone::clone(self)).await?;
+                ::core::result::Result::Ok(#client::new(&client))
+            }
+        }
+    })
+}
+
+/// The mock of a part's trait, found through its client, so that a trait that is not a contract causes only one error.
+fn mock_of(krate: &Krate, part: &Part) -> TokenStream {
+    let client = part.client();
+    quote_spanned!(client.span()=> <#client as #krate::__private_0_1_0::ClientOf>::Mock)
+}
+
+fn field(krate: &Krate, entry: &Entry) -> TokenStream {
+    let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
+    let ty = match entry {
+        Entry::Tool(tool) => {
+            let answer = answer(krate, tool);
+            quote!(::core::option::Option<::std::sync::Arc<#answer>>)
+        }
+        Entry::Part(part) => {
+            let mock = mock_of(krate, part);
+            quote!(#mock)
+        }
+    };
+    quote!(#(#cfg)* #ident: #ty,)
+}
+
+fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
+    let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
+    let value = match entry {
+        Entry::Tool(_) => quote!(::core::option::Option::None),
+        Entry::Part(_) => quote!(#krate::__private_0_1_0::Mocked::empty()),
+    };
+    quote!(#(#cfg)* #ident: #value,)
+}
+
+/// A method of the trait.
+fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
+    let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
+    let tool = match entry {
+        Entry::Part(part) => {
+            let (of, ty) = (mock_of(krate, part), part.type_ident());
+            return quote! {
+                #(#cfg)*
+                type #ty = #of;
+
+                #(#cfg)*
+                fn #ident(&self) -> &Self::#ty {
+                    &self.#ident
+                }
+            };
+        }
+        Entry::Tool(tool) => tool,
+    };
+    let mut given = tool.parameters.iter();
+    let inputs = tool.feature.inputs.iter().map(|input| match input {
+        Input::Call(call) => {
+            let ty = &call.ty;
+            quote!(_: #ty)
+        }
+        Input::Argument(_) => {
+            let parameter = given
+                .next()
+                .map(|Parameter { ident, ty, .. }| quote!(#ident: #ty));
+            quote!(#parameter)
+        }
+    });
+    let signature = &tool.feature.signature;
+    let (asyncness, output) = (&signature.asyncness, &signature.output);
+    let (name, mock, method) = (
+        &tool.feature.name.text,
+        mock.to_string(),
+        ident.unraw().to_string(),
+    );
+    let names = tool.parameters.iter().map(|parameter| &parameter.ident);
+    let arguments = arguments(krate, &tool.parameters);
+    quote! {
+        #(#cfg)*
+        #asyncness fn #ident(&self, #(#inputs),*) #output {
+            self.mcp_calls.record(#name, &#arguments);
+            match &self.#ident {
+                ::core::option::Option::Some(__answer) => __answer(#(#names),*),
+                ::core::option::Option::None => #krate::__private_0_1_0::panic_without_answer(#mock, #method),
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Rules for the parameters of a function.
+
+use quote::ToTokens;
+
+use crate::diag::Sink;
+use crate::signature::borrow_in;
+use crate::tool::model::{Argument, Feature, is_method};
+use crate::tool::parse::{ImplBlock, Member};
+
+/// Maximum number of arguments. The runtime implements its traits for tuples up to this size.
+const MAX_ARGUMENTS: usize = 16;
+
+/// At most one parameter is a shared reference: the context of the call.
+pub(super) fn one_context(feature: &Feature, sink: &mut Sink) {
+    for (index, input) in feature.call_inputs().enumerate() {
+        if input.ty.mutability.is_some() {
+            let noun = feature.kind.noun();
+            sink.error(
+                &input.ty,
+                format!("a {noun} can't borrow mutably; take arguments by value"),
+            );
+        } else if index > 0 {
+            let noun = feature.kind.noun();
+            sink.error(
+                &input.ty,
+                format!(
+                    "a {noun} takes one reference, to its context; take arguments by value, like \
+                     `String` for `&str`"
+                ),
+            );
+        } else if let Some(arg) = &input.arg {
+            sink.error(
+                arg,
+                "`#[arg]` on a borrowed parameter, which is not an argument; remove it",
+            );
+        }
+    }
+}
+
+/// A function has at most [`MAX_ARGUMENTS`] arguments.
+pub(super) fn argument_count(feature: &Feature, sink: &mut Sink) {
+    let count = feature.arguments().count();
+    if let Some(argument) = feature.arguments().nth(MAX_ARGUMENTS) {
+        sink.error(
+            &argument.name.tokens,
+            format!("{count} arguments; the maximum is {MAX_ARGUMENTS}; group them in a struct"),
+        );
+    }
+}
+
+/// An argument does not borrow, since it outlives the message that contains it.
+pub(super) fn owned_argument(argument: &Argument, sink: &mut Sink) {
+    if let Some(token) = borrow_in(argument.ty.to_token_stream()) {
+        sink.error(
+            token,
+            "arguments are owned; write `String` for `&str`, `Vec<T>` for `&[T]`",
+        );
+    }
+}
+
+/// A completer written `Self::name` takes `&self`. Only functions in the same block can be checked.
+pub(super) fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
+    for path in feature.arguments().filter_map(|it| it.complete.as_ref()) {
+        let name = path.segments.last().map(|segment| &segment.ident);
+        let mut functions = item.members.iter().filter_map(|member| match member {
+            Member::Function(function) => Some(&function.signature),
+            Member::Other(_) => None,
+        });
+        let found = functions.find(|signature| name == Some(&signature.ident));
+        if is_method(path) && found.is_some_and(|signature| signature.receiver().is_none()) {
+            sink.error(
+                path,
+                "this function takes no `&self`; add it, or move the function out of the block",
+            );
+        }
+    }
+}

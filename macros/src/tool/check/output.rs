@@ -1,0 +1,47 @@
+//! Rules for the output of a function.
+
+use quote::ToTokens;
+
+use crate::diag::Sink;
+use crate::signature::{borrow_in, keyword_in};
+use crate::tool::model::{Feature, Kind, Output};
+
+/// A prompt or a resource has an output.
+pub(super) fn has_output(feature: &Feature, sink: &mut Sink) {
+    if let (Kind::Prompt | Kind::Resource(_), Output::Unit) = (&feature.kind, &feature.output) {
+        let noun = feature.kind.noun();
+        sink.error(
+            &feature.signature.ident,
+            format!("a {noun} needs an output; write a return type, like `-> String`"),
+        );
+    }
+}
+
+/// The output does not borrow. A plain reference is allowed, since its target can be cloned.
+pub(super) fn owned_output(feature: &Feature, sink: &mut Sink) {
+    let (Output::Named(ty) | Output::Borrowed(ty)) = &feature.output else {
+        return;
+    };
+    if let Some(token) = borrow_in(ty.to_token_stream()) {
+        sink.error(
+            token,
+            "the output borrows here; return an owned type, like `String` for `&str`",
+        );
+    }
+}
+
+/// An `impl Trait` output does not borrow from the references that the function takes. Without `use<…>` such a type
+/// captures all lifetimes in scope.
+pub(super) fn free_opaque_output(feature: &Feature, sink: &mut Sink) {
+    let Output::Opaque(ty) = &feature.output else {
+        return;
+    };
+    let ty = ty.to_token_stream();
+    let borrows = feature.signature.receiver().is_some() || feature.call_inputs().next().is_some();
+    if borrows && keyword_in(ty.clone(), "use").is_none() {
+        sink.error(
+            keyword_in(ty, "impl"),
+            "`impl Trait` borrows from the references before it; write `impl Trait + use<>`",
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! Validation of the result of a call against the output schema of its tool.
+
+use treenail_schema::{CallToolResult, Revision};
+
+use crate::client::ClientError;
+use crate::client::cache::McpClient;
+use crate::client::cache::validation::{CheckError, ExpectedOutput, Mismatch, RequestClock};
+
+impl McpClient {
+    /// Returns the validator for the result of a call, if the tool is listed with an output schema.
+    pub(super) async fn expected_output(
+        &self,
+        name: &str,
+    ) -> Result<Option<ExpectedOutput>, ClientError> {
+        // Earlier revisions have no output schemas.
+        let has_schemas = self.session().protocol_version() >= Revision::V2025_06_18;
+        let list = self.inner.lists.tools.latest().filter(|_| has_schemas);
+        match (&self.inner.validators, list) {
+            (Some(validators), Some(list)) => {
+                let limits = self.session().limits();
+                validators.expected_output(&list, name, limits).await
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the result of a call if it matches the output schema of its tool.
+    pub(super) async fn check_result(
+        &self,
+        expected: ExpectedOutput,
+        result: CallToolResult,
+        clock: RequestClock,
+    ) -> Result<CallToolResult, ClientError> {
+        match expected.check(result, clock).await {
+            Ok(result) => Ok(result),
+            Err(CheckError::Failed(error)) => Err(error),
+            // Boxed, because this is rare and would enlarge the future of every call.
+            Err(CheckError::Mismatch(mismatch)) => {
+                Box::pin(self.check_again(*mismatch, clock)).await
+            }
+        }
+    }
+
+    /// Checks a result against the current schema, if the list of tools was out of date.
+    async fn check_again(
+        &self,
+        mismatch: Mismatch,
+        clock: RequestClock,
+    ) -> Result<CallToolResult, ClientError> {
+        let name = &mismatch.tool.name;
+        let expected = match self.tool(name).await {
+            Ok(Some(tool)) if tool.output_schema != mismatch.tool.output_schema => {
+                self.expected_output(name).await?
+            }
+            Ok(None) => None,
+            Ok(Some(_)) | Err(_) => return Err(mismatch.into_error()),
+        };
+        let Some(expected) = expected else {
+            return Ok(mismatch.result);
+        };
+        let checked = expected.check(mismatch.result, clock.restart()).await;
+        checked.map_err(|error| match error {
+            CheckError::Mismatch(mismatch) => mismatch.into_error(),
+            CheckError::Failed(error) => error,
+        })
+    }
+}

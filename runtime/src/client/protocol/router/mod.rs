@@ -1,0 +1,248 @@
+//! Routing of notifications and requests of the server.
+
+mod notifications;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::task::AbortHandle;
+use treenail_schema::ProgressNotificationParams;
+
+use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotification};
+use crate::client::protocol::changes::Changes;
+use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
+use crate::client::protocol::queue::Queue;
+use crate::client::protocol::task_driver::relate_answer;
+use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
+use crate::log_throttle::LogThrottle;
+use crate::wire::RpcError;
+
+/// Callback for the progress of one request.
+pub(super) type ProgressSink = Arc<dyn Fn(ProgressNotificationParams) + Send + Sync>;
+
+/// Routes notifications and requests of the server to their receivers.
+pub(super) struct Router {
+    itself: Weak<Self>,
+    pub(super) handler: Arc<CheckedHandler>,
+    pub(super) changes: Changes,
+    limits: ClientLimits,
+    /// True for a modern server, which must not send requests.
+    modern: AtomicBool,
+    progress: Mutex<HashMap<i64, ProgressSink>>,
+    subscriptions: Mutex<BTreeMap<i64, Arc<Queue<Arc<ServerNotification>>>>>,
+    broadcast: Broadcast,
+    /// The requests of the server that are being answered, by the JSON text of their id.
+    open_requests: Mutex<BTreeMap<Box<str>, OpenRequest>>,
+    /// Rate limit for warnings about requests of a modern server.
+    warnings: LogThrottle,
+}
+
+struct OpenRequest {
+    responder: Responder,
+    /// The task that answers; `None` until it has been spawned.
+    task: Option<AbortHandle>,
+}
+
+impl Router {
+    /// Creates a router for the incoming messages of `session`.
+    pub(super) fn listen_to(
+        session: &dyn Session,
+        handler: Arc<CheckedHandler>,
+        limits: ClientLimits,
+    ) -> Arc<Self> {
+        let router = Arc::new_cyclic(|itself| Self {
+            itself: Weak::clone(itself),
+            handler,
+            changes: Changes::default(),
+            limits,
+            modern: AtomicBool::new(false),
+            progress: Mutex::default(),
+            subscriptions: Mutex::default(),
+            broadcast: Broadcast::default(),
+            open_requests: Mutex::default(),
+            warnings: LogThrottle::default(),
+        });
+        session.listen(Arc::clone(&router) as Arc<_>);
+        router
+    }
+
+    pub(super) fn set_modern(&self, modern: bool) {
+        self.modern.store(modern, Ordering::Release);
+    }
+
+    fn is_modern(&self) -> bool {
+        self.modern.load(Ordering::Acquire)
+    }
+
+    /// Passes progress with this token to `sink` until the guard is dropped.
+    pub(super) fn on_progress(self: &Arc<Self>, token: i64, sink: ProgressSink) -> Registration {
+        lock(&self.progress).insert(token, sink);
+        let router = Arc::clone(self);
+        Registration(Box::new(move || {
+            drop(lock(&router.progress).remove(&token));
+        }))
+    }
+
+    /// Queues the notifications of a subscription until the guard is dropped.
+    pub(super) fn on_subscription(
+        self: &Arc<Self>,
+        id: i64,
+    ) -> (Arc<Queue<Arc<ServerNotification>>>, Registration) {
+        let queue = Queue::new(&self.limits);
+        lock(&self.subscriptions).insert(id, Arc::clone(&queue));
+        let router = Arc::clone(self);
+        let remove = move || drop(lock(&router.subscriptions).remove(&id));
+        (queue, Registration(Box::new(remove)))
+    }
+
+    pub(super) fn notifications(&self) -> Notifications {
+        self.broadcast.subscribe(&self.limits)
+    }
+
+    /// Answers a request of the server in a separate task.
+    fn spawn_answer(&self, request: IncomingRequest<'_>) {
+        let max_bytes = self.limits.decoded_bytes;
+        let input = match parse_input_request(request.method, request.params, max_bytes) {
+            Ok(input) => input,
+            Err(error) => return request.responder.respond(Err(error)),
+        };
+        let Some(router) = self.itself.upgrade() else {
+            return;
+        };
+        let id: Box<str> = request.id.into();
+        let mut open = lock(&self.open_requests);
+        if open.len() >= self.limits.pending_server_requests || open.contains_key(&id) {
+            let error = RpcError::internal("too many requests of the server are open");
+            drop(open);
+            return request.responder.respond(Err(error));
+        }
+        let responder = request.responder;
+        let params = request.params.to_owned();
+        open.insert(
+            id.clone(),
+            OpenRequest {
+                responder,
+                task: None,
+            },
+        );
+        drop(open);
+        let task = tokio::spawn({
+            let id = id.clone();
+            async move {
+                let answer = router.handler.answer(input).await;
+                let answer = answer.map(|answer| relate_answer(&params, answer));
+                let open = lock(&router.open_requests).remove(&id);
+                if let Some(open) = open {
+                    open.responder.respond(answer);
+                }
+            }
+        });
+        if let Some(open) = lock(&self.open_requests).get_mut(&id) {
+            open.task = Some(task.abort_handle());
+        }
+    }
+
+    /// Cancels the answer to a request of the server, or ends a subscription that the server has cancelled.
+    fn cancel(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            request_id: &'a RawValue,
+        }
+
+        let Ok(cancelled) = serde_json::from_str::<Cancelled<'_>>(params) else {
+            return;
+        };
+        let id = cancelled.request_id.get();
+        // Only legacy servers send requests, and only modern ones have subscriptions.
+        if let Some(id) = id.parse().ok().filter(|_| self.is_modern()) {
+            let subscription = lock(&self.subscriptions).remove(&id);
+            if let Some(subscription) = subscription {
+                subscription.cancel();
+            }
+            return;
+        }
+        let open = lock(&self.open_requests).remove(id);
+        if let Some(open) = open {
+            open.responder.discard();
+            if let Some(task) = open.task {
+                task.abort();
+            }
+        }
+    }
+}
+
+impl IncomingHandler for Router {
+    fn notification(&self, method: &str, params: &str) {
+        match method {
+            "notifications/progress" => self.deliver_progress(params),
+            "notifications/cancelled" => self.cancel(params),
+            _ => self.changes.note_change(method),
+        }
+        self.publish(method, params);
+    }
+
+    fn missed_notifications(&self) {
+        self.changes.note_all();
+    }
+
+    fn request(&self, request: IncomingRequest<'_>) {
+        if self.is_modern() {
+            // Modern clients never send answers.
+            if self.warnings.is_due() {
+                tracing::warn!(
+                    "ignored a request of the server, which its modern revision does not allow"
+                );
+            }
+            return request.responder.discard();
+        }
+        match request.method {
+            "ping" => request.responder.respond(Ok("{}".to_owned())),
+            _ => self.spawn_answer(request),
+        }
+    }
+
+    fn closed(&self) {
+        self.changes.closed.store(true, Ordering::Release);
+        self.changes.changed.notify_waiters();
+        self.broadcast.close();
+        for (_, subscription) in std::mem::take(&mut *lock(&self.subscriptions)) {
+            subscription.close();
+        }
+        for (_, open) in std::mem::take(&mut *lock(&self.open_requests)) {
+            open.responder.discard();
+            if let Some(task) = open.task {
+                task.abort();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Router {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Router").finish_non_exhaustive()
+    }
+}
+
+/// Guard of a registered receiver, which is removed when the guard is dropped.
+pub(super) struct Registration(Box<dyn Fn() + Send + Sync>);
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Registration")
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

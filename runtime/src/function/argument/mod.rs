@@ -1,0 +1,235 @@
+//! A single argument of a function: its schema, and the conversion from JSON to a Rust value.
+
+mod list;
+
+use std::fmt;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use treenail_schema::internal::read_scalar;
+
+pub use self::list::ArgumentList;
+use crate::attribute_value::DefaultValue;
+use crate::function::argument_error::{Fault, Problem};
+use crate::function::bounds::Check;
+use crate::function::schema::{Direction, drop_null};
+use crate::function::type_schema::schema_for;
+
+/// A type that can be an argument of a tool: owned, deserializable from JSON, and with a JSON schema.
+///
+/// Implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
+/// derives both. A type that can be deserialized from a missing value, such as `Option<T>`, makes the argument
+/// optional.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "an argument needs `Deserialize` and `JsonSchema`",
+    note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
+)]
+pub trait ToolArgument: Sized {
+    /// Returns the schema and the conversion of the argument called `name`.
+    fn argument(name: &'static str) -> Argument<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {
+    fn argument(name: &'static str) -> Argument<Self> {
+        Argument::new(name, read_scalar, |name, text| {
+            let json = &mut serde_json::Deserializer::from_str(text);
+            let located = serde_path_to_error::deserialize::<_, T>(json).err();
+            located.map(|error| Problem::from_path_error(name, text, &error))
+        })
+    }
+}
+
+/// One argument of a function, as `#[mcp_tool]` declares it.
+///
+/// Stores the operations on `T` as functions, so only the constructor needs trait bounds on `T`.
+pub struct Argument<T> {
+    name: &'static str,
+    description: &'static str,
+    schema: fn(&mut SchemaGenerator) -> Value,
+    read: fn(&str) -> Option<T>,
+    /// Parses the value again and explains the failure. The parameters are the name of the argument and its JSON.
+    explain: fn(&str, &str) -> Option<Problem>,
+    missing_value: fn() -> Option<T>,
+    default: Option<DefaultValue<T>>,
+    checks: Vec<Check<T>>,
+}
+
+impl<T> fmt::Debug for Argument<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Argument")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Argument<T> {
+    /// Creates an argument; `read` parses its JSON.
+    pub(crate) fn new(
+        name: &'static str,
+        read: fn(&str) -> Option<T>,
+        explain: fn(&str, &str) -> Option<Problem>,
+    ) -> Self
+    where
+        T: DeserializeOwned + JsonSchema,
+    {
+        Self {
+            name,
+            description: "",
+            schema: schema_for::<T>,
+            read,
+            explain,
+            missing_value: value_if_missing::<T>,
+            default: None,
+            checks: Vec::new(),
+        }
+    }
+
+    /// Sets the description of the argument.
+    #[must_use]
+    pub fn description(mut self, description: &'static str) -> Self {
+        self.description = description;
+        self
+    }
+
+    /// Makes the argument optional, with this value if it is missing. It is the value of `null` too, unless the type accepts
+    /// that, as `Option` does.
+    #[must_use]
+    pub fn default(mut self, default: DefaultValue<T>) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Accepts only values for which `check` holds.
+    #[must_use]
+    pub fn check(mut self, check: Check<T>) -> Self {
+        self.checks.push(check);
+        self
+    }
+
+    /// Returns whether the argument is optional.
+    fn is_optional(&self) -> bool {
+        self.default.is_some() || (self.missing_value)().is_some()
+    }
+
+    /// Returns the schema of the argument, as a property of the input schema.
+    fn property(&self, generator: &mut SchemaGenerator) -> Result<Value, String> {
+        let mut property = (self.schema)(generator);
+        Direction::Input.tidy(&mut property);
+        let default = self.json_default()?;
+        // `Option<T>` also allows null. If omitting the argument means the same, it is dropped: hosts accept that schema.
+        let null_differs = default.is_some() && (self.read)("null").is_some();
+        if self.is_optional() && !null_differs {
+            drop_null(&mut property);
+        }
+        if let Value::Object(property) = &mut property {
+            if !self.description.is_empty() {
+                property.insert("description".to_owned(), self.description.into());
+            }
+            for check in &self.checks {
+                for (keyword, bound) in check.keywords() {
+                    property.insert((*keyword).to_owned(), bound.clone());
+                }
+            }
+            if let Some(default) = default {
+                property.insert("default".to_owned(), default);
+            }
+        }
+        Ok(property)
+    }
+
+    /// Returns the default as JSON, if there is one that differs from `null`.
+    fn json_default(&self) -> Result<Option<Value>, String> {
+        let Some(default) = &self.default else {
+            return Ok(None);
+        };
+        let name = self.name;
+        let value = (default.make)();
+        if !self.checks.iter().all(|check| check.holds(&value)) {
+            return Err(format!("the default of argument `{name}` is out of range"));
+        }
+        let value = (default.json)(&value).map_err(|error| {
+            format!("the default of argument `{name}` cannot be written as JSON: {error}")
+        })?;
+        let is_absence = || (self.read)("null").is_some() || (self.missing_value)().is_some();
+        if value.is_null() && !is_absence() {
+            return Err(format!(
+                "the default of argument `{name}` cannot be written as JSON, for example because it is NaN"
+            ));
+        }
+        Ok(Some(value).filter(|value| !value.is_null()))
+    }
+
+    fn read(&self, text: Option<&str>) -> Result<T, Problem> {
+        let fallback = || match &self.default {
+            Some(default) => Some((default.make)()),
+            None => (self.missing_value)(),
+        };
+        let Some(text) = text else {
+            return fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing));
+        };
+        match (self.read)(text) {
+            Some(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
+            Some(_) => Err(Problem::new(self.name, Fault::wrong(text))),
+            // A model that writes null instead of omitting the argument means the default.
+            None if text == "null" && self.default.is_some() => {
+                fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
+            }
+            None => Err(self.problem(text)),
+        }
+    }
+
+    #[cold]
+    fn problem(&self, text: &str) -> Problem {
+        (self.explain)(self.name, text)
+            .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))
+    }
+}
+
+/// Returns the value that a type has when its field is missing, such as `None`.
+pub(crate) fn value_if_missing<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(MissingValue).ok()
+}
+
+/// A deserializer without a value. Only types that accept a missing value, such as `Option`, can be read from it.
+struct MissingValue;
+
+impl<'de> serde::Deserializer<'de> for MissingValue {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(serde::de::Error::custom("missing"))
+    }
+
+    fn deserialize_option<V: serde::de::Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_none()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// A type whose default can be written as a string literal.
+#[diagnostic::on_unimplemented(
+    message = "a string literal cannot be the default of a `{Self}`",
+    label = "expected a value of type `{Self}`"
+)]
+pub trait FromText {
+    /// Converts the literal.
+    fn from_text(text: &'static str) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<&'static str>> FromText for T {
+    fn from_text(text: &'static str) -> Self {
+        text.into()
+    }
+}

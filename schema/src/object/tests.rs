@@ -1,0 +1,116 @@
+//! Reading and writing of members and strings, and the errors of malformed ones.
+
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::{
+    CallToolResult, CancelTaskResult, Icon, ImageContent, Implementation, LoggingLevel,
+    LoggingMessageNotificationParams, MetaObject, RequestMetaObject, TaskStatus,
+};
+
+fn error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
+    serde_json::from_str::<T>(text).unwrap_err().to_string()
+}
+
+#[test]
+fn members_are_read_in_any_order_and_unknown_ones_skipped() {
+    let text = r#"{"version":"1","x":[{}],"name":"n","title":null,"\u0069cons":[{"src":"a:b","theme":"dark"}]}"#;
+    let read: Implementation = serde_json::from_str(text).unwrap();
+    let expected = Implementation::new("n", "1")
+        .with_icons([Icon::new("a:b").with_theme(crate::IconTheme::Dark)]);
+    assert_eq!(read, expected);
+    // A tree has owned keys.
+    let tree = serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(
+        serde_json::from_value::<Implementation>(tree).unwrap(),
+        read
+    );
+}
+
+#[test]
+fn an_absent_null_or_repeated_member_is_reported() {
+    let missing = error::<Implementation>(r#"{"name":"n"}"#);
+    assert!(missing.starts_with("missing field `version`"), "{missing}");
+    let null = error::<Implementation>(r#"{"name":null,"version":"1"}"#);
+    assert!(
+        null.starts_with("invalid type: null, expected a string"),
+        "{null}"
+    );
+    for repeated in [
+        r#"{"name":"n","name":"n","version":"1"}"#,
+        r#"{"name":"n","version":"1","title":null,"title":null}"#,
+    ] {
+        let repeated = error::<Implementation>(repeated);
+        assert!(repeated.starts_with("duplicate field `"), "{repeated}");
+    }
+}
+
+#[test]
+fn only_objects_are_structs_and_only_strings_are_choices() {
+    let array = error::<Implementation>(r#"["n","1"]"#);
+    assert!(
+        array.starts_with("invalid type: sequence, expected an object"),
+        "{array}"
+    );
+    let object = error::<LoggingLevel>(r#"{"debug":null}"#);
+    assert!(
+        object.starts_with("invalid type: map, expected a string"),
+        "{object}"
+    );
+    let unknown = error::<LoggingLevel>(r#""trace""#);
+    assert!(
+        unknown.starts_with("unknown variant `trace`, expected one of `debug`, `info`"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn other_members_are_kept_where_the_protocol_allows_them() {
+    let text = r#"{"a/b":{"c":[1]},"progressToken":7,"d":null}"#;
+    let meta: RequestMetaObject = serde_json::from_str(text).unwrap();
+    assert_eq!(meta.progress_token, Some(7.into()));
+    assert_eq!(meta.extra.get("a/b"), Some(&json!({"c": [1]})));
+    assert_eq!(meta.extra.get("d"), Some(&json!(null)));
+    assert_eq!(meta.extra.len(), 2);
+}
+
+#[test]
+fn members_are_written_in_order_with_the_tag_first() {
+    let image = ImageContent::new("AA==", "image/png").with_meta(MetaObject::new());
+    let text = r#"{"type":"image","data":"AA==","mimeType":"image/png","_meta":{}}"#;
+    assert_eq!(serde_json::to_string(&image).unwrap(), text);
+    let mut meta = RequestMetaObject::new().with_progress_token(7);
+    meta.extra.insert("a/b".to_owned(), json!([]));
+    let text = r#"{"progressToken":7,"a/b":[]}"#;
+    assert_eq!(serde_json::to_string(&meta).unwrap(), text);
+    assert_eq!(
+        serde_json::to_value(&meta).unwrap(),
+        json!({"progressToken": 7, "a/b": []})
+    );
+    assert_eq!(
+        serde_json::to_string(&LoggingLevel::Info).unwrap(),
+        r#""info""#
+    );
+}
+
+#[test]
+fn a_nullable_member_is_always_written() {
+    let task = CancelTaskResult::new("t", "c", "u", TaskStatus::Working, None);
+    let written = serde_json::to_value(&task).unwrap();
+    assert_eq!(written["ttl"], json!(null));
+    assert_eq!(
+        serde_json::from_value::<CancelTaskResult>(written).unwrap(),
+        task
+    );
+}
+
+#[test]
+fn null_is_a_value_of_members_with_any_value() {
+    let text = r#"{"level":"info","data":null}"#;
+    let message: LoggingMessageNotificationParams = serde_json::from_str(text).unwrap();
+    assert_eq!(message.data, json!(null));
+    let text = r#"{"content":[],"structuredContent":null}"#;
+    let result: CallToolResult = serde_json::from_str(text).unwrap();
+    assert_eq!(result.structured_content, Some(json!(null)));
+    assert_eq!(serde_json::to_string(&result).unwrap(), text);
+}

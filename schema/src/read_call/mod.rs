@@ -1,0 +1,230 @@
+//! Reader for the result of a tool call, which is most of the work of a client.
+//!
+//! It reads the members that nearly all results have in one pass, without buffers. Any other text is read by serde, also a malformed
+//! one: both accept the same texts, and errors are those of serde.
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Result, Value};
+
+use crate::wire::{DEEPEST, Scanner, SyntaxError, as_string};
+use crate::{
+    CallToolResult, ContentBlock, Implementation, LazyObject, ResultMetaObject, ResultType,
+    TextContent,
+};
+
+/// Maximum number of digits that surely fit in 64 bits.
+const MAX_DIGITS: usize = 18;
+
+/// Reads a result from its JSON text.
+pub(crate) fn call_tool_result(text: &str) -> Result<CallToolResult> {
+    let mut result = CallToolResult::new([]);
+    match common(text, &mut result) {
+        Some(()) => Ok(result),
+        None => serde_json::from_str(text),
+    }
+}
+
+/// Returns `None` for a text that serde has to read. A large result is filled in place, because moving it takes time.
+fn common(text: &str, result: &mut CallToolResult) -> Option<()> {
+    let mut scanner = Scanner::new(text, DEEPEST);
+    let mut members = Keys::default();
+    let mut seen = 0_u8;
+    scanner.open_object().ok()?;
+    while let Some(key) = members.next(&mut scanner).ok()? {
+        let member = match &*key {
+            "content" => {
+                blocks(&mut scanner, &mut result.content)?;
+                1
+            }
+            "_meta" => {
+                let meta = result.meta.insert(ResultMetaObject::new());
+                result_meta(&mut scanner, meta)?;
+                1 << 1
+            }
+            "structuredContent" => {
+                result.structured_content = Some(json(&mut scanner)?);
+                1 << 2
+            }
+            "isError" => {
+                let value = scanner.value().ok()?;
+                result.is_error = Some(serde_json::from_str(value).ok()?);
+                1 << 3
+            }
+            "resultType" => {
+                let value = as_string(scanner.value().ok()?)?;
+                result.result_type = Some(match &*value {
+                    "complete" => ResultType::Complete,
+                    _ => ResultType::from(value.into_owned()),
+                });
+                1 << 4
+            }
+            _ => scanner.value().ok().map(|_| 0)?,
+        };
+        if seen & member != 0 {
+            return None;
+        }
+        seen |= member;
+    }
+    scanner.end().ok()?;
+    // `content` is required.
+    (seen & 1 != 0).then_some(())
+}
+
+/// Keys of an open object.
+#[derive(Default)]
+struct Keys {
+    is_started: bool,
+}
+
+impl Keys {
+    #[inline]
+    fn next<'a>(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+    ) -> std::result::Result<Option<Cow<'a, str>>, SyntaxError> {
+        let is_first = !std::mem::replace(&mut self.is_started, true);
+        scanner.next_member(is_first)
+    }
+}
+
+fn blocks(scanner: &mut Scanner<'_>, blocks: &mut Vec<ContentBlock>) -> Option<()> {
+    scanner.open_array().ok()?;
+    let mut is_first = true;
+    while scanner.has_next(b']', is_first).ok()? {
+        if is_first {
+            // Most results have one block.
+            blocks.reserve_exact(1);
+        }
+        is_first = false;
+        block(scanner, blocks)?;
+    }
+    Some(())
+}
+
+fn block(scanner: &mut Scanner<'_>, blocks: &mut Vec<ContentBlock>) -> Option<()> {
+    let text =
+        scanner.attempt(|scanner| compact_strings(scanner, ["{\"type\":\"text\",\"text\":"]));
+    match text {
+        Some([text]) => blocks.push(TextContent::new(text).into()),
+        None => blocks.push(any_block(scanner)?),
+    }
+    Some(())
+}
+
+/// Reads an object as most servers write it: without white space, with a string after each of `keys`, and nothing else.
+fn compact_strings<'a, const N: usize>(
+    scanner: &mut Scanner<'a>,
+    keys: [&str; N],
+) -> Option<[Cow<'a, str>; N]> {
+    let mut strings = [const { Cow::Borrowed("") }; N];
+    for (string, key) in strings.iter_mut().zip(keys) {
+        if !scanner.skip_exact(key) {
+            return None;
+        }
+        *string = as_string(scanner.value().ok()?)?;
+    }
+    scanner.skip_exact("}").then_some(strings)
+}
+
+fn any_block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
+    let start = scanner.open_object().ok()?;
+    let (mut is_text, mut text, mut is_plain) = (false, None, true);
+    let mut members = Keys::default();
+    while let Some(key) = members.next(scanner).ok()? {
+        let value = scanner.value().ok()?;
+        match &*key {
+            "type" if !is_text && value == "\"text\"" => is_text = true,
+            "text" if text.is_none() => {
+                text = as_string(value);
+                is_plain &= text.is_some();
+            }
+            _ => is_plain = false,
+        }
+    }
+    match text {
+        Some(text) if is_text && is_plain => Some(TextContent::new(text).into()),
+        _ => serde_json::from_str(scanner.since(start)).ok(),
+    }
+}
+
+/// Most results have either the name of the server, or a mark that few programs read.
+fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option<()> {
+    let start = scanner.open_object().ok()?;
+    let (mut members, mut has_others) = (Keys::default(), false);
+    while let Some(key) = members.next(scanner).ok()? {
+        if key != "io.modelcontextprotocol/serverInfo" {
+            scanner.value().ok()?;
+            has_others = true;
+        } else if meta.server_info.is_none() {
+            meta.server_info = Some(implementation(scanner)?);
+        } else {
+            return None;
+        }
+    }
+    if has_others {
+        let text = scanner.since(start);
+        match LazyObject::from_scanned(text).filter(|_| meta.server_info.is_none()) {
+            Some(others) => meta.extra = others,
+            None => *meta = serde_json::from_str(text).ok()?,
+        }
+    }
+    Some(())
+}
+
+/// Reads a value. Most are objects of a few scalars, which need no deserializer.
+fn json(scanner: &mut Scanner<'_>) -> Option<Value> {
+    if scanner.peek() != Some(b'{') {
+        return scalar(scanner.value().ok()?);
+    }
+    scanner.open_object().ok()?;
+    // Most objects have one member.
+    let (mut members, mut object) = (Keys::default(), Map::with_capacity(1));
+    while let Some(key) = members.next(scanner).ok()? {
+        let value = scalar(scanner.value().ok()?)?;
+        object.insert(key.into_owned(), value);
+    }
+    Some(object.into())
+}
+
+/// Reads a checked value, which is a scalar as a rule.
+fn scalar(text: &str) -> Option<Value> {
+    match text.as_bytes() {
+        b"true" => Some(true.into()),
+        b"false" => Some(false.into()),
+        digits if digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_digit) => {
+            text.parse::<u64>().ok().map(Value::from)
+        }
+        _ => serde_json::from_str(text).ok(),
+    }
+}
+
+fn implementation(scanner: &mut Scanner<'_>) -> Option<Implementation> {
+    let compact = scanner.attempt(|scanner| {
+        let [name, version] = compact_strings(scanner, ["{\"name\":", ",\"version\":"])?;
+        Some(Implementation::new(name, version))
+    });
+    compact.or_else(|| any_implementation(scanner))
+}
+
+fn any_implementation(scanner: &mut Scanner<'_>) -> Option<Implementation> {
+    let start = scanner.open_object().ok()?;
+    let (mut name, mut version, mut is_plain) = (None, None, true);
+    let mut members = Keys::default();
+    while let Some(key) = members.next(scanner).ok()? {
+        let value = scanner.value().ok()?;
+        match &*key {
+            "name" if name.is_none() => name = as_string(value),
+            "version" if version.is_none() => version = as_string(value),
+            _ => is_plain = false,
+        }
+        is_plain &= value.starts_with('"');
+    }
+    match (name, version) {
+        (Some(name), Some(version)) if is_plain => Some(Implementation::new(name, version)),
+        _ => serde_json::from_str(scanner.since(start)).ok(),
+    }
+}

@@ -1,0 +1,21 @@
+//! The most common items: `use treenail::prelude::*;`.
+
+#[cfg(feature = "http-client")]
+pub use crate::client::HttpClientBuilderExt as _;
+pub use crate::elicit::AskError;
+#[cfg(feature = "http-server")]
+pub use crate::http::ServeHttp as _;
+#[cfg(all(feature = "tasks", feature = "client"))]
+pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
+#[cfg(feature = "client")]
+pub use crate::{ClientError, McpClient, McpClientSession};
+pub use crate::{
+    Context, Server, Stream, ToolError, Value, json, mcp_client, mcp_form, mcp_tool, mcp_type,
+    tools,
+};
+#[cfg(feature = "tool-loop")]
+pub use crate::{
+    ToolLoop,
+    agent::{ClientBuilderExt as _, ContextExt as _},
+};
+pub use treenail_macros::{prompt, resource, tool};
