@@ -1,22 +1,22 @@
 //! Elicitation combined with layers, timeouts, concurrency permits, streams and authenticated callers.
 
-use std::sync::{Arc, Mutex};
+mod callers;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{ServiceBuilder, ServiceExt, layer::layer_fn, service_fn};
 use treenail::ServerBuilder;
-use treenail::context::Principal;
 use treenail::layer::{Request, RequestService};
 use treenail::prelude::*;
 use treenail::schema::CallToolResult;
 use treenail::schema::Revision;
 
 use super::asking::add_asking;
-use crate::support::covering::{covering, covering_one};
+use crate::support::covering::covering;
 use crate::support::hotel::agree;
-use crate::support::peer::{MODERN, Peer, error, text};
+use crate::support::peer::{MODERN, Peer, text};
 use crate::support::validator::validate_notification;
 
 /// Revisions of both eras with elicitation.
@@ -202,76 +202,6 @@ async fn streams_can_elicit_between_items() {
                 Value::from(notifications),
                 expected,
                 "SRV-PROG-02 {revision}"
-            );
-        }
-    }
-}
-
-#[tokio::test]
-async fn state_is_bound_to_the_caller() {
-    let revision = covering_one("SRV-MRTR-10, SRV-MRTR-12, SRV-ELI-16 in 2026-07-28");
-    for server in [server(|server| server), layered()] {
-        let connect = |name: Option<&str>| {
-            let mut connection = server.connect();
-            if let Some(name) = name {
-                connection.extensions_mut().insert(Principal::new(name));
-            }
-            let mut peer = Peer::over(connection, revision);
-            peer.capabilities = json!({"elicitation": {}});
-            peer
-        };
-        let mut alice = connect(Some("alice"));
-        let asked = alice.request("tools/call", call("ask")).await;
-        let retry = again(call("ask"), &asked);
-        for other in [None, Some("bob"), Some("")] {
-            let refused = connect(other).refused("tools/call", retry.clone()).await;
-            assert_eq!(refused.0, -32602, "SRV-MRTR-12 {other:?}: {refused:?}");
-        }
-        // Any connection of the same user is accepted.
-        let asked = connect(Some("alice")).request("tools/call", retry).await;
-        let retry = again(call("ask"), &asked);
-        let answer = alice.request("tools/call", retry).await;
-        assert_eq!(text(&answer["result"]), "Oslo", "SRV-MRTR-12");
-
-        let mut nobody = connect(None);
-        let asked = nobody.request("tools/call", call("ask")).await;
-        let retry = again(call("ask"), &asked);
-        let refused = alice.refused("tools/call", retry).await;
-        assert_eq!(refused.0, -32602, "SRV-MRTR-12: {refused:?}");
-    }
-}
-
-#[tokio::test]
-async fn state_is_bound_to_the_caller_set_by_a_layer() {
-    let revision = covering_one("SRV-MRTR-12 in 2026-07-28");
-    let caller = Arc::new(Mutex::new(None));
-    let found = Arc::clone(&caller);
-    let authenticate = ServiceBuilder::new().map_request(move |mut call: Request| {
-        if let Some(name) = *found.lock().unwrap() {
-            call.extensions_mut().insert(Principal::new(name));
-        }
-        call
-    });
-    let mut peer = able(&server(|server| server.layer(authenticate)), revision).await;
-    for (first, second) in [
-        (Some("alice"), Some("alice")),
-        (Some("alice"), Some("bob")),
-        (Some("alice"), None),
-        (None, Some("bob")),
-    ] {
-        *caller.lock().unwrap() = first;
-        let asked = peer.request("tools/call", call("ask")).await;
-        *caller.lock().unwrap() = second;
-        let retry = again(call("ask"), &asked);
-        let answer = peer.request("tools/call", retry).await;
-        if first == second {
-            let state = &answer["result"]["requestState"];
-            assert!(state.is_string(), "SRV-MRTR-12: {answer}");
-        } else {
-            assert_eq!(
-                error(&answer).0,
-                -32602,
-                "SRV-MRTR-12: {first:?} {second:?}"
             );
         }
     }
