@@ -1,24 +1,19 @@
 //! Tasks of a process that is stopped for longer than its lease and continues, beside a process with another clock.
 
+mod pair;
+
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::runtime::Runtime;
-use treenail::tasks::{SqliteStore, TaskStore};
+use rustix::process::{Signal, kill_process};
+use serde_json::json;
+use treenail::tasks::TaskStore;
 
-use crate::kill::confirm_all;
+use self::pair::{End, LEASE_MS, Pair, running};
 use crate::kill::worker::Worker;
 
 const STEPS: [&str; 3] = ["first", "second", "third"];
-/// Lease of a task, in milliseconds.
-const LEASE_MS: i64 = 2_000;
 /// Differences between the clocks of the processes, in milliseconds: less than a lease, and more. All are less than the time that a
 /// finished task remains readable, which is an hour: a clock that is further ahead deletes it.
 const AHEAD_MS: [i64; 4] = [0, 500, -500, 1_800_000];
@@ -27,153 +22,12 @@ const MOST_RUNS: usize = 20;
 /// Number of lives at the same time. They wait for leases most of the time.
 const THREADS: usize = 8;
 
-/// Final state of a task: the text of its result, or the reason of its failure.
-#[derive(Clone, Debug, PartialEq)]
-enum End {
-    Completed(String),
-    Failed(String),
-}
-
 /// Life of a task that two processes see.
 struct Life {
     end: End,
     /// Steps with the process that made their effect, in order.
     effects: Vec<(String, String)>,
     has_stopped: bool,
-}
-
-struct Pair {
-    /// The process that the client calls, and that stops.
-    here: Worker,
-    there: Worker,
-    /// The test's own view of the store.
-    store: SqliteStore,
-    runtime: Runtime,
-    effects: PathBuf,
-    _directory: TempDir,
-}
-
-fn worker(directory: &Path, stop_at: u64, ahead_ms: i64) -> Worker {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_worker"));
-    command
-        .env("STORE", directory.join("tasks.db"))
-        .env("EFFECTS", directory.join("effects"))
-        .env("STOP_AT", stop_at.to_string())
-        .env("LEASE_MS", LEASE_MS.to_string())
-        .env("CLOCK_AHEAD_MS", ahead_ms.to_string())
-        .stderr(Stdio::null());
-    Worker::spawn(&mut command)
-}
-
-/// Returns the final state of a task, and answers its questions before.
-fn poll(worker: &mut Worker, id: &str) -> Option<End> {
-    let read = json!({"taskId": id});
-    let answer = worker.request("tasks/get", read).unwrap();
-    let task = &answer["result"];
-    match task["status"].as_str() {
-        Some("working") => None,
-        Some("input_required") => {
-            let answers = confirm_all(&task["inputRequests"]);
-            let update = json!({"taskId": id, "inputResponses": answers});
-            worker.request("tasks/update", update).unwrap();
-            None
-        }
-        Some("completed") => {
-            let text = task["result"]["content"][0]["text"].as_str().unwrap();
-            Some(match &task["result"]["isError"] {
-                Value::Bool(true) => End::Failed(text.to_owned()),
-                _ => End::Completed(text.to_owned()),
-            })
-        }
-        Some("failed") => {
-            let message = task["error"]["message"].as_str().unwrap();
-            Some(End::Failed(message.to_owned()))
-        }
-        _ => panic!("{answer}"),
-    }
-}
-
-fn running(worker: &mut Worker) -> Value {
-    let params = json!({"name": "running", "arguments": {}});
-    let answer = worker.request("tools/call", params).unwrap();
-    answer["result"]["content"][0]["text"].clone()
-}
-
-impl Pair {
-    fn start(stop_at: u64, ahead_ms: i64) -> Self {
-        let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        let directory = directory.unwrap();
-        let path = directory.path();
-        let runtime = tokio::runtime::Builder::new_current_thread();
-        Self {
-            here: worker(path, stop_at, 0),
-            there: worker(path, 0, ahead_ms),
-            store: SqliteStore::open(path.join("tasks.db")).unwrap(),
-            runtime: { runtime }.enable_all().build().unwrap(),
-            effects: path.join("effects"),
-            _directory: directory,
-        }
-    }
-
-    /// Finds the only task in the store.
-    fn find(&self) -> Option<String> {
-        let tasks = self.runtime.block_on(self.store.list("", None, 2)).unwrap();
-        assert!(tasks.len() < 2, "a call makes one task");
-        Some(tasks.first()?.id.as_str().to_owned())
-    }
-
-    /// Follows the task through the other process, until the first one stops. Returns the end, if there was one.
-    fn follow(&mut self, here: Pid) -> Option<End> {
-        let mut id = None;
-        loop {
-            let has_stopped = Worker::is_stopped(here);
-            id = id.or_else(|| self.find());
-            let end = id.as_ref().and_then(|id| poll(&mut self.there, id));
-            if has_stopped || end.is_some() {
-                return end;
-            }
-        }
-    }
-
-    /// Follows the task of a stopped process to its end, which another process has to reach.
-    fn follow_to_end(&mut self) -> Option<End> {
-        let id = self.find()?;
-        loop {
-            if let Some(end) = poll(&mut self.there, &id) {
-                return Some(end);
-            }
-        }
-    }
-
-    /// Follows the task in the first process, which continues.
-    fn follow_here(&mut self, call: u64) -> End {
-        let called = self.here.response(call).unwrap();
-        let id = called["result"]["taskId"].as_str().unwrap().to_owned();
-        let end = loop {
-            if let Some(end) = poll(&mut self.here, &id) {
-                break end;
-            }
-        };
-        // A run that has lost its task ends, and changes nothing.
-        while running(&mut self.here) != "0" || running(&mut self.there) != "0" {}
-        for worker in [&mut self.here, &mut self.there] {
-            assert_eq!(poll(worker, &id), Some(end.clone()), "an end is final");
-        }
-        end
-    }
-}
-
-impl Pair {
-    /// Ends both processes. Returns the effects.
-    fn stop(self) -> Vec<(String, String)> {
-        assert!(!self.here.stop() && !self.there.stop());
-        let effects = fs::read_to_string(self.effects).unwrap_or_default();
-        let effects = effects.lines().map(|line| {
-            let (step, id) = line.split_once(' ').unwrap();
-            (step.to_owned(), id.to_owned())
-        });
-        effects.collect()
-    }
 }
 
 /// Flag that is set when this is dropped.
