@@ -1,91 +1,18 @@
 //! Requests to a service in memory, and their responses.
 
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+mod bodies;
+mod response;
 
-use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Request, Response, StatusCode};
-use http_body::{Body, Frame, SizeHint};
+use http::{Request, Response};
 use serde_json::{Value, json};
 use tower_service::Service;
 use treenail::http::{HttpBody, HttpService};
 
+pub(crate) use self::bodies::Chunks;
+use self::bodies::Text;
+pub(crate) use self::response::{CompleteResponse, messages, next};
+
 pub(crate) const MODERN: &str = "2026-07-28";
-
-/// Body that is complete.
-pub(crate) struct Text(Option<Bytes>);
-
-impl Body for Text {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
-    }
-}
-
-/// Endless body in chunks.
-pub(crate) struct Chunks {
-    chunk: Option<Bytes>,
-    length: u64,
-    taken: Arc<AtomicUsize>,
-}
-
-impl Chunks {
-    /// Creates an endless body, and a counter of the chunks that were read.
-    pub(crate) fn endless(chunk: Vec<u8>) -> (Self, Arc<AtomicUsize>) {
-        let taken = Arc::<AtomicUsize>::default();
-        let chunks = Self {
-            chunk: Some(chunk.into()),
-            length: 0,
-            taken: Arc::clone(&taken),
-        };
-        (chunks, taken)
-    }
-
-    /// Creates a body that never produces a chunk.
-    pub(crate) fn silent() -> Self {
-        Self {
-            chunk: None,
-            length: 0,
-            taken: Arc::default(),
-        }
-    }
-
-    /// Declares a length.
-    pub(crate) fn of_length(mut self, length: u64) -> Self {
-        self.length = length;
-        self
-    }
-}
-
-impl Body for Chunks {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let Some(chunk) = &self.chunk else {
-            return Poll::Pending;
-        };
-        self.taken.fetch_add(1, Ordering::Relaxed);
-        Poll::Ready(Some(Ok(Frame::data(chunk.clone()))))
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        let mut hint = SizeHint::default();
-        hint.set_lower(self.length);
-        hint
-    }
-}
 
 /// Request to be sent.
 #[derive(Clone)]
@@ -94,14 +21,6 @@ pub(crate) struct Post {
     pub(crate) body: String,
     pub(crate) method: &'static str,
     pub(crate) path: String,
-}
-
-/// Complete response.
-#[derive(Debug)]
-pub(crate) struct CompleteResponse {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: String,
 }
 
 impl Post {
@@ -249,66 +168,4 @@ impl Post {
             "{description}: {response:?}"
         );
     }
-}
-
-impl CompleteResponse {
-    async fn read(response: Response<HttpBody>) -> Self {
-        let (head, mut body) = response.into_parts();
-        let mut bytes = BytesMut::new();
-        while let Some(data) = next(&mut body).await {
-            bytes.extend_from_slice(&data);
-        }
-        Self {
-            status: head.status,
-            headers: head.headers,
-            body: String::from_utf8(bytes.to_vec()).unwrap(),
-        }
-    }
-
-    /// Fails unless the message was accepted without a response body.
-    pub(crate) fn expect_accepted(&self, description: &str) {
-        assert_eq!(
-            (self.status.as_u16(), &*self.body),
-            (202, ""),
-            "{description}"
-        );
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-
-    /// Returns the body as JSON.
-    pub(crate) fn json(&self) -> Value {
-        assert_eq!(
-            self.header("content-type"),
-            Some("application/json"),
-            "SRV-HTTP-08: {self:?}"
-        );
-        serde_json::from_str(&self.body).unwrap()
-    }
-
-    /// Returns the messages of an event stream.
-    pub(crate) fn events(&self) -> Vec<Value> {
-        assert_eq!(
-            self.header("content-type"),
-            Some("text/event-stream"),
-            "SRV-HTTP-08: {self:?}"
-        );
-        messages(&self.body)
-    }
-}
-
-/// Returns the next frame of a body.
-pub(crate) async fn next(body: &mut HttpBody) -> Option<Bytes> {
-    let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
-    let Ok(frame) = frame;
-    Some(frame.into_data().unwrap())
-}
-
-/// Returns the messages in a text of events.
-pub(crate) fn messages(text: &str) -> Vec<Value> {
-    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    data.map(|data| serde_json::from_str(data).unwrap())
-        .collect()
 }
