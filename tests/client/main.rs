@@ -10,15 +10,20 @@ mod cache;
 #[cfg(unix)]
 mod child;
 mod contract;
+mod errors;
 // Cargo does not run the tests inside of examples, so those of this one run here.
 #[path = "../../examples/client.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod example;
+mod expired_session;
 mod fixture;
+mod handler_panics;
 mod hostile;
+mod input_rounds;
 mod jsoncall;
 mod line;
 mod negotiation;
+mod request_meta;
 mod requests;
 mod script;
 mod server_requests;

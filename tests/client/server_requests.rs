@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use treenail::RpcError;
 use treenail::client::ClientError;
 use treenail::prelude::*;
@@ -12,7 +12,6 @@ use treenail::schema::{
 };
 
 use crate::fixture::server;
-use crate::script::{Reply, discovered, scripted};
 
 /// Revisions with form elicitation.
 const ELICITING: [Revision; 3] = [
@@ -97,117 +96,6 @@ async fn an_invalid_form_is_not_sent() {
 }
 
 #[tokio::test]
-async fn input_rounds_are_limited() {
-    let (server, _) = server();
-    let accept = |_| async { Ok(ElicitResult::new(ElicitAction::Accept)) };
-    let session = McpClientSession::builder()
-        .server(&server)
-        .on_elicit(accept);
-    let session = session.build().await.unwrap();
-    let few = session
-        .tools_call("insist", json!({"times": 5}))
-        .await
-        .unwrap();
-    assert_eq!(few.structured_content, Some(json!(5)));
-
-    // A server that never stops requesting input.
-    let (session, received) = scripted(|message| match message["method"].as_str() {
-        Some("server/discover") => discovered(message),
-        _ => Reply::result(
-            message,
-            &json!({"resultType": "input_required", "inputRequests": {"a": {
-                "method": "roots/list"}}}),
-        ),
-    });
-    let builder = McpClientSession::builder()
-        .session(session)
-        .roots([Root::new("file:///a")]);
-    let session = builder.build().await.unwrap();
-    let error = session.tools_call("any", ()).await.unwrap_err();
-    assert!(matches!(error, ClientError::Protocol(_)), "{error}");
-    assert_eq!(
-        received.methods().len(),
-        18,
-        "16 rounds in addition to the first one"
-    );
-}
-
-/// A server that requests input once, with or without a state.
-fn server_requesting_input(
-    state: Option<&'static str>,
-) -> impl FnMut(&Value) -> Reply + Send + 'static {
-    move |message| match message["method"].as_str() {
-        Some("server/discover") => discovered(message),
-        _ if message["params"]["inputResponses"].is_null() => {
-            let asked = r#"{"resultType":"input_required","inputRequests":{"k\"y":{"method":"roots/list"}}"#;
-            let state = state.map_or(String::new(), |it| format!(r#","requestState":{it}"#));
-            let id = &message["id"];
-            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{asked}{state}}}}}"#);
-            Reply::Lines(vec![line])
-        }
-        _ => Reply::result(message, &json!({"content": []})),
-    }
-}
-
-#[tokio::test]
-async fn the_request_state_is_returned_unchanged() {
-    for state in [Some(r#""a\u0062 \/\" ü""#), None] {
-        let (session, received) = scripted(server_requesting_input(state));
-        let builder = McpClientSession::builder().session(session);
-        let session = builder
-            .roots([Root::new("file:///a")])
-            .build()
-            .await
-            .unwrap();
-        session.tools_call("t", json!({"a": 1})).await.unwrap();
-
-        let received = received.all();
-        let (first, second) = (&received[1], &received[2]);
-        assert_ne!(first["id"], second["id"], "CLI-MRTR-05");
-        assert_eq!(
-            first["params"]["arguments"], second["params"]["arguments"],
-            "CLI-MRTR-01"
-        );
-        assert_eq!(
-            first["params"]["_meta"], second["params"]["_meta"],
-            "CLI-MRTR-07"
-        );
-        let answer = &second["params"]["inputResponses"]["k\"y"];
-        assert_eq!(
-            *answer,
-            json!({"roots": [{"uri": "file:///a"}]}),
-            "CLI-MRTR-01"
-        );
-        let expected = state.map_or(Value::Null, |state| serde_json::from_str(state).unwrap());
-        assert_eq!(second["params"]["requestState"], expected, "CLI-MRTR-03");
-        assert!(first["params"]["requestState"].is_null(), "CLI-MRTR-06");
-    }
-}
-
-#[tokio::test]
-async fn a_result_of_an_unknown_type_is_invalid() {
-    let (session, _) = scripted(|message| match message["method"].as_str() {
-        Some("server/discover") => discovered(message),
-        Some("tools/list") => Reply::result(message, &json!({"tools": []})),
-        _ => Reply::result(message, &json!({"resultType": "maybe", "content": []})),
-    });
-    let session = McpClientSession::builder()
-        .session(session)
-        .build()
-        .await
-        .unwrap();
-    let error = session.tools_call("t", ()).await.unwrap_err();
-    assert!(
-        matches!(error, ClientError::Protocol(_)),
-        "CLI-BASE-03: {error}"
-    );
-    session
-        .tools_list(None)
-        .await
-        .expect("CLI-BASE-02: without a type it is complete");
-}
-
-#[tokio::test]
 async fn all_server_requests_work_in_every_revision() {
     struct Curious;
 
@@ -285,34 +173,4 @@ async fn an_error_from_a_handler_reaches_the_server() {
             "CLI-ERR-02: {revision}: {message}"
         );
     }
-}
-
-#[tokio::test]
-async fn a_nested_result_type_is_ignored() {
-    // The result contains `complete`, but not as its own type.
-    let asked = json!({"structuredContent": {"resultType": "complete"}, "resultType": "input_required",
-        "inputRequests": {"a": {"method": "roots/list"}}});
-    let complete = json!({"content": [{"type": "text", "text": "\"resultType\":\"input_required\""}],
-        "structuredContent": {"resultType": "input_required"}});
-    let (session, received) = scripted(move |message| match message["method"].as_str() {
-        Some("server/discover") => discovered(message),
-        _ if message["params"]["inputResponses"].is_null() => Reply::result(message, &asked),
-        _ => Reply::result(message, &complete),
-    });
-    let builder = McpClientSession::builder()
-        .session(session)
-        .roots([Root::new("file:///a")]);
-    let result = builder
-        .build()
-        .await
-        .unwrap()
-        .tools_call("t", ())
-        .await
-        .unwrap();
-    assert_eq!(
-        result.structured_content,
-        Some(json!({"resultType": "input_required"})),
-        "CLI-BASE-02"
-    );
-    assert_eq!(received.methods().len(), 3, "CLI-MRTR-01");
 }

@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 use treenail::Limits;
-use treenail::limits::SubscriptionLimits;
 use treenail::prelude::*;
 use treenail::server::Component;
 
 use crate::support::covering::covering_one;
 use crate::support::notes::{dynamic, extra, first, fixed};
-use crate::support::peer::{MODERN, Peer, error, meta};
+use crate::support::peer::{MODERN, Peer, meta};
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 pub(crate) const UPDATED: &str = "notifications/resources/updated";
@@ -16,7 +15,7 @@ pub(crate) const TOOLS: &str = "notifications/tools/list_changed";
 const PROMPTS: &str = "notifications/prompts/list_changed";
 const RESOURCES: &str = "notifications/resources/list_changed";
 
-fn listen(id: impl Into<Value>, notifications: &Value) -> Value {
+pub(crate) fn listen(id: impl Into<Value>, notifications: &Value) -> Value {
     let meta: serde_json::Map<_, _> = meta(MODERN.as_str())
         .into_iter()
         .map(|(key, value)| (key.to_owned(), value))
@@ -25,7 +24,7 @@ fn listen(id: impl Into<Value>, notifications: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id.into(), "method": "subscriptions/listen", "params": params})
 }
 
-fn cancel(id: impl Into<Value>) -> Value {
+pub(crate) fn cancel(id: impl Into<Value>) -> Value {
     let params = json!({"requestId": id.into()});
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 }
@@ -206,80 +205,6 @@ async fn subscriptions_of_one_connection_are_distinguished() {
     peer.told_nothing().await;
     // The ID is free again.
     peer.listen(1, json!({})).await;
-}
-
-#[tokio::test]
-async fn invalid_and_excess_subscriptions_are_rejected() {
-    let limits = Limits::default()
-        .subscriptions(SubscriptionLimits::default().open(2).resources(3).bytes(30));
-    let (server, _) = dynamic(limits);
-    let mut peer = Peer::connect(&server, MODERN).await;
-    let uris = |uris: &[&str]| json!({"resourceSubscriptions": uris});
-    let long = format!("notes://by-id/{}", "1".repeat(30));
-    let two = uris(&["notes://by-id/1", "notes://by-id/2"]);
-    let four = uris(&[
-        "notes://by-id/1",
-        "notes://by-id/2",
-        "notes://by-id/3",
-        "a://b",
-    ]);
-    let table = [
-        (
-            json!(1),
-            json!(null),
-            -32602,
-            "`params.notifications` is not an object",
-        ),
-        (
-            json!(1),
-            json!([]),
-            -32602,
-            "`params.notifications` is not an object",
-        ),
-        (
-            json!(1),
-            json!({"toolsListChanged": 1}),
-            -32602,
-            "invalid type",
-        ),
-        (
-            json!(1),
-            json!({"resourceSubscriptions": "notes://all"}),
-            -32602,
-            "invalid type",
-        ),
-        (json!(1), uris(&[&long]), -32602, "at most 30 bytes"),
-        (json!("x".repeat(40)), json!({}), -32600, "too long"),
-        (json!(1), four, -32602, "at most 3 resources"),
-        (json!(1), two.clone(), 0, ""),
-        (json!(2), two, -32602, "at most 3 resources"),
-        (json!(1), json!({}), -32600, "is open already"),
-        (json!(2), uris(&["notes://by-id/3"]), 0, ""),
-        (json!(3), json!({}), -32600, "at most 2 subscriptions"),
-    ];
-    for (id, notifications, code, message) in table {
-        if code == 0 {
-            peer.listen(id, notifications).await;
-            continue;
-        }
-        peer.send(&listen(id.clone(), &notifications)).await;
-        let answer = peer.receive("subscriptions/listen").await;
-        assert_eq!(answer["id"], id);
-        let refused = error(&answer);
-        assert!(
-            refused.0 == code && refused.1.contains(message),
-            "{notifications}: {answer}"
-        );
-    }
-    let missing = peer.refused("subscriptions/listen", json!({})).await;
-    assert_eq!(
-        missing,
-        (-32602, "`params.notifications` is missing".to_owned())
-    );
-    // A cancelled subscription frees its slot.
-    peer.send(&cancel(1)).await;
-    peer.listen(3, uris(&["notes://by-id/4", "notes://by-id/5"]))
-        .await;
 }
 
 #[tokio::test]

@@ -7,9 +7,11 @@ use serde_json::Value;
 use treenail::prelude::*;
 use treenail::proxy::ProxyLimits;
 
-use crate::questions::{accepting, asking, raw, settle, slow_user};
+use crate::question_owners::raw;
+use crate::questions::{accepting, asking, settle};
 use crate::script::{legacy_server, text, tools};
 use crate::station::{LEGACY, MODERN, client_of, gateway, remote, station};
+use crate::waiting_calls::slow_user;
 
 #[tokio::test]
 async fn open_questions_of_a_call_are_bounded() {

@@ -13,7 +13,7 @@ mod elicitation;
 mod environment;
 mod exit_codes;
 // Fake model endpoint, shared with the tests of the tool loop.
-#[path = "../../../tests/agent/openai/fake.rs"]
+#[path = "../../../tests/agent/openai/fake/mod.rs"]
 mod fake;
 mod generate;
 mod hints;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use treenail::agent::{Model, ModelError, OpenAiLimits};
+use serde_json::json;
+use treenail::agent::{Model, ModelError};
 
 use super::fake::{Endpoint, Reply, content};
 use super::{ask, left, limits, model, question, text_of};
 
 /// Kind and message of an error.
-fn reported(error: &ModelError) -> (&'static str, String) {
+pub(super) fn reported(error: &ModelError) -> (&'static str, String) {
     match error {
         ModelError::Unavailable { reason, .. } => ("unavailable", reason.to_string()),
         ModelError::Refused(reason) => ("refused", reason.to_string()),
@@ -20,7 +20,7 @@ fn reported(error: &ModelError) -> (&'static str, String) {
 
 /// Checks that the request succeeds after these failures.
 #[track_caller]
-fn check_recovery(
+pub(super) fn check_recovery(
     endpoint: &Endpoint,
     reply: Result<treenail::agent::ModelReply, ModelError>,
     attempts: usize,
@@ -32,22 +32,6 @@ fn check_recovery(
         asked.iter().all(|one| one.body == asked[0].body),
         "the same is asked again"
     );
-}
-
-fn endless() -> OpenAiLimits {
-    limits()
-        .connect_timeout(Duration::MAX)
-        .first_byte_timeout(Duration::MAX)
-        .idle_timeout(Duration::MAX)
-        .response_timeout(Duration::MAX)
-}
-
-#[tokio::test]
-async fn timeouts_may_be_infinite() {
-    let endpoint = Endpoint::start([Reply::text("ok then")]);
-    let model = model(&endpoint).limits(endless()).build().unwrap();
-    let (reply, _) = ask(&model, &question("Why?")).await;
-    check_recovery(&endpoint, reply, 1);
 }
 
 #[tokio::test]
@@ -209,85 +193,6 @@ async fn invalid_responses_are_not_retried() {
         ),
     ];
     check_told("broken", cases).await;
-}
-
-/// The timeout of the case; all others are infinite. Only `elapse` advances the clock that far.
-const BOUND: Duration = Duration::from_secs(86_400);
-
-/// Advances the paused clock by `BOUND` each time that the endpoint falls silent.
-///
-/// The endpoint works in real time, so the clock must not advance by itself while the runtime is idle: tokio does not do
-/// that while a blocking task runs.
-async fn elapse(endpoint: &Endpoint, times: usize) {
-    let (finished, wait) = std::sync::mpsc::channel::<()>();
-    let blocking = tokio::task::spawn_blocking(move || wait.recv());
-    for _ in 0..times {
-        while !endpoint.is_silent() {
-            // Ends the backoff before the next attempt.
-            tokio::time::advance(Duration::from_millis(1)).await;
-        }
-        // The runtime checks for input every 61 polls, so the client reads everything that was sent.
-        for _ in 0..1_000 {
-            tokio::task::yield_now().await;
-        }
-        tokio::time::advance(BOUND).await;
-    }
-    drop(finished);
-    let _ = blocking.await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_timeout_is_enforced() {
-    type Change = fn(&mut OpenAiLimits);
-
-    let first_word = "data: {\"id\":\"chatcmpl-1\",\"object\":\"chat.completion.chunk\",\"created\":1,\
-        \"model\":\"fake-1-2026\",\"service_tier\":\"default\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one";
-    let cases: [(Change, Reply, &str); 5] = [
-        (
-            |limits| limits.first_byte_timeout = BOUND,
-            Reply::silent(),
-            "no response within 86400s",
-        ),
-        (
-            |limits| limits.first_byte_timeout = BOUND,
-            Reply::events("").held(),
-            "no response within 86400s",
-        ),
-        (
-            |limits| limits.idle_timeout = BOUND,
-            Reply::text("one two").held_before(first_word),
-            "the response was interrupted: no data within 86400s",
-        ),
-        (
-            |limits| limits.response_timeout = BOUND,
-            Reply::silent(),
-            "the response exceeded its timeout of 86400s",
-        ),
-        (
-            |limits| limits.response_timeout = BOUND,
-            Reply::json(200, &Value::Null).in_pieces(&[1]).held(),
-            "the response exceeded its timeout of 86400s",
-        ),
-    ];
-    for (change, reply, expected) in cases {
-        let mut limits = endless();
-        change(&mut limits);
-        limits.retries = 1;
-        let endpoint = Endpoint::start([reply.clone(), reply]);
-        let model = model(&endpoint).limits(limits).build().unwrap();
-        let asked = question("Why?");
-        let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 2));
-        assert_eq!(
-            reported(&reply.unwrap_err()),
-            ("unavailable", expected.to_owned())
-        );
-        assert_eq!(
-            endpoint.all_asked().len(),
-            2,
-            "{expected}: it is tried again"
-        );
-        endpoint.is_left();
-    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod requests;
 mod responses;
 mod secrets;
 mod text_tools;
+mod timeouts;
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,10 +1,12 @@
 //! Tasks of a server, from the side of the client, with scripted peers of both eras.
 
+mod dropped_calls;
 mod handles;
 mod hostile;
 mod legacy;
 mod questions;
 mod server;
+mod timeouts;
 mod waiting;
 
 use std::sync::{Arc, Mutex};

@@ -1,20 +1,14 @@
 //! Calls that wait for their tasks.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tokio::time::Instant;
+use serde_json::json;
 use treenail::client::ClientError;
 use treenail::prelude::*;
 
-use super::{
-    ID, States, Times, acknowledged, completed, modern, peer, pushed, result, state, until_received,
-};
-use crate::script::{Reply, answer, discovered, scripted};
+use super::{ID, States, Times, acknowledged, completed, modern, peer, pushed, result, state};
+use crate::script::{Reply, discovered, scripted};
 
 #[tokio::test(start_paused = true)]
 async fn a_call_waits_for_its_task() {
@@ -152,166 +146,6 @@ async fn an_unknown_task_has_ended() {
     );
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(!received.methods().contains(&"tasks/cancel".to_owned()));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_task_without_an_outcome_is_given_up_after_its_ttl() {
-    let (builder, received) = peer(|message| match message["method"].as_str() {
-        Some("tools/call") => result(
-            message,
-            "task",
-            &state("working", &json!({"ttlMs": 90_500})),
-        ),
-        Some("tasks/get") => result(
-            message,
-            "complete",
-            &state("working", &json!({"ttlMs": 90_500})),
-        ),
-        _ => Reply::error(message, &json!({"code": -32601, "message": "no"})),
-    });
-    let client = builder.build().await.unwrap();
-    let start = Instant::now();
-    let error = client.call_tool("report", ()).await.unwrap_err();
-    assert!(
-        matches!(error, ClientError::Timeout(_)),
-        "TASK-C-03: {error}"
-    );
-    assert_eq!(start.elapsed().as_millis(), 90_500, "TASK-C-03");
-    until_received(&received, "tasks/cancel").await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_unreachable_server_is_given_up() {
-    let (builder, _) =
-        modern(|message| Reply::error(message, &json!({"code": -32603, "message": "store"})));
-    let client = builder.build().await.unwrap();
-    let start = Instant::now();
-    let error = client.call_tool("report", ()).await.unwrap_err();
-    assert_eq!(error.as_refused().map(|it| it.code), Some(-32603));
-    let waited = start.elapsed();
-    assert!(
-        (Duration::from_secs(600)..Duration::from_secs(620)).contains(&waited),
-        "{waited:?}"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_timeout_of_the_call_includes_the_task() {
-    let working = |message: &Value| result(message, "complete", &state("working", &json!({})));
-    let (builder, received) = modern(working);
-    let client = builder.build().await.unwrap();
-    let start = Instant::now();
-    let call = client
-        .call_tool("report", ())
-        .timeout(Duration::from_secs(5));
-    let error = call.await.unwrap_err();
-    assert!(matches!(error, ClientError::Timeout(_)), "{error}");
-    assert_eq!(start.elapsed().as_secs(), 5);
-    until_received(&received, "tasks/cancel").await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_default_timeout_does_not_include_the_task() {
-    let mut polls = 0;
-    let (builder, _) = modern(move |message| {
-        polls += 1;
-        let done = polls > 600;
-        let state = if done {
-            completed("done")
-        } else {
-            state("working", &json!({}))
-        };
-        result(message, "complete", &state)
-    });
-    let client = builder
-        .request_timeout(Duration::from_secs(3))
-        .build()
-        .await
-        .unwrap();
-    let start = Instant::now();
-    client.call_tool("report", ()).await.unwrap();
-    assert_eq!(start.elapsed().as_secs(), 601);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_dropped_call_cancels_its_task() {
-    let (builder, received) =
-        modern(|message| result(message, "complete", &state("working", &json!({}))));
-    let client = builder.build().await.unwrap();
-    let call = tokio::time::timeout(
-        Duration::from_secs(10),
-        client.call_tool("report", ()).into_future(),
-    );
-    call.await.unwrap_err();
-    until_received(&received, "tasks/cancel").await;
-    let received = received.all();
-    let call = received
-        .iter()
-        .find(|it| it["method"] == "tools/call")
-        .unwrap();
-    let cancels_call = |message: &&Value| {
-        message["method"] == "notifications/cancelled"
-            && message["params"]["requestId"] == call["id"]
-    };
-    assert_eq!(received.iter().find(cancels_call), None, "TASK-C-04");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_before_its_answer_cancels_the_task_that_the_answer_creates() {
-    // The server has created the task before it reads the cancellation.
-    let mut call = Value::Null;
-    let (builder, received) = peer(move |message| match message["method"].as_str() {
-        Some("tools/call") => {
-            call = message.clone();
-            Reply::nothing()
-        }
-        // It follows the cancellation.
-        Some("tools/list") => {
-            let mut created = state("working", &json!({}));
-            created["resultType"] = json!("task");
-            let listed =
-                json!({"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "private"});
-            Reply::Lines(vec![answer(&call, &created), answer(message, &listed)])
-        }
-        _ => Reply::result(message, &json!({"resultType": "complete"})),
-    });
-    let client = builder.build().await.unwrap();
-    let call = client.call_tool("report", ()).into_future();
-    tokio::time::timeout(Duration::from_secs(10), call)
-        .await
-        .unwrap_err();
-    client.session().tools_list(None).await.unwrap();
-    until_received(&received, "tasks/cancel").await;
-    let methods = received.methods();
-    assert!(methods.contains(&"notifications/cancelled".to_owned()));
-    let cancelled = received.all().pop().unwrap();
-    assert_eq!(cancelled["params"]["taskId"], ID, "TASK-C-04");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_answer_that_a_dropped_call_has_not_read_cancels_its_task() {
-    let (builder, received) =
-        modern(|message| result(message, "complete", &state("working", &json!({}))));
-    let client = builder.build().await.unwrap();
-    let mut call = client.call_tool("report", ()).into_future();
-    assert!(is_pending(&mut call).await);
-    // The answer arrives, and the call is not polled again.
-    until_received(&received, "tools/call").await;
-    for _ in 0..20 {
-        tokio::task::yield_now().await;
-    }
-    drop(call);
-    until_received(&received, "tasks/cancel").await;
-    let methods = received.methods();
-    assert!(
-        !methods.iter().any(|it| it == "notifications/cancelled"),
-        "{methods:?}"
-    );
-}
-
-/// Polls a future once. Returns true if it is pending.
-async fn is_pending<T>(future: &mut (impl Future<Output = T> + Unpin)) -> bool {
-    poll_fn(|context| Poll::Ready(Pin::new(&mut *future).poll(context).is_pending())).await
 }
 
 #[tokio::test(start_paused = true)]

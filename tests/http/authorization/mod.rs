@@ -7,6 +7,7 @@ mod exchange;
 pub(crate) mod files;
 mod guarded;
 mod in_memory;
+mod invalid_tokens;
 mod login;
 mod metadata;
 mod refusals;

@@ -20,5 +20,5 @@ mod session;
 mod step_up;
 #[path = "../authorization/streams.rs"]
 mod streams;
-#[path = "../authorization/visibility.rs"]
+#[path = "../authorization/visibility/mod.rs"]
 mod visibility;

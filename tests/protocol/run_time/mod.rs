@@ -5,6 +5,7 @@
 
 mod declared;
 mod edits;
+mod invalid;
 mod raw;
 mod twins;
 
@@ -28,7 +29,7 @@ mod arguments;
 mod cancellation;
 #[path = "../completion.rs"]
 mod completion;
-#[path = "../elicitation/combined.rs"]
+#[path = "../elicitation/combined/mod.rs"]
 mod elicitation_combined;
 #[path = "../elicitation/legacy.rs"]
 mod elicitation_legacy;
@@ -40,7 +41,7 @@ mod elicitation_revisions;
 mod elicitation_state;
 #[path = "../faults.rs"]
 mod faults;
-#[path = "../layers.rs"]
+#[path = "../layers/mod.rs"]
 mod layers;
 #[path = "../legacy_subscriptions.rs"]
 mod legacy_subscriptions;

@@ -10,7 +10,8 @@ use treenail::scope::{Access, Authority, RequiredScopes};
 use treenail::server::Component;
 use treenail_runtime::internal::task::{StoredCall, resume};
 
-use super::support::{Link, Record, Support};
+use super::link::{Link, Record};
+use super::support::Support;
 use super::{Gate, detach, serve, tool, waiting};
 use crate::support::peer::{MODERN, Peer};
 

@@ -1,5 +1,6 @@
 //! The server under test, with one tool for each feature of tools.
 
+mod functions;
 /// The same at run time.
 pub(crate) mod twin;
 
@@ -8,9 +9,10 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 use treenail::prelude::*;
-use treenail::schema::{AudioContent, CallToolResult, ContentBlock, Icon, ResourceLink};
+use treenail::schema::Icon;
 use treenail::{Limits, Server};
 
+use self::functions::tools;
 use crate::support::offer::Offer;
 
 /// Row about an argument that is none of several choices.
@@ -48,106 +50,6 @@ impl std::fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-/// Adds two integers.
-#[mcp_tool(read_only, title = "Add")]
-pub(crate) async fn add(
-    /// The first one
-    a: i64,
-    b: i64,
-) -> i64 {
-    a + b
-}
-
-#[mcp_tool]
-fn greet(#[arg(default = "world", length = 1..=20)] name: String) -> String {
-    format!("Hello \"{name}\"")
-}
-
-#[mcp_tool]
-fn motto() -> &'static str {
-    "one\ntwo"
-}
-
-#[mcp_tool]
-fn nothing() {}
-
-#[mcp_tool]
-fn perhaps(text: Option<String>) -> Option<String> {
-    text
-}
-
-#[mcp_tool]
-fn fails(with: Option<String>) -> Result<i64, Failure> {
-    if with.is_some() { Err(Failure) } else { Ok(1) }
-}
-
-#[mcp_tool]
-fn fails_with_text() -> Result<i64, String> {
-    Err("as a text".to_owned())
-}
-
-#[mcp_tool]
-async fn fails_anyhow() -> anyhow::Result<String> {
-    Err(anyhow::Error::new(Failure).context("no forecast"))
-}
-
-#[mcp_tool]
-fn fails_with_content() -> Result<(), ToolError> {
-    Err(ToolError::with_content(vec![
-        ContentBlock::text("one"),
-        ContentBlock::text("two"),
-    ]))
-}
-
-#[mcp_tool]
-async fn panics(later: bool) -> String {
-    if later {
-        tokio::task::yield_now().await;
-    }
-    panic!("a secret");
-}
-
-#[mcp_tool]
-fn panics_at_once() -> String {
-    panic!("a secret");
-}
-
-#[mcp_tool]
-fn media() -> Vec<ContentBlock> {
-    vec![
-        ContentBlock::text("see"),
-        AudioContent::new("UklGRg==", "audio/wav").into(),
-        ResourceLink::new("report", "file:///report.txt").into(),
-    ]
-}
-
-#[mcp_tool]
-fn whole_result() -> CallToolResult {
-    CallToolResult::new(vec![ContentBlock::text("3")]).with_structured_content(3)
-}
-
-#[mcp_tool]
-fn null() -> CallToolResult {
-    CallToolResult::new([]).with_structured_content(Value::Null)
-}
-
-#[mcp_tool]
-fn list_of_numbers(count: u8) -> Vec<u8> {
-    (0..count).collect()
-}
-
-#[mcp_tool(blocking)]
-fn works_hard(cx: &Context) -> String {
-    cx.client_info()
-        .map_or_else(|| "nobody".to_owned(), |client| client.name.clone())
-}
-
-/// A value that cannot be serialized as JSON: a map whose keys are not strings.
-#[mcp_tool]
-fn unwritable() -> Result<Value, serde_json::Error> {
-    serde_json::to_value(std::collections::HashMap::from([(vec![1], 2)]))
-}
 
 /// The weather, as it is and as it will be.
 pub(crate) struct Weather {
@@ -281,26 +183,4 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
         hold,
         let_go,
     }
-}
-
-fn tools() -> treenail::tool::ToolSet {
-    tools![
-        add,
-        greet,
-        motto,
-        nothing,
-        perhaps,
-        fails,
-        fails_with_text,
-        fails_anyhow,
-        fails_with_content,
-        panics,
-        panics_at_once,
-        media,
-        whole_result,
-        null,
-        list_of_numbers,
-        works_hard,
-        unwritable,
-    ]
 }

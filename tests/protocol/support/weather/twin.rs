@@ -7,11 +7,11 @@ use treenail::dynamic::Feature;
 use treenail::{Limits, Server, ToolError};
 
 pub(crate) use super::Fixture;
-use super::{
-    Weather, add, fails, fails_anyhow, fails_with_content, fails_with_text, greet, list_of_numbers,
-    media, motto, nothing, null, panics, panics_at_once, perhaps, unwritable, weather,
-    whole_result, works_hard,
+use super::functions::{
+    add, fails, fails_anyhow, fails_with_content, fails_with_text, greet, list_of_numbers, media,
+    motto, nothing, null, panics, panics_at_once, perhaps, unwritable, whole_result, works_hard,
 };
+use super::{Weather, weather};
 use crate::support::made::{Made, get};
 use crate::support::offer::Offer;
 

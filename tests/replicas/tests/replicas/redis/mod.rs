@@ -1,5 +1,6 @@
 //! Replicas with an event bus over a real Redis.
 
+mod access;
 mod kill;
 mod redis_server;
 mod store;

@@ -1,0 +1,131 @@
+//! Lists and resources that are fetched again: after their time, after a change, or for lack of memory.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio_stream::StreamExt;
+use treenail::client::{CacheLimits, ClientLimits};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use super::{server_with_pages, tools};
+use crate::fixture::server;
+use crate::script::{Reply, discovered, scripted, scripted_with_limits};
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_cached_while_it_is_fresh() {
+    let reply = server_with_pages(
+        |_| json!({"tools": tools(&["a"]), "ttlMs": 5_000, "cacheScope": "public"}),
+    );
+    let (session, received) = scripted(reply);
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    for _ in 0..3 {
+        client.tools().await.unwrap();
+    }
+    assert_eq!(received.methods().len(), 2, "CLI-CACHE-02: fetched once");
+    tokio::time::advance(Duration::from_millis(5_001)).await;
+    client.tools().await.unwrap();
+    assert_eq!(
+        received.methods().len(),
+        3,
+        "CLI-CACHE-02: stale, and fetched at the next use"
+    );
+}
+
+#[tokio::test]
+async fn a_list_without_a_ttl_is_stale_at_once() {
+    let (session, received) = scripted(server_with_pages(|_| json!({"tools": tools(&["a"])})));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    client.tools().await.unwrap();
+    client.tools().await.unwrap();
+    assert_eq!(received.methods().len(), 3, "CLI-CACHE-03");
+}
+
+#[tokio::test]
+async fn a_change_makes_a_list_stale_in_every_era() {
+    #[mcp_tool]
+    fn late() -> &'static str {
+        "here"
+    }
+
+    for revision in Revision::ALL {
+        let server = Server::builder("changing", "1").dynamic().build().unwrap();
+        let builder = McpClient::builder()
+            .server(&server)
+            .protocol_version(revision);
+        let client = builder.auto_refresh(true).build().await.unwrap();
+        assert!(client.tools().await.unwrap().is_empty(), "{revision}");
+        let mut notifications = client.session().notifications();
+        // In the modern era, the subscription must be open before the change.
+        client.call_tool("late", ()).await.unwrap_err();
+        server.edit(|edit| edit.tools(tools![late])).unwrap();
+        let changed = notifications.next().await.unwrap();
+        assert!(
+            changed.method.ends_with("list_changed"),
+            "{revision}: {}",
+            changed.method
+        );
+        assert_eq!(
+            client.tools().await.unwrap().len(),
+            1,
+            "CLI-CACHE-07: {revision}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn resources_are_cached_only_with_a_ttl() {
+    let (server, observer) = server();
+    let client = McpClient::builder().server(&server).build().await.unwrap();
+    for _ in 0..2 {
+        client.read_resource("note://today").await.unwrap();
+    }
+    assert_eq!(observer.calls.load(Ordering::SeqCst), 2, "CLI-CACHE-03");
+
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Reply::result(
+            message,
+            &json!({"resultType": "complete", "ttlMs": 60_000, "cacheScope": "private",
+                "contents": [{"uri": message["params"]["uri"], "text": "x"}]}),
+        ),
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    for uri in ["a://1", "a://1", "a://2", "a://1"] {
+        assert_eq!(
+            client.read_resource(uri).await.unwrap().contents[0].uri(),
+            uri,
+            "CLI-CACHE-01"
+        );
+    }
+    assert_eq!(received.methods().len(), 3, "CLI-CACHE-02");
+}
+
+#[tokio::test]
+async fn the_memory_of_cached_resources_is_limited() {
+    let numbers = |count: usize| json!(vec![0; count]);
+    for (meta, text, reads) in [
+        (numbers(1), "x".repeat(100), 1),
+        (numbers(1_000), "x".repeat(100), 2),
+        (numbers(1), "x".repeat(20_000), 2),
+    ] {
+        let limits = ClientLimits::default().cache(CacheLimits::default().bytes(20_000));
+        let (session, received) = scripted_with_limits(&limits, move |message| {
+            if message["method"] == "server/discover" {
+                return discovered(message);
+            }
+            let result = json!({
+                "resultType": "complete", "ttlMs": 60_000, "_meta": {"a.example/x": meta},
+                "contents": [{"uri": "a://1", "text": text}],
+            });
+            Reply::result(message, &result)
+        });
+        let builder = McpClient::builder().session(session).limits(limits);
+        let client = builder.build().await.unwrap();
+        for _ in 0..2 {
+            client.read_resource("a://1").await.unwrap();
+        }
+        assert_eq!(received.methods().len(), 1 + reads);
+    }
+}

@@ -1,0 +1,127 @@
+//! Items of lists: found by name, and on all pages.
+
+use serde_json::{Value, json};
+use treenail::client::{ClientError, ClientLimits, ListLimits};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use super::{server_with_capabilities, server_with_pages, tools};
+use crate::fixture::server;
+use crate::script::scripted;
+
+#[tokio::test]
+async fn items_are_found_by_name() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let builder = McpClient::builder().server(&server);
+        let client = builder.protocol_version(revision).build().await.unwrap();
+        assert_eq!(client.tool("add").await.unwrap().unwrap().name, "add");
+        assert!(client.tool("nothing").await.unwrap().is_none());
+        assert_eq!(client.tools().await.unwrap().len(), 7);
+        assert!(client.prompt("greeting").await.unwrap().is_some());
+        assert_eq!(client.prompts().await.unwrap().len(), 1);
+        assert!(client.resource("note://today").await.unwrap().is_some());
+        assert_eq!(client.resources().await.unwrap().len(), 1);
+
+        let prompt = client
+            .get_prompt("greeting", json!({"name": "Berta"}))
+            .await
+            .unwrap();
+        assert_eq!(prompt.messages.len(), 1);
+        let template = client.url_template("note").await.unwrap().unwrap();
+        let uri = template
+            .expand(json!({"city": "São Paulo", "day": 3}))
+            .unwrap();
+        assert_eq!(uri, "note://S%C3%A3o%20Paulo/3");
+        let read = client.read_resource(&uri).await.unwrap();
+        let text = serde_json::to_value(&read.contents[0]).unwrap();
+        assert_eq!(text["text"], "São Paulo on day 3", "{revision}");
+
+        let sum: i64 = client
+            .call_tool_as("add", json!({"a": 2, "b": 2}))
+            .await
+            .unwrap();
+        assert_eq!(sum, 4);
+        let text: String = client
+            .call_tool_as("echo", json!({"text": "7 }"}))
+            .await
+            .unwrap();
+        assert_eq!(text, "7 }");
+        let error = client.call_tool_as::<i64>("fail", ()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the tool failed: the sea is rough");
+        let error = client
+            .call_tool_as::<bool>("add", json!({"a": 2, "b": 2}))
+            .await;
+        assert!(matches!(error, Err(ClientError::Output(_))));
+        client.refresh_all().await.unwrap();
+        client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn templates_with_one_name_are_distinct() {
+    let listed = ["a://{x}", "b://{x}", "a://{x}"];
+    let listed = listed.map(|uri| json!({"name": "one", "uriTemplate": uri}));
+    let (session, _) = scripted(server_with_capabilities(
+        Revision::LATEST,
+        json!({"resources": {}}),
+        move |method| match method {
+            "resources/templates/list" => Some(json!({"resourceTemplates": listed})),
+            _ => None,
+        },
+    ));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let templates = client.url_templates().await.unwrap();
+    let uris = templates.iter().map(|it| it.listed().uri_template.as_str());
+    assert_eq!(uris.collect::<Vec<_>>(), ["a://{x}", "b://{x}"]);
+    let first = client.url_template("one").await.unwrap().unwrap();
+    assert_eq!(first.listed().uri_template, "a://{x}");
+    assert!(client.url_template("a://{x}").await.unwrap().is_none());
+    let contract = client.contract().await.unwrap();
+    assert_eq!(contract.resource_templates().len(), 2);
+}
+
+#[tokio::test]
+async fn all_pages_are_fetched_within_the_limits() {
+    let pages = |cursor: Option<&str>| match cursor {
+        None => json!({"tools": tools(&["a", "b"]), "nextCursor": ""}),
+        Some("") => json!({"tools": tools(&["c", "a"]), "nextCursor": "x y"}),
+        Some(_) => json!({"tools": tools(&["d"])}),
+    };
+    let (session, received) = scripted(server_with_pages(pages));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let tools_of = |client: &McpClient| client.clone();
+    let listed = tools_of(&client).tools().await.unwrap();
+    let names: Vec<_> = listed.iter().map(|tool| tool.name.clone()).collect();
+    assert_eq!(
+        names,
+        ["a", "b", "c", "d"],
+        "CLI-PAGE-04; the second `a` is omitted"
+    );
+    let cursors: Vec<_> = received
+        .all()
+        .iter()
+        .map(|it| it["params"]["cursor"].clone())
+        .collect();
+    assert_eq!(
+        cursors[1..],
+        [Value::Null, json!(""), json!("x y")],
+        "CLI-PAGE-02, CLI-PAGE-03"
+    );
+
+    for limits in [
+        ClientLimits::default().lists(ListLimits::default().pages(3)),
+        ClientLimits::default().lists(ListLimits::default().items(100)),
+    ] {
+        let endless = |_: Option<&str>| json!({"tools": tools(&["a"; 40]), "nextCursor": "more"});
+        let (session, _) = scripted(server_with_pages(endless));
+        let client = McpClient::builder()
+            .session(session)
+            .limits(limits)
+            .build()
+            .await
+            .unwrap();
+        let error = client.tools().await.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+    }
+}

@@ -1,0 +1,94 @@
+//! Malformed responses, and lines that are not messages.
+
+use serde_json::{Value, json};
+use treenail::client::{ClientError, ClientLimits};
+use treenail::prelude::*;
+
+use super::modern;
+use crate::script::{Reply, answer, discovered, scripted_with_limits};
+
+/// Malformed responses with a readable id.
+fn malformed_responses() -> Vec<String> {
+    let deep = format!("{}0{}", "[".repeat(200), "]".repeat(200));
+    vec![
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[]}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"a":NaN}}"#.to_owned(),
+        r#"{"result":{"a":Infinity},"jsonrpc":"2.0","id":ID}"#.to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"a":{deep}}}}}"#),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_malformed_response_fails_its_request_at_once() {
+    for line in malformed_responses() {
+        let response = line.clone();
+        let client = modern(move |message| {
+            Reply::Lines(vec![response.replace("ID", &message["id"].to_string())])
+        });
+        let client = client.await.unwrap();
+        let error = client.call_tool("t", ()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{line}: {error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_malformed_response_fails_its_request_at_once_over_jsoncall() {
+    for line in malformed_responses() {
+        let response = line.clone();
+        let (session, _) = crate::script::scripted_over_jsoncall(move |message| {
+            if message["method"] == "server/discover" {
+                return discovered(message);
+            }
+            Reply::Lines(vec![response.replace("ID", &message["id"].to_string())])
+        });
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        let error = client.call_tool("t", ()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{line}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_server_request_fails_no_client_request() {
+    let client = modern(|message| {
+        let id = message["id"].to_string();
+        let malformed_responses =
+            r#"{"jsonrpc":"2.0","id":ID,"method":"roots/list","params":{"a":}}"#;
+        Reply::Lines(vec![
+            malformed_responses.replace("ID", &id),
+            answer(message, &json!({"content": []})),
+        ])
+    });
+    client.await.unwrap().call_tool("t", ()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn connection_errors_quote_the_garbage_of_a_server() {
+    let quoted = "the server wrote a line that is not a message: `Listening on \\u{1b}[1mport 80";
+    for leaves in [false, true] {
+        let reply = move |_: &Value| {
+            let line = format!("Listening on \u{1b}[1mport 80 {}", "x".repeat(5_000));
+            if leaves {
+                return Reply::Exit(line + "\n");
+            }
+            Reply::Lines(vec![line])
+        };
+        let limits = ClientLimits::default();
+        let (session, _) = scripted_with_limits(&limits, reply);
+        let built = McpClient::builder().session(session).build().await;
+        let error = built.unwrap_err().to_string();
+        assert!(error.contains(quoted), "{error}");
+        assert!(error.len() < 1_000, "{error}");
+
+        let (session, _) = crate::script::scripted_over_jsoncall(move |message: &Value| {
+            if leaves {
+                return Reply::Exit("Listening on \u{1b}[1mport 80\n".to_owned());
+            }
+            let _ = message;
+            Reply::Lines(vec!["Listening on \u{1b}[1mport 80".to_owned()])
+        });
+        let built = McpClient::builder().session(session).build().await;
+        let error = built.unwrap_err().to_string();
+        assert!(error.contains(quoted), "over jsoncall: {error}");
+    }
+}

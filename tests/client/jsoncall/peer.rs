@@ -1,0 +1,88 @@
+//! A server over `jsoncall`, and a peer that exchanges lines with it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex,
+    split,
+};
+use treenail::Limits;
+use treenail::jsoncall;
+use treenail::prelude::*;
+
+/// Peer that exchanges lines with a server.
+pub(super) struct Peer {
+    pub(super) lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    pub(super) writer: WriteHalf<DuplexStream>,
+    pub(super) task: tokio::task::JoinHandle<()>,
+}
+
+impl Peer {
+    pub(super) async fn initialized() -> Self {
+        let server = Server::builder("fragile", "1")
+            .mount(Fragile)
+            .limits(Limits::default().message_bytes(10_000))
+            .build()
+            .unwrap();
+        let (ours, theirs) = duplex(1 << 16);
+        let task = tokio::spawn(async move {
+            let (reader, writer) = split(theirs);
+            jsoncall::serve(&server, reader, writer).await.unwrap();
+        });
+        let (reader, writer) = split(ours);
+        let mut peer = Self {
+            lines: BufReader::new(reader).lines(),
+            writer,
+            task,
+        };
+        let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "peer", "version": "1"},
+        }});
+        peer.send(&hello.to_string()).await;
+        assert_eq!(peer.receive().await.unwrap()["id"], "hello");
+        peer.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+            .await;
+        peer
+    }
+
+    pub(super) async fn send(&mut self, line: &str) {
+        self.writer.write_all(line.as_bytes()).await.unwrap();
+        self.writer.write_all(b"\n").await.unwrap();
+    }
+
+    pub(super) async fn receive(&mut self) -> Option<Value> {
+        let line = self.lines.next_line().await.unwrap()?;
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
+    /// Checks that the server still responds.
+    pub(super) async fn ping(&mut self) {
+        self.send(r#"{"jsonrpc":"2.0","id":"alive?","method":"ping"}"#)
+            .await;
+        while self.receive().await.unwrap()["id"] != "alive?" {}
+    }
+}
+
+struct Fragile;
+
+#[mcp_tool]
+impl Fragile {
+    #[tool]
+    #[allow(clippy::unused_self, reason = "a tool of a type takes it")]
+    fn panic(&self) -> String {
+        panic!("as planned")
+    }
+
+    #[tool]
+    async fn slow(&self, number: u32) -> u32 {
+        tokio::time::sleep(Duration::from_millis(u64::from(number) % 7)).await;
+        number
+    }
+}
+
+pub(super) fn call(id: u32, tool: &str, arguments: &Value) -> String {
+    let params = json!({"name": tool, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}

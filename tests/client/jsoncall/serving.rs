@@ -1,0 +1,148 @@
+//! Responses of a server to the lines of its peer.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+
+use super::peer::{Peer, call};
+
+#[tokio::test]
+async fn broken_lines_get_an_error_and_keep_the_connection() {
+    let mut peer = Peer::initialized().await;
+    let cases = [
+        ("{", -32700),
+        ("nonsense", -32700),
+        ("[]", -32600),
+        ("7", -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, -32600),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+            -32600,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"no/such/method"}"#,
+            -32601,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","error":{"code":1,"message":"x"}}"#,
+            -32600,
+        ),
+    ];
+    for (line, code) in cases {
+        peer.send(line).await;
+        let answer = peer.receive().await.unwrap();
+        assert_eq!(answer["error"]["code"], code, "ALL-BASE: {line}: {answer}");
+    }
+    for silent in [
+        "",
+        "   ",
+        "\r",
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"$/treenail/end"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}"#,
+    ] {
+        peer.send(silent).await;
+    }
+    peer.writer.write_all(b"\xff\xfe\n").await.unwrap();
+    assert_eq!(
+        peer.receive().await.unwrap()["error"]["code"],
+        -32700,
+        "not UTF-8"
+    );
+    peer.send(&"x".repeat(1 << 20)).await;
+    assert_eq!(
+        peer.receive().await.unwrap()["error"]["code"],
+        -32700,
+        "a line that is too long"
+    );
+    peer.ping().await;
+}
+
+#[tokio::test]
+async fn a_panic_becomes_an_error_result() {
+    let mut peer = Peer::initialized().await;
+    for id in 0..3 {
+        peer.send(&call(id, "panic", &json!({}))).await;
+        let answer = peer.receive().await.unwrap();
+        assert_eq!(
+            (&answer["id"], &answer["result"]["isError"]),
+            (&json!(id), &json!(true))
+        );
+    }
+    peer.ping().await;
+}
+
+#[tokio::test]
+async fn pending_calls_are_answered_after_the_end_of_input() {
+    let mut peer = Peer::initialized().await;
+    for id in 0..100 {
+        peer.send(&call(id, "slow", &json!({"number": id}))).await;
+    }
+    peer.writer.shutdown().await.unwrap();
+    let mut answered = Vec::new();
+    while let Some(answer) = peer.receive().await {
+        assert_eq!(answer["result"]["isError"], Value::Null, "{answer}");
+        answered.push(answer["id"].as_u64().unwrap());
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (0..100).collect::<Vec<_>>(), "all 100 come back");
+    peer.task.await.unwrap();
+}
+
+#[tokio::test]
+async fn ids_are_returned_unchanged() {
+    let mut peer = Peer::initialized().await;
+    for id in [
+        "\"a \\u00e9\"",
+        "\"\"",
+        "-7",
+        "0",
+        "9007199254740993",
+        "\"7\"",
+        "7",
+        "7",
+    ] {
+        peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#))
+            .await;
+        let expected: Value = serde_json::from_str(id).unwrap();
+        assert_eq!(peer.receive().await.unwrap()["id"], expected, "ALL-BASE");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_does_not_read_gets_back_pressure() {
+    let mut peer = Peer::initialized().await;
+    let line = format!(
+        "{}\n",
+        call(1, "slow", &json!({"number": "x".repeat(9_000)}))
+    );
+    let mut written = 0_u64;
+    // Each gets an error response that quotes a part of it, and the responses are not read.
+    while let Ok(sent) = tokio::time::timeout(
+        Duration::from_secs(1),
+        peer.writer.write_all(line.as_bytes()),
+    )
+    .await
+    {
+        sent.unwrap();
+        written += 1;
+        assert!(
+            written < 20_000,
+            "it takes all that comes, and keeps the answers"
+        );
+    }
+    let rest = tokio::spawn(async move {
+        let mut answers = peer.lines;
+        let mut count = 0_u64;
+        while count < written {
+            let line = answers.next_line().await.unwrap().unwrap();
+            count += u64::from(line.contains("\"id\":1,"));
+        }
+    });
+    rest.await.unwrap();
+}

@@ -1,0 +1,79 @@
+//! Revisions that the application requires or prefers.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use treenail::client::{ClientError, LineSession};
+use treenail::prelude::*;
+use treenail::schema::Revision;
+
+use crate::fixture::server;
+use crate::script::{Reply, discovered, initialized, scripted};
+
+#[tokio::test]
+async fn a_required_revision_has_no_fallback() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-03-26"),
+        _ => Reply::error(message, &json!({"code": -32601, "message": "no"})),
+    });
+    let builder = || McpClientSession::builder().session(session.clone());
+    let error = builder()
+        .protocol_version(Revision::LATEST)
+        .build()
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, ClientError::Unsupported(_)),
+        "CLI-ERA-06, CLI-ERA-14: {error}"
+    );
+    assert_eq!(received.methods(), ["server/discover"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_required_revision_has_no_probe_timeout() {
+    // The response takes longer than the probe timeout.
+    let (stream, mut theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+        let Reply::Lines(lines) = discovered(&json!({"id": 1})) else {
+            unreachable!("it is a line")
+        };
+        let text = lines.join("\n") + "\n";
+        theirs.write_all(text.as_bytes()).await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let (reader, writer) = tokio::io::split(stream);
+    let session = McpClientSession::builder()
+        .session(Arc::new(LineSession::new(reader, writer)))
+        .protocol_version(Revision::LATEST)
+        .build()
+        .await
+        .unwrap();
+    assert_eq!(session.protocol_version(), Revision::LATEST);
+}
+
+#[tokio::test]
+async fn a_preferred_revision_is_tried_first() {
+    let (server, _) = server();
+    for revision in Revision::ALL {
+        let builder = McpClientSession::builder()
+            .server(&server)
+            .prefer_version(revision);
+        let session = builder.build().await.unwrap();
+        assert_eq!(session.protocol_version(), revision, "CLI-ERA-13");
+    }
+    // CLI-ERA-12: the preferred revision is no longer supported.
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("initialize") => Reply::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => discovered(message),
+    });
+    let builder = McpClientSession::builder().session(session);
+    let session = builder
+        .prefer_version(Revision::V2025_06_18)
+        .build()
+        .await
+        .unwrap();
+    assert_eq!(session.protocol_version(), Revision::LATEST);
+    assert_eq!(received.methods(), ["initialize", "server/discover"]);
+}

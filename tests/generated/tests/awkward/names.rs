@@ -1,0 +1,78 @@
+//! Names of types, members and methods: readable, distinct, and legal although they are keywords.
+
+use generated::awkward::{keywords, names};
+use serde_json::json;
+
+use crate::{generated_code, round_trips};
+
+#[test]
+fn names_are_readable_and_differ() {
+    use names::types::*;
+
+    round_trips::<GetSum2>(
+        json!({"first-number": 1, "second number": 2, "third.number": 3, "fourthNumber": 4, "FifthNumber": 5}),
+    );
+    let sum = GetSum2::new(1).with_third_number(3);
+    assert_eq!(
+        serde_json::to_value(sum).unwrap(),
+        json!({"first-number": 1, "third.number": 3})
+    );
+    let odd = AdminUsersListAll::new()
+        .with_groesse(1)
+        .with_u540du524d("a")
+        .with_empty("b")
+        .with_n2fa("c");
+    let odd = odd.with_minus("d").with_meta("e").with_nandu("f");
+    assert_eq!(
+        serde_json::to_value(odd).unwrap(),
+        json!({"größe": 1.0, "名前": "a", "": "b", "2fa": "c", "-": "d", "_meta": "e", "ÑANDÚ": "f"})
+    );
+    round_trips::<HttpRequest>(
+        json!({"URL": "a", "userID": "b", "htmlToXML": "c", "iPhone15Pro": "d"}),
+    );
+    let same: Same = round_trips(
+        json!({"a_b": 1, "a-b": 2, "aB": 3, "A_B": 4, "a_b_2": 5, "additional": 6, "more": 7}),
+    );
+    assert_eq!(
+        (same.a_b, same.additional_2, same.additional["more"]),
+        (1, Some(6), 7)
+    );
+    let option = OptionType::new().with_self("a").with_none("b");
+    assert_eq!(
+        serde_json::to_value(option).unwrap(),
+        json!({"self": "a", "none": "b"})
+    );
+    let city = ReadCityWeather::new("Oslo", "no").with_units(["c".to_owned()]);
+    assert_eq!(
+        serde_json::to_value(city).unwrap(),
+        json!({"country": "Oslo", "city": "no", "units": ["c"]})
+    );
+    let text = generated_code("names");
+    for method in [
+        "get_sum",
+        "get_sum_2",
+        "get_sum_tool",
+        "new_tool",
+        "clone_tool",
+        "prompt_get_sum",
+        "read_city_weather",
+        "n7zip",
+        "u1f980",
+    ] {
+        assert!(text.contains(&format!("fn {method}(")), "{method}");
+    }
+    assert!(text.contains("pub struct N2ndNameSClient {"));
+}
+
+#[test]
+fn keywords_are_names() {
+    use keywords::types::*;
+
+    let all: All = All::new("a", "b").with_async("c").with_union("d");
+    assert_eq!((&*all.self_, &*all.r#type), ("a", "b"));
+    assert_eq!(
+        serde_json::to_value(all).unwrap(),
+        json!({"self": "a", "type": "b", "async": "c", "union": "d"})
+    );
+    round_trips::<AllOutput>(json!({"kind": "Self"}));
+}

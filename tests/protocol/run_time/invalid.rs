@@ -1,0 +1,100 @@
+//! Errors of servers with invalid features that are made at run time.
+
+use serde_json::{Value, json};
+use treenail::dynamic::{Feature, Prompt, Resource, ResourceTemplate, Tool};
+use treenail::schema::PromptArgument;
+
+#[test]
+fn invalid_features_do_not_build() {
+    fn tool(schema: Value) -> Feature {
+        Tool::new("a").input(schema).handler(|_, _| async {})
+    }
+    let object = |name: &str, schema: Value| {
+        let mut object = json!({"type": "object"});
+        object[name] = schema;
+        object
+    };
+    let mut deep = json!({});
+    for _ in 0..600 {
+        deep = json!({ "not": deep });
+    }
+    let outside = json!({"a": {"$ref": "https://example.com/schema"}});
+    let header = json!({"a": {"type": "array", "x-mcp-header": "A"}});
+    let one = |_, _| async { "one" };
+    let cases: Vec<(Feature, &str)> = vec![
+        (
+            tool(json!([])),
+            "tool `x.a`: its input schema is not an object",
+        ),
+        (
+            tool(json!({})),
+            "tool `x.a`: its input schema lacks `\"type\": \"object\"`",
+        ),
+        (
+            tool(object("properties", outside)),
+            "tool `x.a`: its input schema is rejected: ",
+        ),
+        (
+            tool(object("required", json!(3))),
+            "tool `x.a`: its input schema is rejected: ",
+        ),
+        (
+            tool(object("not", deep)),
+            "tool `x.a`: its input schema is rejected: ",
+        ),
+        (
+            tool(object("properties", json!({"a": {"pattern": "("}}))),
+            "tool `x.a`: its input schema is rejected: ",
+        ),
+        (
+            tool(object("properties", header)),
+            "tool `x.a`: `x-mcp-header` = `A` requires",
+        ),
+        (
+            Tool::new("a").output(json!(1)).handler(|_, _| async {}),
+            "tool `x.a`: its output schema is not an object",
+        ),
+        (
+            Tool::new("a").max_concurrency(0).handler(|_, _| async {}),
+            "tool `x.a`: its `max_concurrency` is 0",
+        ),
+        (
+            Tool::new("a b").handler(|_, _| async {}),
+            "the tool name `x.a b` has characters",
+        ),
+        (
+            Tool::new("").handler(|_, _| async {}),
+            "the tool name `x.` has an empty part",
+        ),
+        (
+            Tool::new("a").scope("a\nb").handler(|_, _| async {}),
+            "the scopes of the tool `x.a`: ",
+        ),
+        (
+            Prompt::new("a")
+                .argument(PromptArgument::new("city"))
+                .complete("citty", |_| [""])
+                .handler(|_, _| async { "" }),
+            "prompt `x.a`: there is no argument `citty` to complete; did you mean `city`?",
+        ),
+        (
+            Resource::new("a", "no scheme").handler(one),
+            "resource `x.a`: `no scheme` is not a URI",
+        ),
+        (
+            ResourceTemplate::new("a", "a://b").handler(one),
+            "resource `x.a`: its URI has no variable",
+        ),
+        (
+            ResourceTemplate::new("a", "a://{?b}").handler(one),
+            "resource `x.a`: its URI contains `{?b}`",
+        ),
+    ];
+    for (feature, expected) in cases {
+        let built = treenail::server!()
+            .namespace("x", |x| x.add(feature))
+            .build();
+        let error = built.unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}\n{expected}");
+    }
+}

@@ -1,0 +1,142 @@
+//! Calls that wait for the answer of a user: their timeouts, and the bound of their number.
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use treenail::client::McpClientBuilder;
+use treenail::prelude::*;
+use treenail::proxy::ProxyLimits;
+use treenail::schema::{ElicitAction, ElicitResult};
+
+use crate::questions::asking;
+use crate::script::{legacy_server, tools};
+use crate::station::{LEGACY, MODERN, client_of, gateway, remote, station};
+
+/// A client whose user answers when `answer` is notified; `asked` is notified before.
+pub(crate) fn slow_user(
+    builder: McpClientBuilder,
+    asked: &Arc<Notify>,
+    answer: &Arc<Notify>,
+) -> McpClientBuilder {
+    let (asked, answer) = (Arc::clone(asked), Arc::clone(answer));
+    builder.on_elicit(move |_| {
+        let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
+        async move {
+            asked.notify_one();
+            answer.notified().await;
+            Ok(ElicitResult::new(ElicitAction::Accept))
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_too_long_is_cancelled_and_its_caller_learns_so() {
+    let (gateway, proxy) = gateway();
+    let limits = ProxyLimits::default().waiting_time(Duration::from_secs(10));
+    let cancelled = Arc::new(AtomicUsize::new(0));
+    let noted = Arc::clone(&cancelled);
+    let server = legacy_server(&tools(&["ask"]), move |message, line| {
+        match message["method"].as_str() {
+            Some("tools/call") => line.send(&json!({
+                "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+            })),
+            Some("notifications/cancelled") => {
+                noted.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => {}
+        }
+        true
+    });
+    proxy
+        .limits(limits)
+        .mount(server)
+        .unwrap()
+        .connected()
+        .await;
+    let (asked, answer) = (Arc::default(), Arc::default());
+    let client = slow_user(client_of(&gateway, MODERN), &asked, &answer)
+        .build()
+        .await
+        .unwrap();
+    let call = client
+        .session()
+        .tools_call("script.ask", ())
+        .timeout(Duration::from_secs(60));
+    let call = tokio::spawn(call.into_future());
+    asked.notified().await;
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    assert_eq!(cancelled.load(Ordering::SeqCst), 1);
+    answer.notify_one();
+    let result = call.await.unwrap().unwrap();
+    let text = result.as_text().unwrap();
+    assert!(
+        text.starts_with("the call at the server `script` does not wait"),
+        "{text}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_a_call_pauses_while_its_client_is_asked() {
+    for caller in [LEGACY, MODERN] {
+        let (gateway, proxy) = gateway();
+        let limits = ProxyLimits::default().call_timeout(Duration::from_secs(5));
+        proxy
+            .limits(limits)
+            .mount(asking(1))
+            .unwrap()
+            .connected()
+            .await;
+        let (asked, answer) = (Arc::default(), Arc::default());
+        let client = slow_user(client_of(&gateway, caller), &asked, &answer)
+            .build()
+            .await
+            .unwrap();
+        let call = tokio::spawn(client.session().tools_call("script.ask", ()).into_future());
+        asked.notified().await;
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        answer.notify_one();
+        let result = call.await.unwrap().unwrap();
+        assert_eq!(result.as_text(), Some("accept"), "{caller}");
+        // Without a question, the call fails in time.
+        let client = client_of(&gateway, caller).build().await.unwrap();
+        let result = client.call_tool("script.idle", ()).await.unwrap();
+        assert_eq!(
+            result.as_text(),
+            Some("the server `script` did not answer: no answer within 5s"),
+            "{caller}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn waiting_calls_are_bounded() {
+    let (gateway, proxy) = gateway();
+    let limits = ProxyLimits::default().waiting_calls(1);
+    let (station, _) = station();
+    proxy
+        .limits(limits)
+        .mount(remote("st", &station, LEGACY))
+        .unwrap()
+        .connected()
+        .await;
+    let (asked, answer) = (Arc::default(), Arc::default());
+    let slow = slow_user(client_of(&gateway, MODERN), &asked, &answer)
+        .build()
+        .await
+        .unwrap();
+    let first = tokio::spawn(slow.session().tools_call("st.book", ()).into_future());
+    asked.notified().await;
+    let result = slow.call_tool("st.book", ()).await.unwrap();
+    assert!(
+        result
+            .as_text()
+            .unwrap()
+            .contains("too many calls of this proxy wait"),
+        "{result:?}"
+    );
+    first.abort();
+}
