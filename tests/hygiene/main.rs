@@ -20,7 +20,6 @@ pub mod documented;
 pub mod from_macro_rules;
 pub mod generic;
 pub mod keywords;
-mod lengths;
 pub mod many_tools;
 pub mod renamed;
 pub mod shadowed;
