@@ -28,6 +28,15 @@ fn has_scheme(uri: &str) -> bool {
     })
 }
 
+/// Returns whether a `%` is no start of a percent-encoded byte.
+fn has_stray_percent(text: &str) -> bool {
+    let encodes = |after: &str| {
+        let digits = after.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    !text.split('%').skip(1).all(encodes)
+}
+
 #[derive(Default)]
 struct Template {
     parts: Vec<Part<String>>,
@@ -40,6 +49,12 @@ impl Template {
             return Err(format!(
                 "contains {illegal:?}, which a URI must percent-encode"
             ));
+        }
+        if has_stray_percent(text) {
+            return Err(
+                "has a `%` that two hexadecimal digits do not follow; write `%25` for the character"
+                    .to_owned(),
+            );
         }
         match self.parts.last_mut() {
             _ if text.is_empty() => {}
@@ -107,6 +122,7 @@ mod tests {
         let cases = [
             ("app://a", vec![text("app://a")]),
             ("app://a/{b}", vec![text("app://a/"), segment("b")]),
+            ("a:%2F%c3{b}", vec![text("a:%2F%c3"), segment("b")]),
             (
                 "a:{b}/c{/d}.md",
                 vec![
@@ -152,6 +168,10 @@ mod tests {
             ("a:{b}/{b}", "two variables called `b`"),
             ("a:b c", "contains ' '"),
             ("a:\u{e9}/{b}", "percent-encode"),
+            ("a:%{b}", "two hexadecimal digits"),
+            ("a:%2{b}", "two hexadecimal digits"),
+            ("a:%2g/{b}", "two hexadecimal digits"),
+            ("a:{b}%", "two hexadecimal digits"),
         ] {
             let error = parse(uri).unwrap_err();
             assert!(error.contains(part), "{uri}: {error}");

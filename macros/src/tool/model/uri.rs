@@ -73,6 +73,15 @@ fn has_scheme(uri: &str) -> bool {
     scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(legal)
 }
 
+/// Returns whether a `%` is no start of a percent-encoded byte.
+fn has_stray_percent(text: &str) -> bool {
+    let encodes = |after: &str| {
+        let digits = after.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    !text.split('%').skip(1).all(encodes)
+}
+
 fn push_text(parts: &mut Vec<Part>, text: &str) -> Result<(), String> {
     if text.contains('}') {
         return Err(
@@ -86,6 +95,12 @@ fn push_text(parts: &mut Vec<Part>, text: &str) -> Result<(), String> {
         return Err(format!(
             "{c:?} is not allowed in a URI; write it percent-encoded, like `%20` for a space"
         ));
+    }
+    if has_stray_percent(text) {
+        return Err(
+            "a `%` is not followed by two hexadecimal digits; write `%25` for the character itself"
+                .to_owned(),
+        );
     }
     match parts.last_mut() {
         _ if text.is_empty() => {}
@@ -146,6 +161,7 @@ mod tests {
         let rest = |name: &str| Part::Rest(name.to_owned());
         check("app://a", &[text("app://a")]);
         check("app://a/{b}", &[text("app://a/"), segment("b")]);
+        check("a:%2F%c3{b}", &[text("a:%2F%c3"), segment("b")]);
         check(
             "a:{b}/c{/d}.md",
             &[
@@ -188,6 +204,10 @@ mod tests {
             ("a:{b}/{b}", "duplicate variable"),
             ("a:b c", "' ' is not allowed"),
             ("a:\u{e9}/{b}", "is not allowed"),
+            ("a:%{b}", "two hexadecimal digits"),
+            ("a:%2{b}", "two hexadecimal digits"),
+            ("a:%2g/{b}", "two hexadecimal digits"),
+            ("a:{b}%", "two hexadecimal digits"),
         ] {
             let error = parts(uri).unwrap_err();
             assert!(error.contains(part), "{uri}: {error}");

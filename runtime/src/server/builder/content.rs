@@ -68,7 +68,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Allows [`Server::edit`] to change the tools, prompts and resources of the server while it runs.
+    /// Allows [`Server::edit`](crate::Server::edit) to change the tools, prompts and resources of the server while it runs.
     ///
     /// Such a server declares tools, prompts and resources with `listChanged`, even while it has none of a kind.
     pub fn dynamic(mut self) -> Self {

@@ -83,7 +83,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sends the events of [`Server::edit`] and [`Server::resource_updated`] to the subscribers at all replicas of the server, see
+    /// Sends the events of [`Server::edit`](crate::Server::edit) and
+    /// [`Server::resource_updated`](crate::Server::resource_updated) to the subscribers at all replicas of the server, see
     /// [`EventBus`]. The server must then be built on the tokio runtime on which the bus runs. Building does not wait for a
     /// connection.
     pub fn event_bus(mut self, bus: impl EventBus) -> Self {
