@@ -1,3 +1,5 @@
+//! Suggestions for misspelled keys.
+
 use super::suggestion::nearest;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Conversion of each type, and the errors for texts of another type.
+
 use serde_json::json;
 use treenail::schema::JsonObject;
 

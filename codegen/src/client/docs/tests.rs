@@ -1,3 +1,5 @@
+//! Texts of servers that are rendered as written, whatever they contain.
+
 use super::markdown::{MAX_LINE_LENGTH, is_invisible};
 use super::{Docs, code, inline};
 

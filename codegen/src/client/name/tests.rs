@@ -1,3 +1,5 @@
+//! Names of types, members and methods from the names of servers.
+
 use super::words::MAX_LENGTH;
 use super::*;
 

@@ -1,3 +1,5 @@
+//! Events of streams, whole and in parts, and malformed ones.
+
 use super::*;
 
 /// Parses a stream that arrives in `chunks`.

@@ -1,6 +1,6 @@
 //! One server behind a proxy, whether it is connected or not.
 
-mod era;
+mod error_code;
 mod requests;
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use tokio::sync::watch;
 
-pub(crate) use self::era::not_found;
+pub(crate) use self::error_code::not_found;
 pub(crate) use self::requests::json;
 use crate::limits::ProxyLimits;
 use crate::link::Link;

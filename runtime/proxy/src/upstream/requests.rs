@@ -6,7 +6,7 @@ use treenail_runtime::dynamic::RawResult;
 use treenail_runtime::{Context, RpcError};
 use treenail_schema::Tool;
 
-use super::era::{in_era, not_found, without_retired_code};
+use super::error_code::{in_era, not_found, without_retired_code};
 use super::{UNMOUNTED, Upstream};
 use crate::failure::Failure;
 use crate::forward::Forwarder;

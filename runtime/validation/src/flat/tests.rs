@@ -1,3 +1,5 @@
+//! Comparison of the quick validation with the full one.
+
 use serde_json::json;
 use treenail_schema::SchemaObject;
 

@@ -1,3 +1,5 @@
+//! Messages that are parsed, and the errors of malformed ones.
+
 use super::*;
 
 const LIMITS: ParseLimits = ParseLimits {

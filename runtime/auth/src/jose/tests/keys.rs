@@ -1,3 +1,5 @@
+//! Keys: their use, their algorithms, and the documents that are refused.
+
 use serde_json::json;
 
 use super::{ED25519, P256, keys, object};

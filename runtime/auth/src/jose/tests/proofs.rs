@@ -1,3 +1,5 @@
+//! Proofs of the possession of a key (`DPoP`), each for one request.
+
 use std::time::Duration;
 
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Tokens that are refused: their algorithms, headers, signatures, sizes and claims.
+
 use serde_json::json;
 
 use super::{keys, token};

@@ -1,3 +1,5 @@
+//! Claims of tokens: those that are required, and malformed ones.
+
 use serde_json::{Value, json};
 
 use super::{ISSUER, NOW, RESOURCE, claims_with, outcome, sign, verifier, verify};

@@ -1,3 +1,5 @@
+//! Fixed tokens of a configuration.
+
 use super::{ISSUER, RESOURCE, clock, outcome, verify};
 use crate::Secret;
 use crate::server::{FixedTokenVerifier, VerifyError};

@@ -1,3 +1,5 @@
+//! Fetches of the keys of an issuer.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Verification of JSON web tokens, from any peer.
+
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Values from a source that may be down: their lifetime, and the times at which they are fetched.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

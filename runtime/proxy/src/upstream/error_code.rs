@@ -1,4 +1,4 @@
-//! Codes of errors in the era of the caller.
+//! Error codes in the era of the caller.
 
 use treenail_runtime::{Context, RpcError};
 use treenail_schema::error_code;
