@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use treenail::schema::CallToolResult;
-use treenail::tasks::TaskTicket;
+use treenail::tasks::{TaskHandle, TaskTicket};
 
 use super::print_if_json;
 use super::task::has_ended;
@@ -105,13 +105,7 @@ impl Call {
         let outcome = match connection.wait_for_task(&mut task).await {
             Ok(outcome) => outcome,
             Err(failure) => {
-                match connection.with_timeout(task.cancel()).await {
-                    Ok(()) => file.forget(ticket.id(), &connection.terminal),
-                    Err(error) => connection.terminal.print_note(&format!(
-                        "the task may continue, because its cancellation failed: {}",
-                        error.message()
-                    )),
-                }
+                cancel_task(connection, &task, &file, &ticket).await;
                 return Err(failure);
             }
         };
@@ -133,6 +127,22 @@ impl Call {
                 .print_note("the task runs on the server; `treenail task wait` prints its result");
         }
         Ok(Exit::Success)
+    }
+}
+
+/// Cancels a task, and forgets its ticket if it was cancelled.
+async fn cancel_task(
+    connection: &Connection,
+    task: &TaskHandle<CallToolResult>,
+    file: &TicketFile,
+    ticket: &TaskTicket,
+) {
+    match connection.with_timeout(task.cancel()).await {
+        Ok(()) => file.forget(ticket.id(), &connection.terminal),
+        Err(error) => connection.terminal.print_note(&format!(
+            "the task may continue, because its cancellation failed: {}",
+            error.message()
+        )),
     }
 }
 

@@ -85,13 +85,11 @@ impl Connection {
         let handler = ElicitationHandler::new(&args.answers, terminal, line_reader, &timer)?;
         let tail = StderrTail::new(terminal);
         let (mut builder, limits) = base_builder(args, mode == ConnectionMode::Conversation);
+        let elicitation = Arc::clone(&handler);
         builder = builder
             // A single request is for inspection, so its result is shown even if it is invalid.
             .validate_results(mode == ConnectionMode::Conversation)
-            .on_elicit({
-                let handler = Arc::clone(&handler);
-                move |params| Arc::clone(&handler).handle(params)
-            });
+            .on_elicit(move |params| Arc::clone(&elicitation).handle(params));
         if !args.roots.is_empty() {
             builder = builder.roots(roots_of(args)?);
         }
@@ -104,18 +102,7 @@ impl Connection {
             Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
             None => builder,
         };
-        let connecting = async {
-            let url = args.target.url.as_deref();
-            builder
-                .build()
-                .await
-                .map_err(|error| connection_failure(error, url))
-        };
-        let client = Box::pin(until_interrupted(connecting)).await;
-        let client = match client {
-            Ok(client) => client,
-            Err(failure) => return Err(tail.add_to(failure).await),
-        };
+        let client = connect(builder, args.target.url.as_deref(), &tail).await?;
         handler.set_server_name(&client.session().peer_info());
         let connected = Self {
             client,
@@ -205,6 +192,24 @@ fn set_target(
             Ok(builder.command(command.on_stray_line(tail.stray_line_listener())))
         }
         Target::Url { url, headers } => Ok(builder.session(open_http(&url, &headers)?)),
+    }
+}
+
+/// Starts the session, unless the user interrupts it. A failure contains the last lines of the server.
+async fn connect(
+    builder: McpClientBuilder,
+    url: Option<&str>,
+    tail: &StderrTail,
+) -> Result<McpClient, Failure> {
+    let connecting = async {
+        builder
+            .build()
+            .await
+            .map_err(|error| connection_failure(error, url))
+    };
+    match Box::pin(until_interrupted(connecting)).await {
+        Ok(client) => Ok(client),
+        Err(failure) => Err(tail.add_to(failure).await),
     }
 }
 

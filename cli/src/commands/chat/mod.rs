@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use clap::Args;
 use treenail::ToolLoop;
-use treenail::agent::{Conversation, RunReport, StopReason, ToolLoopLimits};
+use treenail::agent::{Conversation, OpenAiModel, RunReport, StopReason, ToolLoopLimits};
 
 use self::approved_tools::{ApproveTarget, ApprovedTools};
 use self::consent::Consent;
@@ -99,11 +99,7 @@ impl Chat {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let prompt = self.read_prompt()?;
         let model = self.model.build()?;
-        let system_prompt = self
-            .system_prompt
-            .as_deref()
-            .map(read_text_argument)
-            .transpose()?;
+        let system_prompt = self.read_system_prompt()?;
         let targets = self.servers.parse()?;
         let names: Vec<_> = targets.iter().map(|(name, _)| name.as_str()).collect();
         let approve_targets = ApproveTarget::parse_all(&self.approve, &names)?;
@@ -119,23 +115,8 @@ impl Chat {
             }
         };
         let consent = Consent::new(approved, terminal, &line_reader);
-        let mut agent = ToolLoop::new(model)
-            .max_tokens(self.model.max_tokens)
-            .limits(
-                ToolLoopLimits::default()
-                    .max_iterations(self.max_rounds)
-                    .timeout(TURN_TIMEOUT)
-                    .call_timeout(self.timeout),
-            )
-            .approve(consent.policy());
-        if let Some(text) = system_prompt {
-            agent = agent.system_prompt(text);
-        }
-        let agent = servers
-            .tool_sources()
-            .fold(agent, |agent, (name, source)| agent.source(name, source));
         let turn = Turn {
-            agent,
+            agent: self.tool_loop(model, system_prompt, &servers, &consent),
             consent,
             terminal: terminal.clone(),
             hint: self.model.refusal_hint(),
@@ -167,6 +148,37 @@ impl Chat {
                 "an interactive chat requires a terminal; pass the prompt on the command line",
             )),
         }
+    }
+
+    fn read_system_prompt(&self) -> Result<Option<String>, Failure> {
+        self.system_prompt
+            .as_deref()
+            .map(read_text_argument)
+            .transpose()
+    }
+
+    /// Returns the tool loop of all turns.
+    fn tool_loop(
+        &self,
+        model: OpenAiModel,
+        system_prompt: Option<String>,
+        servers: &Servers,
+        consent: &Consent,
+    ) -> ToolLoop {
+        let limits = ToolLoopLimits::default()
+            .max_iterations(self.max_rounds)
+            .timeout(TURN_TIMEOUT)
+            .call_timeout(self.timeout);
+        let mut agent = ToolLoop::new(model)
+            .max_tokens(self.model.max_tokens)
+            .limits(limits)
+            .approve(consent.policy());
+        if let Some(text) = system_prompt {
+            agent = agent.system_prompt(text);
+        }
+        servers
+            .tool_sources()
+            .fold(agent, |agent, (name, source)| agent.source(name, source))
     }
 
     /// Prints a single answer.

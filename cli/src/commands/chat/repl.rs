@@ -6,6 +6,7 @@ use super::interrupts::Interrupts;
 use super::turn::{Turn, TurnOutcome};
 use crate::elicit::SharedLineReader;
 use crate::exit::{Exit, Failure};
+use crate::terminal::Terminal;
 
 const HELP: &str = "\
 /new   start a new conversation
@@ -34,43 +35,54 @@ pub(super) async fn run_repl(
     let mut conversation = Conversation::new();
     let mut was_interrupted = false;
     loop {
-        // A server may hold the reader with an unsolicited elicitation request.
-        let next_line = async { line_reader.lock().await.read_line(terminal, "\n> ").await };
-        let line = tokio::select! {
-            line = next_line => line,
-            () = interrupts.next() => {
-                if std::mem::replace(&mut was_interrupted, true) {
-                    terminal.print_message("");
-                    return Ok(Exit::Interrupted);
-                }
-                terminal.print_message("\nPress Ctrl-C again to quit.");
-                continue;
+        let Some(command) = next_command(terminal, line_reader, interrupts).await else {
+            if std::mem::replace(&mut was_interrupted, true) {
+                terminal.print_message("");
+                return Ok(Exit::Interrupted);
             }
+            terminal.print_message("\nPress Ctrl-C again to quit.");
+            continue;
         };
         was_interrupted = false;
-        let text = match ReplCommand::parse(line.as_deref()) {
-            ReplCommand::Send(text) => text,
+        match command {
+            ReplCommand::Send(text) => {
+                let outcome = turn.run(conversation.user(text), interrupts).await?;
+                print_outcome(terminal, &outcome);
+                conversation = outcome.into_conversation();
+            }
             ReplCommand::New => {
                 conversation = Conversation::new();
                 terminal.print_note("started a new conversation");
-                continue;
             }
-            ReplCommand::Help => {
-                terminal.print_message(HELP);
-                continue;
-            }
-            ReplCommand::Empty => continue,
+            ReplCommand::Help => terminal.print_message(HELP),
+            ReplCommand::Empty => {}
             ReplCommand::Quit => return Ok(Exit::Success),
-        };
-        let outcome = turn.run(conversation.user(text), interrupts).await?;
-        match &outcome {
-            TurnOutcome::Completed(_) => {}
-            TurnOutcome::Cancelled(_) => {
-                terminal.print_note("cancelled; the conversation continues");
-            }
-            TurnOutcome::Failed(failure, _) => terminal.print_error(failure),
         }
-        conversation = outcome.into_conversation();
+    }
+}
+
+/// Reads the next input of the user, or returns `None` after Ctrl-C.
+async fn next_command(
+    terminal: &Terminal,
+    line_reader: &SharedLineReader,
+    interrupts: &mut Interrupts,
+) -> Option<ReplCommand> {
+    // A server may hold the reader with an unsolicited elicitation request.
+    let next_line = async { line_reader.lock().await.read_line(terminal, "\n> ").await };
+    tokio::select! {
+        line = next_line => Some(ReplCommand::parse(line.as_deref())),
+        () = interrupts.next() => None,
+    }
+}
+
+/// Prints a turn's outcome, except for its answer.
+fn print_outcome(terminal: &Terminal, outcome: &TurnOutcome) {
+    match outcome {
+        TurnOutcome::Completed(_) => {}
+        TurnOutcome::Cancelled(_) => {
+            terminal.print_note("cancelled; the conversation continues");
+        }
+        TurnOutcome::Failed(failure, _) => terminal.print_error(failure),
     }
 }
 

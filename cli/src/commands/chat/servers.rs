@@ -179,17 +179,6 @@ impl Chat {
         } else {
             (None, Some(target))
         };
-        let for_this = |given: &[String]| -> Vec<String> {
-            let of_server = |given: &String| {
-                let (server, rest) = given.split_once(':')?;
-                (server == name).then(|| rest.to_owned())
-            };
-            given.iter().filter_map(of_server).collect()
-        };
-        let of_headers = self.servers.headers.iter();
-        let secrets = of_headers
-            .filter_map(|header| header.split_once('=').map(|(_, variable)| variable))
-            .chain(self.model.key_variables());
         ServerArgs {
             target: TargetArgs {
                 command,
@@ -198,16 +187,16 @@ impl Chat {
             },
             headers: HeaderArgs {
                 plain: Vec::new(),
-                from_env: for_this(&self.servers.headers),
+                from_env: values_for(name, &self.servers.headers),
             },
             auth: AuthArgs::default(),
             sign_in: None,
             // A call waits for its task, and some tools run as tasks only.
             tasks: true,
             environment: EnvArgs {
-                set: for_this(&self.servers.variables),
+                set: values_for(name, &self.servers.variables),
                 inherit: self.servers.inherit_env.iter().any(|server| server == name),
-                secrets: secrets.map(str::to_owned).collect(),
+                secrets: self.secret_variables(),
             },
             protocol_version: None,
             timeout: self.timeout,
@@ -221,4 +210,23 @@ impl Chat {
             },
         }
     }
+
+    /// Returns the environment variables for headers of servers, and for keys of the model.
+    fn secret_variables(&self) -> Vec<String> {
+        let headers = self.servers.headers.iter();
+        headers
+            .filter_map(|header| header.split_once('=').map(|(_, variable)| variable))
+            .chain(self.model.key_variables())
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+/// Returns the values that are given for one server, without its name.
+fn values_for(name: &str, given: &[String]) -> Vec<String> {
+    let of_server = |given: &String| {
+        let (server, rest) = given.split_once(':')?;
+        (server == name).then(|| rest.to_owned())
+    };
+    given.iter().filter_map(of_server).collect()
 }

@@ -18,15 +18,52 @@ pub(super) fn server_json(
     fields: &FieldArgs,
     (file, sha256): (&str, &str),
 ) -> Result<String, Failure> {
-    let Metadata { version, .. } = metadata;
     let repository = web(metadata.package.repository.as_deref());
     let github = repository.and_then(github_owner);
+    let name = registry_name(metadata, fields, github)?;
+    let url = download_url(&metadata.version, fields, github, file)?;
+
+    let mut listing = Map::new();
+    let mut insert = |name: &str, value: Value| listing.insert(name.to_owned(), value);
+    insert("$schema", SCHEMA.into());
+    insert("name", name.into());
+    if let Some(title) = &metadata.title {
+        insert("title", shorten(title).into());
+    }
+    insert("description", shorten(&metadata.description).into());
+    insert("version", json!(metadata.version));
+    if let Some(repository) = repository.and_then(described_repository) {
+        insert("repository", repository);
+    }
+    if let Some(homepage) = web(metadata.package.homepage.as_deref()) {
+        insert("websiteUrl", homepage.into());
+    }
+    insert("packages", json!([package(metadata, &url, sha256)]));
+    Ok(serde_json::to_string_pretty(&listing).unwrap_or_default() + "\n")
+}
+
+/// Returns the name in the registry: as given, or in the namespace of the owner on GitHub.
+fn registry_name(
+    metadata: &Metadata,
+    fields: &FieldArgs,
+    github: Option<(&str, &str)>,
+) -> Result<String, Failure> {
     let name = fields.registry_name.clone().or_else(|| {
         let (owner, _) = github?;
         Some(format!("io.github.{owner}/{}", metadata.name))
     });
     let name = name.ok_or_else(|| unknown("the name in the registry", "--registry-name"))?;
     check_name(&name)?;
+    Ok(name)
+}
+
+/// Returns the URL of the bundle: as given, or in the release of this version on GitHub.
+fn download_url(
+    version: &str,
+    fields: &FieldArgs,
+    github: Option<(&str, &str)>,
+    file: &str,
+) -> Result<String, Failure> {
     let url = fields.download_url.clone().or_else(|| {
         let (owner, project) = github?;
         Some(format!(
@@ -39,28 +76,19 @@ pub(super) fn server_json(
             "`{url}` for --download-url: the registry requires an https URL that contains `mcp`"
         )));
     }
+    Ok(url)
+}
 
-    let mut listing = Map::new();
-    let mut insert = |name: &str, value: Value| listing.insert(name.to_owned(), value);
-    insert("$schema", SCHEMA.into());
-    insert("name", name.into());
-    if let Some(title) = &metadata.title {
-        insert("title", shorten(title).into());
-    }
-    insert("description", shorten(&metadata.description).into());
-    insert("version", json!(version));
-    if let Some(url) = repository {
-        let sources = ["github", "gitlab"];
-        let source = sources
-            .into_iter()
-            .find(|name| url.contains(&format!("//{name}.com/")));
-        if let Some(source) = source {
-            insert("repository", json!({"url": url, "source": source}));
-        }
-    }
-    if let Some(homepage) = web(metadata.package.homepage.as_deref()) {
-        insert("websiteUrl", homepage.into());
-    }
+/// Returns the repository with its source, if the registry knows the source.
+fn described_repository(url: &str) -> Option<Value> {
+    let source = ["github", "gitlab"]
+        .into_iter()
+        .find(|name| url.contains(&format!("//{name}.com/")))?;
+    Some(json!({"url": url, "source": source}))
+}
+
+/// Returns the bundle as a package, with the environment variables that it requires.
+fn package(metadata: &Metadata, url: &str, sha256: &str) -> Value {
     let mut package = json!({
         "registryType": "mcpb",
         "identifier": url,
@@ -73,8 +101,7 @@ pub(super) fn server_json(
             settings.map(|name| json!({"name": name, "isRequired": true, "isSecret": true}));
         package["environmentVariables"] = Value::Array(settings.collect());
     }
-    insert("packages", json!([package]));
-    Ok(serde_json::to_string_pretty(&listing).unwrap_or_default() + "\n")
+    package
 }
 
 /// Returns the owner and the name of a repository on GitHub.

@@ -24,26 +24,13 @@ pub(super) fn blank(text: &str) -> Result<Blanked, String> {
     let mut last: Option<usize> = None;
     let mut before: Option<usize> = None;
     while let Some(byte) = bytes.get(at) {
+        if let Some(end) = comment_end(text, at)? {
+            blank_comment(&mut output, at..end, &mut blanked.comments);
+            at = end;
+            continue;
+        }
         let end = match byte {
             b'"' => string_end(bytes, at),
-            b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                let end = text[at..]
-                    .find('\n')
-                    .map_or(bytes.len(), |length| at + length);
-                blank_comment(&mut output, at..end, &mut blanked.comments);
-                at = end;
-                continue;
-            }
-            b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                let end = text[at + 2..].find("*/").map(|length| at + length + 4);
-                let end = end.ok_or_else(|| {
-                    let line = text[..at].matches('\n').count() + 1;
-                    format!("line {line}: the comment does not end")
-                })?;
-                blank_comment(&mut output, at..end, &mut blanked.comments);
-                at = end;
-                continue;
-            }
             b'}' | b']' => {
                 let follows_value = before.is_some_and(|at| !b"{[,:".contains(&bytes[at]));
                 if let Some(comma) = last.filter(|at| bytes[*at] == b',' && follows_value) {
@@ -62,6 +49,27 @@ pub(super) fn blank(text: &str) -> Result<Blanked, String> {
     }
     blanked.json = String::from_utf8(output).map_err(|_| "invalid UTF-8".to_owned())?;
     Ok(blanked)
+}
+
+/// Returns the end of the comment that starts at `start`, or `None` if there is no comment.
+fn comment_end(text: &str, start: usize) -> Result<Option<usize>, String> {
+    match &text.as_bytes()[start..] {
+        [b'/', b'/', ..] => {
+            let length = text[start..].find('\n');
+            Ok(Some(length.map_or(text.len(), |length| start + length)))
+        }
+        [b'/', b'*', ..] => {
+            let end = text[start + 2..]
+                .find("*/")
+                .map(|length| start + length + 4);
+            let unended = || {
+                let line = text[..start].matches('\n').count() + 1;
+                format!("line {line}: the comment does not end")
+            };
+            end.map(Some).ok_or_else(unended)
+        }
+        _ => Ok(None),
+    }
 }
 
 fn blank_comment(output: &mut [u8], range: Range<usize>, comments: &mut Vec<Range<usize>>) {

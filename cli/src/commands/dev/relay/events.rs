@@ -110,6 +110,14 @@ impl Relay {
         self.output.send(&message::answer(id, &result));
     }
 
+    /// Forwards a request again that did not reach its server.
+    pub(super) fn on_unsent(&mut self, generation: u64, request: ClientRequest) {
+        // The client may have cancelled it since, or another server may have got it.
+        if self.take_call(&request.id, generation).is_some() {
+            self.forward(request);
+        }
+    }
+
     pub(super) fn on_exit(&mut self, generation: u64) {
         self.exited = self.exited.max(generation);
         let is_running =
@@ -138,6 +146,11 @@ impl Relay {
             let error = RpcError::internal(shorten(text.trim_end()));
             self.output.send(&message::answer(&id, &Err(error)));
         }
+        self.cancel_server_requests(generation);
+    }
+
+    /// Cancels the requests of a server to the client.
+    pub(super) fn cancel_server_requests(&mut self, generation: u64) {
         for cancellation in self.server_requests.cancel_all(generation) {
             self.output.send(&cancellation);
         }

@@ -226,12 +226,7 @@ impl Relay {
             Event::Unsent {
                 generation,
                 request,
-            } => {
-                // The client may have cancelled it since, or another server may have got it.
-                if self.take_call(&request.id, generation).is_some() {
-                    self.forward(request);
-                }
-            }
+            } => self.on_unsent(generation, request),
             Event::Notified {
                 generation,
                 method,
@@ -251,11 +246,7 @@ impl Relay {
             Event::Exited(generation) => self.on_exit(generation),
             Event::Explained { generation, lines } => self.on_explained(generation, &lines),
             Event::Launched { generation, result } => self.on_launched(generation, result),
-            Event::Retired(generation) => {
-                for cancellation in self.server_requests.cancel_all(generation) {
-                    self.output.send(&cancellation);
-                }
-            }
+            Event::Retired(generation) => self.cancel_server_requests(generation),
         }
     }
 }

@@ -80,18 +80,13 @@ async fn post(app: &App, segments: &[&str], input: Value) -> Result<Value, Refus
         }
         ["calls"] => calls::start(app, input),
         ["calls", id, "cancel"] => {
-            let is_cancelled = app.hub.cancel_call(number(id)?);
-            let refused = || (StatusCode::CONFLICT, "the call is not running".to_owned());
-            is_cancelled.then_some(done).ok_or_else(refused)
+            cancel_call(app, number(id)?)?;
+            Ok(done)
         }
         ["complete"] => complete(app, input).await,
         ["asks", id] => asks::answer(app, number(id)?, input),
         ["subscriptions"] => {
-            let Subscription { uri, active } = parse(input)?;
-            app.link
-                .set_subscribed(&uri, active)
-                .await
-                .map_err(of_server)?;
+            set_subscribed(app, input).await?;
             Ok(done)
         }
         ["roots"] => {
@@ -110,19 +105,11 @@ async fn post(app: &App, segments: &[&str], input: Value) -> Result<Value, Refus
             Ok(done)
         }
         ["messages", "clear"] => {
-            let mut state = app.hub.state();
-            state.log.clear();
-            app.hub.send(&state, &json!({"type": "cleared"}));
+            clear_messages(app);
             Ok(done)
         }
         _ => Err(not_found()),
     }
-}
-
-#[derive(Deserialize)]
-struct Subscription {
-    uri: String,
-    active: bool,
 }
 
 /// Returns the token for a one-time code.
@@ -140,6 +127,32 @@ fn redeem(app: &App, input: Value) -> Result<Value, Refused> {
             "the link was used already, or has expired".to_owned(),
         )),
     }
+}
+
+fn cancel_call(app: &App, id: u64) -> Result<(), Refused> {
+    if app.hub.cancel_call(id) {
+        return Ok(());
+    }
+    Err((StatusCode::CONFLICT, "the call is not running".to_owned()))
+}
+
+/// Subscribes to a resource, or ends the subscription.
+async fn set_subscribed(app: &App, input: Value) -> Result<(), Refused> {
+    #[derive(Deserialize)]
+    struct Subscription {
+        uri: String,
+        active: bool,
+    }
+
+    let Subscription { uri, active } = parse(input)?;
+    let changed = app.link.set_subscribed(&uri, active).await;
+    changed.map_err(of_server)
+}
+
+fn clear_messages(app: &App) {
+    let mut state = app.hub.state();
+    state.log.clear();
+    app.hub.send(&state, &json!({"type": "cleared"}));
 }
 
 async fn read_list(app: &App, list: &str) -> Result<Value, Refused> {
