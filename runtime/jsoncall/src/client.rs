@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ::jsoncall::{Session as Inner, SessionOptions};
+use ::jsoncall::Session as Inner;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncRead, AsyncWrite, BufReader, duplex, split};
+use tokio::io::{AsyncRead, AsyncWrite, duplex, split};
 use treenail_runtime::Server;
 use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, ServerCommand, Session, SessionFuture,
@@ -18,7 +18,7 @@ use crate::backlog::Backlog;
 use crate::calls::Calls;
 use crate::convert::{from_jsoncall, raw};
 use crate::driver::Driver;
-use crate::guard::{Guard, PIPE};
+use crate::guard::{Guard, PIPE, start_session};
 use crate::incoming::FromServer;
 
 /// A [`Session`] over a session of `jsoncall`. A guard filters input that `jsoncall` does not tolerate, so it is as
@@ -123,22 +123,12 @@ impl JsoncallSession {
             internal::parsing_limits(limits),
         );
         let (ours, theirs) = duplex(PIPE);
-        let (their_reader, their_writer) = split(theirs);
         let handler = FromServer {
             calls: Arc::clone(&calls),
             ids: Arc::clone(&guard.ids),
             backlog: Arc::clone(&backlog),
         };
-        let options = SessionOptions {
-            expose_internals: Some(false),
-        };
-        let inner = Inner::new(
-            handler,
-            BufReader::new(their_reader),
-            their_writer,
-            &options,
-        );
-        let inner = Arc::new(inner);
+        let inner = Arc::new(start_session(handler, theirs));
         let driver = Driver {
             guard,
             inner: Arc::clone(&inner),

@@ -4,7 +4,10 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use ::jsoncall::{Handler, Session, SessionOptions};
+use tokio::io::{
+    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, split,
+};
 use tokio::sync::Notify;
 use treenail_runtime::Limits;
 use treenail_runtime::RpcError;
@@ -65,6 +68,18 @@ pub(super) struct Guard<S> {
     /// Notified of replies and of the end.
     wake: Notify,
     closing: AtomicBool,
+}
+
+/// Starts a session of `jsoncall` over a stream, whose other end a guard reads and writes.
+pub(super) fn start_session(
+    handler: impl Handler + Send + Sync + 'static,
+    stream: DuplexStream,
+) -> Session {
+    let (reader, writer) = split(stream);
+    let options = SessionOptions {
+        expose_internals: Some(false),
+    };
+    Session::new(handler, BufReader::new(reader), writer, &options)
 }
 
 /// Limits for messages from this process.

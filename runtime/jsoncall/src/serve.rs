@@ -5,8 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::jsoncall::{Session, SessionOptions};
-use tokio::io::{AsyncRead, AsyncWrite, BufReader, duplex, split};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::time::timeout;
 use treenail_runtime::Result;
 use treenail_runtime::RpcError;
@@ -15,7 +14,7 @@ use treenail_runtime::Server;
 use crate::backlog::Backlog;
 use crate::bridge::Bridge;
 use crate::convert::{push_error, push_notification, push_request, push_response, read_error};
-use crate::guard::{Guard, PIPE, Rejected, Side};
+use crate::guard::{Guard, PIPE, Rejected, Side, start_session};
 use crate::handler::{END_OF_INPUT, JsoncallHandler};
 
 /// Serves one peer over a pair of byte streams with `jsoncall`, one message per line, until its input ends or the
@@ -47,51 +46,16 @@ where
     let limits = server.limits();
     let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
     let bridge = Bridge::new(limits.backlog_bytes, Some(Arc::clone(&backlog)));
-    let mut guard = Guard::new(
-        ServerSide(limits.message_bytes),
-        Arc::clone(&backlog),
-        limits.clone(),
-    );
+    let mut guard = Guard::new(ServerSide(limits.message_bytes), backlog, limits.clone());
     guard.unread_input = Some(Arc::clone(&bridge.unread_input));
     let handler = JsoncallHandler::over(server, bridge, Some(Arc::clone(&guard.ids)));
     let bridge = Arc::clone(&handler.bridge);
 
     let (ours, theirs) = duplex(PIPE);
     let (from_inner, mut to_inner) = split(ours);
-    let (their_reader, their_writer) = split(theirs);
-    let options = SessionOptions {
-        expose_internals: Some(false),
-    };
-    let inner = Session::new(
-        handler,
-        BufReader::new(their_reader),
-        their_writer,
-        &options,
-    );
-
-    let call_timeout = limits.shutdown_timeout;
-    let mut outward = pin!(guard.outward(from_inner, writer));
-    let read = async {
-        let read = tokio::select! {
-            read = guard.inward(reader, &mut to_inner) => read,
-            () = server.closed() => {
-                bridge.finish_unless_started();
-                Ok(())
-            }
-        };
-        finish(&bridge, &backlog, call_timeout).await;
-        guard.close();
-        read
-    };
-    let read = pin!(read);
-    let ended = tokio::select! {
-        biased;
-        written = &mut outward => written,
-        read = read => {
-            let written = timeout(call_timeout, outward).await;
-            read.and(written.unwrap_or(Ok(())))
-        }
-    };
+    let inner = start_session(handler, theirs);
+    let pipe = (from_inner, &mut to_inner);
+    let ended = forward(server, &guard, &bridge, (reader, writer), pipe).await;
     inner.shutdown();
     match ended {
         Err(error) if is_gone(&error) => {
@@ -99,6 +63,43 @@ where
             Ok(())
         }
         other => Ok(other?),
+    }
+}
+
+/// Forwards messages in both directions until the input ends or the server closes, and the calls have finished.
+async fn forward<R, W>(
+    server: &Server,
+    guard: &Guard<ServerSide>,
+    bridge: &Bridge,
+    (reader, writer): (R, W),
+    (from_inner, to_inner): (ReadHalf<DuplexStream>, &mut WriteHalf<DuplexStream>),
+) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let call_timeout = server.limits().shutdown_timeout;
+    let mut outward = pin!(guard.outward(from_inner, writer));
+    let read = async {
+        let read = tokio::select! {
+            read = guard.inward(reader, to_inner) => read,
+            () = server.closed() => {
+                bridge.finish_unless_started();
+                Ok(())
+            }
+        };
+        finish(bridge, &guard.backlog, call_timeout).await;
+        guard.close();
+        read
+    };
+    let read = pin!(read);
+    tokio::select! {
+        biased;
+        written = &mut outward => written,
+        read = read => {
+            let written = timeout(call_timeout, outward).await;
+            read.and(written.unwrap_or(Ok(())))
+        }
     }
 }
 
