@@ -5,6 +5,7 @@ use std::future::{pending, poll_fn};
 use std::pin::Pin;
 
 use futures_core::Stream;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
@@ -51,17 +52,9 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
         let mut wanted = wanted(upstream, resources);
         let failed_before = std::mem::take(&mut failed);
         for uri in wanted.difference(&open) {
-            if !is_due && failed_before.contains(uri) {
+            let is_delayed = !is_due && failed_before.contains(uri);
+            if is_delayed || !try_subscribe(upstream, link, uri, &failed_before).await {
                 failed.insert(uri.clone());
-                continue;
-            }
-            if let Err(error) = session.resources_subscribe(uri).await {
-                if !failed_before.contains(uri) {
-                    report(upstream, uri, &error);
-                }
-                if !is_final(&error) {
-                    failed.insert(uri.clone());
-                }
             }
         }
         for uri in open.difference(&wanted) {
@@ -69,13 +62,7 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
                 report(upstream, uri, &error);
             }
         }
-        match earlier.replace(current) {
-            // Updates since the last connection are unknown.
-            None if !wanted.is_empty() => link.tap.note(|news| news.updates_lost = true),
-            // So are all changes since the end of the earlier session.
-            Some(earlier) if earlier != current => link.tap.missed(),
-            _ => {}
-        }
+        note_lost_changes(link, earlier.replace(current), current, &wanted);
         wanted.retain(|uri| !failed.contains(uri));
         open = wanted;
         // Updates since a failed attempt to subscribe are unknown too.
@@ -85,14 +72,44 @@ async fn subscribe(upstream: &Upstream, link: &Link, resources: &mut SubscribedR
         } else if is_due {
             retry.note_failure(upstream);
         }
-        let renewed = async {
-            // The tap outlives the receiver.
-            let _ = sessions.changed().await;
-            // A server that ends each session at once is asked only so often.
-            tokio::time::sleep(upstream.limits.refresh_interval).await;
-        };
+        let renewed = renewed(upstream, &mut sessions);
         race(race(resources.changed(), renewed), retry.wait()).await;
     }
+}
+
+/// Subscribes to a resource. Returns false if it failed, but may succeed later.
+async fn try_subscribe(
+    upstream: &Upstream,
+    link: &Link,
+    uri: &str,
+    failed_before: &BTreeSet<String>,
+) -> bool {
+    let Err(error) = link.client.session().resources_subscribe(uri).await else {
+        return true;
+    };
+    if !failed_before.contains(uri) {
+        report(upstream, uri, &error);
+    }
+    is_final(&error)
+}
+
+/// Notes changes that are unknown because no session, or an earlier one, had the subscriptions.
+fn note_lost_changes(link: &Link, earlier: Option<u64>, current: u64, wanted: &BTreeSet<String>) {
+    match earlier {
+        // Updates since the last connection are unknown.
+        None if !wanted.is_empty() => link.tap.note(|news| news.updates_lost = true),
+        // So are all changes since the end of the earlier session.
+        Some(earlier) if earlier != current => link.tap.missed(),
+        _ => {}
+    }
+}
+
+/// Waits for another session at the server.
+async fn renewed(upstream: &Upstream, sessions: &mut watch::Receiver<u64>) {
+    // The tap outlives the receiver.
+    let _ = sessions.changed().await;
+    // A server that ends each session at once is asked only so often.
+    tokio::time::sleep(upstream.limits.refresh_interval).await;
 }
 
 /// Next attempt of failed subscriptions.
@@ -158,13 +175,24 @@ fn backoff(upstream: &Upstream) -> Backoff {
 struct Listening {
     uris: BTreeSet<String>,
     stream: Pin<Box<Subscription>>,
+    /// Start of the first of the subscriptions that have replaced each other without a gap.
+    since: Instant,
+}
+
+impl Listening {
+    fn new(uris: BTreeSet<String>, stream: Pin<Box<Subscription>>, earlier: Option<&Self>) -> Self {
+        Self {
+            uris,
+            stream,
+            since: earlier.map_or_else(Instant::now, |earlier| earlier.since),
+        }
+    }
 }
 
 /// Subscribes at a server of the modern era, with one request for everything.
 async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedResources) {
     // Failures to keep a subscription open, and failures to replace an open one.
     let (mut failures, mut replacements) = (0, 0);
-    let mut since = Instant::now();
     let mut current: Option<Listening> = None;
     loop {
         let uris = wanted(upstream, resources);
@@ -172,19 +200,10 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
         match replace(link, &uris, open).await {
             Ok(None) => replacements = 0,
             Ok(Some(stream)) => {
-                match &current {
-                    // Changes before it are unknown.
-                    None => {
-                        since = Instant::now();
-                        link.tap.missed();
-                    }
-                    Some(earlier) if replacements > 0 => {
-                        link.tap.note_updates(uris.difference(&earlier.uris));
-                    }
-                    Some(_) => {}
-                }
+                let opened = Listening::new(uris, stream, current.as_ref());
+                note_changes_before(&opened, link, current.as_ref(), replacements);
                 replacements = 0;
-                current = Some(Listening { uris, stream });
+                current = Some(opened);
             }
             Err(error) if current.is_none() && error.is_unsupported() => {
                 tracing::debug!(server = %upstream.name, "the server has no subscriptions");
@@ -193,23 +212,15 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
             }
             Err(error) => {
                 tracing::debug!(server = %upstream.name, %error, "a subscription failed");
-                replacements = if is_final(&error) {
-                    0
-                } else {
-                    replacements + 1
-                };
+                let may_succeed = !is_final(&error);
+                replacements = if may_succeed { replacements + 1 } else { 0 };
             }
         }
-        let ended = async {
-            if let Some(Listening { stream, .. }) = &mut current {
-                // Its notifications arrive at the tap.
-                while next(stream).await.is_some_and(|it| it.is_ok()) {}
-            }
-        };
         let retry = retry_delay(upstream, replacements);
-        match race(ended, race(resources.changed(), retry)).await {
+        match race(ended(&mut current), race(resources.changed(), retry)).await {
             Either::First(()) => {
-                if current.take().is_some() && since.elapsed() >= backoff(upstream).max {
+                let ended = current.take();
+                if ended.is_some_and(|it| it.since.elapsed() >= backoff(upstream).max) {
                     failures = 0;
                 }
                 failures += 1;
@@ -218,6 +229,31 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
             Either::Second(Either::First(())) => failures = 0,
             Either::Second(Either::Second(())) => {}
         }
+    }
+}
+
+/// Notes changes before a subscription was opened, after this many failures to replace the earlier one.
+fn note_changes_before(
+    opened: &Listening,
+    link: &Link,
+    earlier: Option<&Listening>,
+    failures: u32,
+) {
+    match earlier {
+        // Changes before it are unknown.
+        None => link.tap.missed(),
+        Some(earlier) if failures > 0 => {
+            link.tap.note_updates(opened.uris.difference(&earlier.uris));
+        }
+        Some(_) => {}
+    }
+}
+
+/// Waits for the end of the open subscription, if any.
+async fn ended(current: &mut Option<Listening>) {
+    if let Some(Listening { stream, .. }) = current {
+        // Its notifications arrive at the tap.
+        while next(stream).await.is_some_and(|it| it.is_ok()) {}
     }
 }
 
