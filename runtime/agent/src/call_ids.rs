@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use treenail_schema::{SamplingMessage, ToolUseContent};
+use treenail_schema::{SamplingMessage, SamplingMessageContentBlock as Block, ToolUseContent};
 
 use crate::model_call::as_tool_use;
 
@@ -22,6 +22,15 @@ impl CallIds {
                 .map(|it| it.id.clone())
                 .collect(),
             last: HashMap::new(),
+        }
+    }
+
+    /// Makes the ids of all calls in a message unique.
+    pub(super) fn make_all_unique(&mut self, content: &mut [Block]) {
+        for block in content {
+            if let Block::ToolUse(tool_use) = block {
+                self.make_unique(tool_use);
+            }
         }
     }
 

@@ -192,10 +192,7 @@ async fn respond_with_model(
         mut message,
         problems,
         ..
-    } = response.map_err(|why| match why {
-        ModelCallError::TooLong => internal_error(&"the message of the model is too long"),
-        ModelCallError::Failed(error) => internal_error(&error),
-    })?;
+    } = response.map_err(model_call_error)?;
     // Calls that are not allowed are dropped.
     let problem = problems.into_iter().flatten().next();
     if let Some(problem) = problem.filter(|_| may_call) {
@@ -205,11 +202,7 @@ async fn respond_with_model(
     if !may_call {
         content.retain(|block| as_tool_use(block).is_none());
     }
-    for block in &mut content {
-        if let Block::ToolUse(tool_use) = block {
-            call_ids.make_unique(tool_use);
-        }
-    }
+    call_ids.make_all_unique(&mut content);
     let calls = content.iter().any(|block| as_tool_use(block).is_some());
     if content.is_empty() || (!calls && mode == Some(ToolChoiceMode::Required)) {
         return Err(internal_error(
@@ -221,6 +214,13 @@ async fn respond_with_model(
     }
     message.content = one_or_many(content);
     Ok(message)
+}
+
+fn model_call_error(why: ModelCallError) -> RpcError {
+    match why {
+        ModelCallError::TooLong => internal_error(&"the message of the model is too long"),
+        ModelCallError::Failed(error) => internal_error(&error),
+    }
 }
 
 /// Unwraps a single block, because revisions before 2025-11-25 allow only one per message.

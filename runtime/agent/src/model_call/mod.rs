@@ -10,12 +10,12 @@ use std::task::Poll;
 
 use treenail_schema::{
     CreateMessageRequestParams, CreateMessageResult, OneOrMany, Role,
-    SamplingMessageContentBlock as Block, ToolChoiceMode, ToolUseContent,
+    SamplingMessageContentBlock as Block, Tool, ToolChoiceMode, ToolUseContent,
 };
 
 use self::problems::describe_problems;
 use self::streaming::{StreamingReply, into_blocks};
-use crate::text::{STOP_SEQUENCES, TextParser, instructions, render};
+use crate::text::{Piece, STOP_SEQUENCES, TextParser, instructions, render};
 use crate::{Model, ModelError, ModelReply, TextSink, TextToolFormat, Usage};
 
 /// Maximum number of stop sequences that most endpoints accept; they reject a request with more.
@@ -90,12 +90,39 @@ impl ModelCaller<'_> {
         let tools = request.tools.take().unwrap_or_default();
         let choice = request.tool_choice.take().and_then(|choice| choice.mode);
         let choice = choice.unwrap_or(ToolChoiceMode::Auto);
-        let prompt = instructions(&tools, choice, self.format);
         let may_call = choice != ToolChoiceMode::None;
         let format = TextToolFormat {
             mentions: self.format.mentions && may_call,
             ..self.format.clone()
         };
+        self.write_tools_as_text(&mut request, &tools, choice);
+
+        let parser = self.parses_text.then(|| TextParser::new(&format, &tools));
+        let streaming = Mutex::new(StreamingReply::new(parser));
+        let push = |chunk: &str| lock(&streaming).push(chunk, on_text);
+        let (mut reply, was_streamed) = self.message(&request, &push).await?;
+        let content = &mut reply.message.content;
+        let blocks = std::mem::replace(content, OneOrMany::Many(Vec::new()));
+        let mut others = Vec::new();
+        for block in blocks.into_vec() {
+            match block {
+                Block::Text(text) if was_streamed => drop(text),
+                Block::Text(text) => push(&text.text),
+                other => others.push(other),
+            }
+        }
+        let pieces = lock(&streaming).finish(is_cut_off(&reply.message), on_text);
+        Ok(response_of_pieces(reply, pieces, others))
+    }
+
+    /// Describes the tools and the calls of a request in its text.
+    fn write_tools_as_text(
+        self,
+        request: &mut CreateMessageRequestParams,
+        tools: &[Tool],
+        choice: ToolChoiceMode,
+    ) {
+        let prompt = instructions(tools, choice, self.format);
         request.system_prompt = append_to_prompt(request.system_prompt.take(), prompt);
         request.messages = render(&request.messages);
         if !tools.is_empty() {
@@ -108,38 +135,6 @@ impl ModelCaller<'_> {
                     .take(remaining),
             );
         }
-
-        let parser = self.parses_text.then(|| TextParser::new(&format, &tools));
-        let streaming = Mutex::new(StreamingReply::new(parser));
-        let push = |chunk: &str| lock(&streaming).push(chunk, on_text);
-        let (reply, was_streamed) = self.message(&request, &push).await?;
-        let ModelReply { mut message, usage } = reply;
-        let blocks = std::mem::replace(&mut message.content, OneOrMany::Many(Vec::new()));
-        let mut others = Vec::new();
-        for block in blocks.into_vec() {
-            match block {
-                Block::Text(text) if was_streamed => drop(text),
-                Block::Text(text) => push(&text.text),
-                other => others.push(other),
-            }
-        }
-        let cut_off = is_cut_off(&message);
-        let streaming = lock(&streaming).finish(cut_off, on_text);
-        let (mut content, mut problems) = into_blocks(streaming);
-        problems.extend(describe_problems(
-            &others.iter().collect::<Vec<_>>(),
-            cut_off,
-        ));
-        content.append(&mut others);
-        if !problems.is_empty() {
-            message.stop_reason = Some("toolUse".to_owned());
-        }
-        message.content = content.into();
-        Ok(ModelResponse {
-            message,
-            usage,
-            problems,
-        })
     }
 
     /// Requests a message from the model; also returns whether its text has been streamed.
@@ -188,6 +183,30 @@ impl ModelCaller<'_> {
             return Err(ModelCallError::TooLong);
         }
         Ok(())
+    }
+}
+
+/// Returns the response with the calls in the text of a reply, and its other blocks after them.
+fn response_of_pieces(
+    reply: ModelReply,
+    pieces: Vec<Piece>,
+    mut others: Vec<Block>,
+) -> ModelResponse {
+    let ModelReply { mut message, usage } = reply;
+    let (mut content, mut problems) = into_blocks(pieces);
+    problems.extend(describe_problems(
+        &others.iter().collect::<Vec<_>>(),
+        is_cut_off(&message),
+    ));
+    content.append(&mut others);
+    if !problems.is_empty() {
+        message.stop_reason = Some("toolUse".to_owned());
+    }
+    message.content = content.into();
+    ModelResponse {
+        message,
+        usage,
+        problems,
     }
 }
 

@@ -105,30 +105,15 @@ pub(super) fn announced_tool(sentence: &str) -> Option<&str> {
         return None;
     }
     let words: Vec<&str> = trimmed.split_whitespace().collect();
-    let lower: Vec<String> = words
-        .iter()
-        .map(|word| {
-            word.trim_matches([',', '.', '!', '*', ';', ':'])
-                .replace('’', "'")
-        })
-        .map(|word| word.to_ascii_lowercase())
-        .collect();
+    let lower: Vec<String> = words.iter().map(|word| normalized(word)).collect();
     let is_doubt =
         |word: &String| DISQUALIFYING_WORDS.contains(&word.as_str()) || word.ends_with("n't");
     if lower.iter().any(is_doubt) {
         return None;
     }
     let mut at = skip_words(&lower, 0, &FILLERS);
-    let intent = INTENTS.iter().find(|intent| {
-        let begins = lower.get(at..at + intent.len());
-        begins.is_some_and(|words| {
-            words
-                .iter()
-                .zip(**intent)
-                .all(|(word, wanted)| word == wanted)
-        })
-    });
-    at += intent.map_or(0, |intent| intent.len());
+    let intent = intent_at(&lower, at);
+    at += intent.map_or(0, <[_]>::len);
     at = skip_words(&lower, at, &ADVERBS);
     if !VERBS.contains(&lower.get(at)?.as_str()) {
         return None;
@@ -146,6 +131,27 @@ pub(super) fn announced_tool(sentence: &str) -> Option<&str> {
     // A name that may be an ordinary word is not sufficient on its own.
     let is_name = name.contains(['_', '-', '.']) && intent.is_some();
     (is_called_tool || is_name).then_some(name)
+}
+
+/// Returns a word in lower case, without the punctuation around it.
+fn normalized(word: &str) -> String {
+    word.trim_matches([',', '.', '!', '*', ';', ':'])
+        .replace('’', "'")
+        .to_ascii_lowercase()
+}
+
+/// Returns the phrase that states an intention at this position.
+fn intent_at(words: &[String], at: usize) -> Option<&'static [&'static str]> {
+    let begins_with = |intent: &[&str]| {
+        let begin = words.get(at..at + intent.len());
+        begin.is_some_and(|words| {
+            words
+                .iter()
+                .zip(intent)
+                .all(|(word, wanted)| word == wanted)
+        })
+    };
+    INTENTS.into_iter().find(|intent| begins_with(intent))
 }
 
 /// Returns true if a sentence without a stated intention is not a statement, judging by the words after the tool.
