@@ -88,15 +88,8 @@ impl<'a> PlanBuilder<'a> {
         depth: u32,
     ) -> Result<(), String> {
         match (Keyword::from_name(name), value) {
-            (Keyword::Schemas(applies_to), Value::Array(items)) => {
-                for item in items {
-                    let inner = self.add_inner(index, item, depth)?;
-                    self.link(index, applies_to, inner);
-                }
-            }
-            (Keyword::Schemas(applies_to), schema) => {
-                let inner = self.add_inner(index, schema, depth)?;
-                self.link(index, applies_to, inner);
+            (Keyword::Schemas(applies_to), value) => {
+                self.add_schemas(index, applies_to, value, depth)?;
             }
             (Keyword::Named(applies_to), Value::Object(members)) => {
                 self.add_named(index, applies_to, members, depth)?;
@@ -114,20 +107,34 @@ impl<'a> PlanBuilder<'a> {
                 self.plan.subschemas[index].lookups += names_lookups(names);
             }
             (Keyword::Unique, Value::Bool(true)) => self.plan.subschemas[index].unique_items = true,
-            (Keyword::Text(steps), _) => {
-                let is_pattern = value.as_str() == Some("regex");
-                let steps = if is_pattern {
-                    REGEX_CHECK_FACTOR
-                } else {
-                    steps
-                };
-                self.plan.subschemas[index].text_steps += steps;
+            (Keyword::Text(_), Value::String(format)) if format == "regex" => {
+                self.plan.subschemas[index].text_steps += REGEX_CHECK_FACTOR;
             }
+            (Keyword::Text(steps), _) => self.plan.subschemas[index].text_steps += steps,
             (Keyword::Dialect, _) if index > 0 => {
                 return Err("a subschema has a `$schema` of its own".to_owned());
             }
             (keyword, Value::String(text)) => self.add_text_keyword(index, keyword, name, text)?,
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Adds the subschema of a keyword, or those of its list.
+    fn add_schemas(
+        &mut self,
+        index: Index,
+        applies_to: AppliesTo,
+        value: &'a Value,
+        depth: u32,
+    ) -> Result<(), String> {
+        let schemas = match value {
+            Value::Array(schemas) => schemas,
+            schema => std::slice::from_ref(schema),
+        };
+        for schema in schemas {
+            let inner = self.add_inner(index, schema, depth)?;
+            self.link(index, applies_to, inner);
         }
         Ok(())
     }

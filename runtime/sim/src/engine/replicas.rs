@@ -33,54 +33,65 @@ impl Engine<'_> {
                 self.world.disturbed_until(self.now + down);
                 self.schedule(self.now + down, Action::Boot { replica });
             }
-            Action::Close { replica, grace } => {
-                self.world.log(format!("replica-{replica} closes"));
-                self.world.disturbed_until(self.now + grace + 1_000);
-                self.world.network.unlisten(replica, self.now);
-                let running = &self.replicas[replica];
-                if let (Some(host), Some(server)) = (&running.host, &running.server) {
-                    host.enter(|| server.close());
-                }
-                let down = 100;
-                self.schedule(self.now + grace, Action::Kill { replica, down });
-            }
+            Action::Close { replica, grace } => self.close(replica, grace),
             Action::Boot { replica } => self.boot(replica),
-            Action::Pause { replica, time } => {
-                self.world
-                    .log(format!("replica-{replica} pauses for {time} ms"));
-                self.world.disturbed_until(self.now + time);
-                if let Some(host) = &mut self.replicas[replica].host {
-                    host.paused_until = host.paused_until.max(self.now + time);
-                }
-            }
+            Action::Pause { replica, time } => self.pause(replica, time),
             Action::Partition {
                 client,
                 replica,
                 time,
-            } => {
-                let peer = client.map_or("store".to_owned(), |client| format!("client-{client}"));
-                self.world.log(format!(
-                    "{peer} and replica-{replica} are separated for {time} ms"
-                ));
-                let until = self.now + time;
-                self.world.disturbed_until(until);
-                let partition = Partition {
-                    client,
-                    replica,
-                    until,
-                };
-                self.world.network.partition(&self.world, partition);
-            }
-            Action::Jump { replica, by } => {
-                self.world.log(format!(
-                    "the time of day of replica-{replica} jumps by {by} ms"
-                ));
-                let running = &mut self.replicas[replica];
-                running.skew += by;
-                if let Some(host) = &running.host {
-                    host.clock.shift(by);
-                }
-            }
+            } => self.separate(client, replica, time),
+            Action::Jump { replica, by } => self.shift_clock(replica, by),
+        }
+    }
+
+    /// Closes the server of a replica, and schedules the end of its process.
+    fn close(&mut self, replica: usize, grace: u64) {
+        self.world.log(format!("replica-{replica} closes"));
+        self.world.disturbed_until(self.now + grace + 1_000);
+        self.world.network.unlisten(replica, self.now);
+        let running = &self.replicas[replica];
+        if let (Some(host), Some(server)) = (&running.host, &running.server) {
+            host.enter(|| server.close());
+        }
+        let down = 100;
+        self.schedule(self.now + grace, Action::Kill { replica, down });
+    }
+
+    fn pause(&mut self, replica: usize, time: u64) {
+        self.world
+            .log(format!("replica-{replica} pauses for {time} ms"));
+        self.world.disturbed_until(self.now + time);
+        if let Some(host) = &mut self.replicas[replica].host {
+            host.paused_until = host.paused_until.max(self.now + time);
+        }
+    }
+
+    /// Separates a replica from a client, or from the task store.
+    fn separate(&self, client: Option<usize>, replica: usize, time: u64) {
+        let peer = client.map_or("store".to_owned(), |client| format!("client-{client}"));
+        self.world.log(format!(
+            "{peer} and replica-{replica} are separated for {time} ms"
+        ));
+        let until = self.now + time;
+        self.world.disturbed_until(until);
+        let partition = Partition {
+            client,
+            replica,
+            until,
+        };
+        self.world.network.partition(&self.world, partition);
+    }
+
+    /// Lets the time of day of a replica jump.
+    fn shift_clock(&mut self, replica: usize, by: i64) {
+        self.world.log(format!(
+            "the time of day of replica-{replica} jumps by {by} ms"
+        ));
+        let running = &mut self.replicas[replica];
+        running.skew += by;
+        if let Some(host) = &running.host {
+            host.clock.shift(by);
         }
     }
 
