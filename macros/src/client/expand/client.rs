@@ -24,7 +24,7 @@ use super::super::parse::Trait;
 pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let (ident, vis) = (&item.ident, &item.visibility);
     let (client, mock) = (format_ident!("{ident}Client"), format_ident!("Mock{ident}"));
-    let namespace = or_empty(contract.namespace.as_ref());
+    let scope_methods = scope_methods(krate, contract, item);
     let methods = contract.methods.iter().map(|entry| match entry {
         Entry::Tool(tool) => Some(client_method(krate, tool, item)),
         Entry::Part(part) => sub_client(part, item),
@@ -50,30 +50,7 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
             reason = "methods are those of the trait"
         )]
         impl #client {
-            /// Creates a client that calls the tools by the names in the trait.
-            #[must_use]
-            #vis fn new(client: &#krate::client::McpClient) -> Self {
-                Self { scope: #krate::__private_0_1_0::NamespacedClient::new(client, #namespace) }
-            }
-
-            /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
-            #[must_use]
-            #vis fn with_namespace(&self, namespace: &str) -> Self {
-                Self { scope: #krate::__private_0_1_0::NamespacedClient::new(self.scope.client(), namespace) }
-            }
-
-            /// The namespace: the prefix of the names of the tools, before a dot.
-            #[must_use]
-            #vis fn namespace(&self) -> &str {
-                self.scope.namespace()
-            }
-
-            /// The underlying client.
-            #[must_use]
-            #vis const fn client(&self) -> &#krate::client::McpClient {
-                self.scope.client()
-            }
-
+            #scope_methods
             #contract_function
             #tools
             #(#methods)*
@@ -83,6 +60,37 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
         #[automatically_derived]
         impl #krate::__private_0_1_0::ClientOf for #client {
             type Mock = #mock;
+        }
+    }
+}
+
+/// Emits the methods that every client has: those for its namespace and its underlying client.
+fn scope_methods(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
+    let vis = &item.visibility;
+    let namespace = or_empty(contract.namespace.as_ref());
+    quote! {
+        /// Creates a client that calls the tools by the names in the trait.
+        #[must_use]
+        #vis fn new(client: &#krate::client::McpClient) -> Self {
+            Self { scope: #krate::__private_0_1_0::NamespacedClient::new(client, #namespace) }
+        }
+
+        /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
+        #[must_use]
+        #vis fn with_namespace(&self, namespace: &str) -> Self {
+            Self { scope: #krate::__private_0_1_0::NamespacedClient::new(self.scope.client(), namespace) }
+        }
+
+        /// The namespace: the prefix of the names of the tools, before a dot.
+        #[must_use]
+        #vis fn namespace(&self) -> &str {
+            self.scope.namespace()
+        }
+
+        /// The underlying client.
+        #[must_use]
+        #vis const fn client(&self) -> &#krate::client::McpClient {
+            self.scope.client()
         }
     }
 }

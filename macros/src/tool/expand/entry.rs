@@ -47,6 +47,37 @@ impl Target {
 /// ```
 /// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
 pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
+    let metadata = metadata(krate, feature);
+    let mode = Mode::of(feature).constructor();
+    let mode = Ident::new(mode, feature.signature.ident.span());
+    let arguments = feature
+        .arguments()
+        .map(|it| argument(krate, &feature.kind, it, target));
+    let items = items(krate, feature, target);
+    let output = match items {
+        Some(_) => quote!(__items.output()),
+        None => output(krate, feature, target),
+    };
+    let handler = handler(krate, feature, target);
+    // Bound to a local first, so that rustc reports a future that is not `Send` here and not in the bounds of `Function`.
+    let (early, handler) = match Mode::of(feature) {
+        Mode::Asynchronous => (Some(quote!(let __handler = #handler;)), quote!(__handler)),
+        Mode::Synchronous | Mode::Blocking => (None, handler),
+    };
+    let completers = feature.arguments().filter_map(|it| complete(krate, it));
+    quote! {{
+        #[allow(unused_imports, reason = "not needed for a `Result`")]
+        use #krate::__private_0_1_0::ReturnsValue as _;
+        #items
+        #early
+        #metadata
+            .define(#krate::__private_0_1_0::Function::#mode((#(#arguments,)*), #output, #handler))
+            #(#completers)*
+    }}
+}
+
+/// Expands to the part of the definition before `.define(…)`.
+fn metadata(krate: &Krate, feature: &Feature) -> TokenStream {
     let name = &feature.name.text;
     let head = match &feature.kind {
         Kind::Tool(_) => quote!(ToolMetadata),
@@ -72,28 +103,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
     let schema = schema.iter();
     let schema =
         schema.map(|it| value(it, "schema", &quote!(#krate::args::IntoSchema::into_schema)));
-    let mode = Mode::of(feature).constructor();
-    let mode = Ident::new(mode, feature.signature.ident.span());
-    let arguments = feature
-        .arguments()
-        .map(|it| argument(krate, &feature.kind, it, target));
-    let items = items(krate, feature, target);
-    let output = match items {
-        Some(_) => quote!(__items.output()),
-        None => output(krate, feature, target),
-    };
-    let handler = handler(krate, feature, target);
-    // Bound to a local first, so that rustc reports a future that is not `Send` here and not in the bounds of `Function`.
-    let (early, handler) = match Mode::of(feature) {
-        Mode::Asynchronous => (Some(quote!(let __handler = #handler;)), quote!(__handler)),
-        Mode::Synchronous | Mode::Blocking => (None, handler),
-    };
-    let completers = feature.arguments().filter_map(|it| complete(krate, it));
-    quote! {{
-        #[allow(unused_imports, reason = "not needed for a `Result`")]
-        use #krate::__private_0_1_0::ReturnsValue as _;
-        #items
-        #early
+    quote! {
         #krate::__private_0_1_0::#head::new(#name)
             #(.title(#title))*
             #(.description(#description))*
@@ -104,9 +114,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenSt
             #(#icons)*
             #(#meta)*
             #(#schema)*
-            .define(#krate::__private_0_1_0::Function::#mode((#(#arguments,)*), #output, #handler))
-            #(#completers)*
-    }}
+    }
 }
 
 /// Expands to `.icons(::treenail::args::IntoIcons::into_icons([…]))`, and likewise for other keys that accept several types. All

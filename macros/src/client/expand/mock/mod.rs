@@ -14,7 +14,7 @@ use crate::tool::model::Input;
 
 use self::answer::{answer, setter};
 use self::missing::mocked;
-use super::super::model::{Contract, Entry, Parameter, Part};
+use super::super::model::{Contract, Entry, Parameter, Part, Tool};
 use super::super::parse::Trait;
 use super::client::arguments;
 
@@ -76,25 +76,28 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
 
 /// The type and its inherent methods.
 pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
-    let (vis, ident) = (&item.visibility, &item.ident);
+    let ident = &item.ident;
     let mock = format_ident!("Mock{ident}");
-    let fields = contract.methods.iter().map(|entry| field(krate, entry));
-    let initializers = contract
-        .methods
-        .iter()
-        .map(|entry| initializer(krate, entry));
-    let setters = contract
-        .methods
-        .iter()
-        .map(|entry| setter(krate, entry, item));
-    let connect = connect(krate, contract, item);
+    let definition = definition(krate, contract, item, &mock);
+    let inherent_impl = inherent_impl(krate, contract, item, &mock);
+    let debug = debug(item, &mock);
     let mocked = mocked(krate, contract, item, &mock);
-    let name = mock.to_string();
+    quote! {
+        #definition
+        #inherent_impl
+        #debug
+        #mocked
+    }
+}
+
+/// The definition of the type.
+fn definition(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
+    let (cfg, vis, ident) = (item.cfg(), &item.visibility, &item.ident);
+    let fields = contract.methods.iter().map(|entry| field(krate, entry));
     let doc = format!(
         "Mock of [`{ident}`] for tests, with the answers that the `on_…` methods set. Clones share the list of recorded \
         calls."
     );
-    let cfg: Vec<_> = item.cfg().collect();
     quote! {
         #(#cfg)*
         #[doc = #doc]
@@ -104,7 +107,21 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
             mcp_calls: #krate::__private_0_1_0::MockCalls,
             #(#fields)*
         }
+    }
+}
 
+fn inherent_impl(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
+    let (cfg, vis) = (item.cfg(), &item.visibility);
+    let initializers = contract
+        .methods
+        .iter()
+        .map(|entry| initializer(krate, entry));
+    let connect = connect(krate, contract, item);
+    let setters = contract
+        .methods
+        .iter()
+        .map(|entry| setter(krate, entry, item));
+    quote! {
         #(#cfg)*
         #[allow(
             dead_code,
@@ -131,7 +148,13 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
             #connect
             #(#setters)*
         }
+    }
+}
 
+/// The implementation of `Debug`, which omits the answers.
+fn debug(item: &Trait, mock: &Ident) -> TokenStream {
+    let (cfg, name) = (item.cfg(), mock.to_string());
+    quote! {
         #(#cfg)*
         #[automatically_derived]
         impl ::core::fmt::Debug for #mock {
@@ -139,8 +162,6 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
                 formatter.debug_struct(#name).field("calls", &self.mcp_calls).finish_non_exhaustive()
             }
         }
-
-        #mocked
     }
 }
 
@@ -194,22 +215,14 @@ fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
 
 /// A method of the trait.
 fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
-    let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
-    let tool = match entry {
-        Entry::Part(part) => {
-            let (of, ty) = (mock_of(krate, part), part.type_ident());
-            return quote! {
-                #(#cfg)*
-                type #ty = #of;
+    match entry {
+        Entry::Tool(tool) => tool_method(krate, tool, mock),
+        Entry::Part(part) => part_method(krate, part),
+    }
+}
 
-                #(#cfg)*
-                fn #ident(&self) -> &Self::#ty {
-                    &self.#ident
-                }
-            };
-        }
-        Entry::Tool(tool) => tool,
-    };
+/// The method for a tool, which records the call and computes the answer.
+fn tool_method(krate: &Krate, tool: &Tool, mock: &Ident) -> TokenStream {
     let mut given = tool.parameters.iter();
     let inputs = tool.feature.inputs.iter().map(|input| match input {
         Input::Call(call) => {
@@ -224,12 +237,9 @@ fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
         }
     });
     let signature = &tool.feature.signature;
-    let (asyncness, output) = (&signature.asyncness, &signature.output);
-    let (name, mock, method) = (
-        &tool.feature.name.text,
-        mock.to_string(),
-        ident.unraw().to_string(),
-    );
+    let (asyncness, ident, output) = (&signature.asyncness, &signature.ident, &signature.output);
+    let (cfg, name) = (&tool.feature.cfg, &tool.feature.name.text);
+    let (mock, method) = (mock.to_string(), ident.unraw().to_string());
     let names = tool.parameters.iter().map(|parameter| &parameter.ident);
     let arguments = arguments(krate, &tool.parameters);
     quote! {
@@ -240,6 +250,21 @@ fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
                 ::core::option::Option::Some(__answer) => __answer(#(#names),*),
                 ::core::option::Option::None => #krate::__private_0_1_0::panic_without_answer(#mock, #method),
             }
+        }
+    }
+}
+
+/// The method for a part, which returns its mock, and the associated type.
+fn part_method(krate: &Krate, part: &Part) -> TokenStream {
+    let (cfg, ident) = (&part.cfg, &part.signature.ident);
+    let (of, ty) = (mock_of(krate, part), part.type_ident());
+    quote! {
+        #(#cfg)*
+        type #ty = #of;
+
+        #(#cfg)*
+        fn #ident(&self) -> &Self::#ty {
+            &self.#ident
         }
     }
 }
