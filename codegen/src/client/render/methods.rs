@@ -9,19 +9,13 @@ use super::{Input, allowed};
 use crate::client::docs::{Docs, code, inline};
 use crate::client::name::ident;
 use crate::client::plan::{Call, Method};
+use crate::client::schema::Shape;
 
 impl Input<'_> {
     pub(super) fn client(&self, output: &mut Text) -> Result<(), RenderError> {
         let (krate, lock) = (self.krate, self.lock);
         let name = format_ident!("{}", self.client);
-        let allowed_struct = allowed(&TokenStream::new());
-        let allowed_methods = allowed(&quote! {
-            clippy::needless_pass_by_value,
-            clippy::should_implement_trait,
-            clippy::type_complexity,
-            clippy::wrong_self_convention,
-            clippy::zero_sized_map_values,
-        });
+        let allowed = allowed(&TokenStream::new());
         let mut docs = Docs::default();
         let version = lock
             .server_version
@@ -34,15 +28,29 @@ impl Input<'_> {
         ));
         docs.add("It is cheap to clone; the clones share the connection.");
         let docs = docs.render("");
-        let text = lock.text();
         output.items(quote! {
             #docs
-            #allowed_struct
+            #allowed
             #[derive(::core::clone::Clone, ::core::fmt::Debug)]
             pub struct #name { client: #krate::client::McpClient }
         })?;
+        self.methods(output)
+    }
+
+    /// Adds the inherent methods.
+    fn methods(&self, output: &mut Text) -> Result<(), RenderError> {
+        let krate = self.krate;
+        let name = format_ident!("{}", self.client);
+        let allowed = allowed(&quote! {
+            clippy::needless_pass_by_value,
+            clippy::should_implement_trait,
+            clippy::type_complexity,
+            clippy::wrong_self_convention,
+            clippy::zero_sized_map_values,
+        });
+        let text = self.lock.text();
         output.open(quote! {
-            #allowed_methods
+            #allowed
             impl #name {
                 /// The lock file from which this client was generated.
                 pub const LOCK: &'static str = #text;
@@ -69,35 +77,16 @@ impl Input<'_> {
     fn method(&self, method: &Method) -> TokenStream {
         let krate = self.krate;
         let (name, remote) = (ident(&method.name), &method.remote);
-        let mut docs = method.docs.clone();
         let parameter = method.arguments.as_ref().map(|shape| {
-            if let Some(reason) = reason(shape) {
-                docs.add(&format!(
-                    "Its arguments are any JSON, because {}.",
-                    inline(reason)
-                ));
-            }
             let ty = self.ty(shape, Scope::Outside);
             quote! { , arguments: #ty }
         });
-        let arguments = if parameter.is_some() {
-            quote! { &arguments }
-        } else {
-            // Some servers require an object even without arguments.
-            quote! { &types::JsonObject::new() }
-        };
-        let body = match &method.call {
+        let given = parameter.as_ref().map(|_| quote! { &arguments });
+        let function = match &method.call {
             Call::Tool(output) => {
-                let (call, ty) = match output {
-                    Some(shape) => (quote! { new }, self.ty(shape, Scope::Outside)),
-                    None => (quote! { whole }, quote! { #krate::schema::CallToolResult }),
-                };
-                if let Some(reason) = output.as_ref().and_then(reason) {
-                    docs.add(&format!(
-                        "Its output is any JSON, because {}.",
-                        inline(reason)
-                    ));
-                }
+                let (call, ty) = self.tool_call(output.as_ref());
+                // Some servers require an object even without arguments.
+                let arguments = given.unwrap_or_else(|| quote! { &types::JsonObject::new() });
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::TypedCall<#ty> {
                         #krate::client::TypedCall::#call(&self.client, #remote, #arguments)
@@ -105,7 +94,7 @@ impl Input<'_> {
                 }
             }
             Call::Prompt => {
-                let arguments = parameter.as_ref().map_or(quote! { () }, |_| arguments);
+                let arguments = given.unwrap_or_else(|| quote! { () });
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::ClientRequest<#krate::schema::GetPromptRequest> {
                         self.client.get_prompt(#remote, #arguments)
@@ -113,10 +102,7 @@ impl Input<'_> {
                 }
             }
             Call::Template(uri) => {
-                docs.add("# Errors");
-                docs.add("As `McpClient::read_resource`.");
-                let arguments = parameter.as_ref().map_or(quote! { () }, |_| arguments);
-                let body = self.read(remote, uri, &arguments);
+                let body = self.read(remote, uri, &given.unwrap_or_else(|| quote! { () }));
                 quote! {
                     pub async fn #name(&self #parameter) -> ::core::result::Result<
                         ::std::sync::Arc<#krate::schema::ReadResourceResult>,
@@ -125,8 +111,17 @@ impl Input<'_> {
                 }
             }
         };
-        let docs = docs.render("");
-        quote! { #docs #body }
+        let docs = docs(method).render("");
+        quote! { #docs #function }
+    }
+
+    /// The constructor of a call, and the type of its output.
+    fn tool_call(&self, output: Option<&Shape>) -> (TokenStream, TokenStream) {
+        let krate = self.krate;
+        match output {
+            Some(shape) => (quote! { new }, self.ty(shape, Scope::Outside)),
+            None => (quote! { whole }, quote! { #krate::schema::CallToolResult }),
+        }
     }
 
     /// Emits the code that expands the template and reads the resource.
@@ -139,4 +134,31 @@ impl Input<'_> {
             self.client.read_resource(&uri).await
         }
     }
+}
+
+/// The documentation of a method, with notes about JSON of any form and about errors.
+fn docs(method: &Method) -> Docs {
+    let mut docs = method.docs.clone();
+    if let Some(reason) = method.arguments.as_ref().and_then(reason) {
+        docs.add(&format!(
+            "Its arguments are any JSON, because {}.",
+            inline(reason)
+        ));
+    }
+    match &method.call {
+        Call::Tool(output) => {
+            if let Some(reason) = output.as_ref().and_then(reason) {
+                docs.add(&format!(
+                    "Its output is any JSON, because {}.",
+                    inline(reason)
+                ));
+            }
+        }
+        Call::Prompt => {}
+        Call::Template(_) => {
+            docs.add("# Errors");
+            docs.add("As `McpClient::read_resource`.");
+        }
+    }
+    docs
 }

@@ -59,16 +59,9 @@ impl Input<'_> {
         let name = format_ident!("{}", self.named.name(id));
         let serde = self.serde();
         let fields = members.iter().map(|member| self.field(id, member));
-        let rest_field = rest.as_ref().map(|(ident, shape)| {
-            let ty = self.ty(shape, Scope::Part(id));
-            let mut docs = Docs::default();
-            docs.add("Members that the schema does not list.");
-            if let Some(reason) = reason(shape) {
-                docs.add(&because(reason));
-            }
-            let docs = docs.render("");
-            quote! { #docs #[serde(flatten)] pub #ident: BTreeMap<String, #ty>, }
-        });
+        let rest_field = rest
+            .as_ref()
+            .map(|(ident, shape)| self.rest_field(id, ident, shape));
         let is_empty = !members.iter().any(Member::is_parameter);
         let default = is_empty.then(|| quote! { Default, });
         let new = self.constructor(id, &members, rest.as_ref().map(|(ident, _)| ident));
@@ -76,18 +69,9 @@ impl Input<'_> {
             .iter()
             .filter(|member| !member.field.required)
             .map(|member| self.setter(id, member));
-        let rest_setter = rest.as_ref().map(|(ident, shape)| {
-            let setter = format_ident!("with_{}", plain(ident));
-            let (ty, value) = self.converted(shape, id);
-            quote! {
-                /// Adds a member that the schema does not list.
-                #[must_use]
-                pub fn #setter(mut self, name: impl Into<String>, value: #ty) -> Self {
-                    self.#ident.insert(name.into(), #value);
-                    self
-                }
-            }
-        });
+        let rest_setter = rest
+            .as_ref()
+            .map(|(ident, shape)| self.rest_setter(id, ident, shape));
         quote! {
             #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
             #serde
@@ -141,6 +125,18 @@ impl Input<'_> {
         }
     }
 
+    /// The field for members that the schema does not list.
+    fn rest_field(&self, id: TypeId, ident: &Ident, shape: &Shape) -> TokenStream {
+        let ty = self.ty(shape, Scope::Part(id));
+        let mut docs = Docs::default();
+        docs.add("Members that the schema does not list.");
+        if let Some(reason) = reason(shape) {
+            docs.add(&because(reason));
+        }
+        let docs = docs.render("");
+        quote! { #docs #[serde(flatten)] pub #ident: BTreeMap<String, #ty>, }
+    }
+
     fn constructor(&self, id: TypeId, members: &[Member<'_>], rest: Option<&Ident>) -> TokenStream {
         if !members.iter().any(Member::is_parameter) {
             return quote! {
@@ -189,6 +185,19 @@ impl Input<'_> {
             #[must_use]
             pub fn #setter(mut self, value: #ty) -> Self {
                 self.#ident = Some(#value);
+                self
+            }
+        }
+    }
+
+    fn rest_setter(&self, id: TypeId, ident: &Ident, shape: &Shape) -> TokenStream {
+        let setter = format_ident!("with_{}", plain(ident));
+        let (ty, value) = self.converted(shape, id);
+        quote! {
+            /// Adds a member that the schema does not list.
+            #[must_use]
+            pub fn #setter(mut self, name: impl Into<String>, value: #ty) -> Self {
+                self.#ident.insert(name.into(), #value);
                 self
             }
         }

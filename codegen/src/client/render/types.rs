@@ -14,6 +14,13 @@ pub(super) enum Scope {
     Outside,
 }
 
+impl Scope {
+    /// The path of a module of the standard library; nothing in the module of the types, which imports its types.
+    fn std(self, module: &TokenStream) -> Option<TokenStream> {
+        matches!(self, Self::Outside).then(|| quote! { ::std::#module:: })
+    }
+}
+
 impl Input<'_> {
     /// The type of a shape.
     pub(super) fn ty(&self, shape: &Shape, scope: Scope) -> TokenStream {
@@ -21,15 +28,7 @@ impl Input<'_> {
     }
 
     fn ty_of(&self, shape: &Shape, scope: Scope, is_inside: bool) -> TokenStream {
-        let outside = matches!(scope, Scope::Outside);
-        let types = outside.then(|| quote! { types:: });
-        let path = |path: TokenStream| {
-            if outside {
-                quote! { ::std::#path }
-            } else {
-                TokenStream::new()
-            }
-        };
+        let types = matches!(scope, Scope::Outside).then(|| quote! { types:: });
         match shape {
             Shape::Any(_) => quote! { #types Value },
             Shape::Unit => quote! { () },
@@ -38,26 +37,23 @@ impl Input<'_> {
             Shape::Unsigned => quote! { u64 },
             Shape::Number => quote! { f64 },
             Shape::Text => {
-                let path = path(quote! { string:: });
+                let path = scope.std(&quote! { string });
                 quote! { #path String }
             }
             Shape::List(item) => {
-                let (path, item) = (path(quote! { vec:: }), self.ty_of(item, scope, false));
+                let path = scope.std(&quote! { vec });
+                let item = self.ty_of(item, scope, false);
                 quote! { #path Vec<#item> }
             }
             Shape::Map(item) => {
-                let (path, item) = (
-                    path(quote! { collections:: }),
-                    self.ty_of(item, scope, false),
-                );
+                let path = scope.std(&quote! { collections });
+                let item = self.ty_of(item, scope, false);
                 let text = self.ty_of(&Shape::Text, scope, false);
                 quote! { #path BTreeMap<#text, #item> }
             }
             Shape::Nullable(inner) => {
-                let (path, inner) = (
-                    path(quote! { option:: }),
-                    self.ty_of(inner, scope, is_inside),
-                );
+                let path = scope.std(&quote! { option });
+                let inner = self.ty_of(inner, scope, is_inside);
                 quote! { #path Option<#inner> }
             }
             Shape::Tuple(items) => {
@@ -66,14 +62,18 @@ impl Input<'_> {
             }
             Shape::Named(id) => {
                 let name = format_ident!("{}", self.named.name(*id));
-                match scope {
-                    Scope::Part(whole) if is_inside && self.named.needs_box(whole, *id) => {
-                        quote! { Box<#name> }
-                    }
-                    _ => quote! { #types #name },
+                if is_inside && self.needs_box(*id, scope) {
+                    quote! { Box<#name> }
+                } else {
+                    quote! { #types #name }
                 }
             }
         }
+    }
+
+    /// Returns `true` if the type of the scope would contain itself through this type without a box.
+    fn needs_box(&self, id: TypeId, scope: Scope) -> bool {
+        matches!(scope, Scope::Part(whole) if self.named.needs_box(whole, id))
     }
 
     /// The type of a parameter, and `true` if it is `impl Into` of the type of the shape, for shorter calls.

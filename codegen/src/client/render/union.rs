@@ -23,15 +23,10 @@ impl Input<'_> {
             .iter()
             .map(|one| format_ident!("{}", names.variant(&one.name)))
             .collect();
-        let variants = alternatives.iter().zip(&idents).map(|(one, ident)| {
-            let ty = self.ty(&one.shape, Scope::Part(id));
-            let mut docs = self.alternative_docs(&one.shape);
-            if let Some(reason) = reason(&one.shape) {
-                docs.add(&because(reason));
-            }
-            let docs = docs.render("One of the alternatives.");
-            quote! { #docs #ident(#ty), }
-        });
+        let variants = alternatives
+            .iter()
+            .zip(&idents)
+            .map(|(one, ident)| self.variant(id, ident, &one.shape));
         let read = match selection {
             Selection::First => None,
             Selection::Tag(tag) => Some(self.by_tag(&name, tag, &idents)),
@@ -59,6 +54,16 @@ impl Input<'_> {
             #read
             #(#from)*
         }
+    }
+
+    fn variant(&self, id: TypeId, ident: &Ident, shape: &Shape) -> TokenStream {
+        let ty = self.ty(shape, Scope::Part(id));
+        let mut docs = self.alternative_docs(shape);
+        if let Some(reason) = reason(shape) {
+            docs.add(&because(reason));
+        }
+        let docs = docs.render("One of the alternatives.");
+        quote! { #docs #ident(#ty), }
     }
 
     /// The server's description of an alternative with a named type.
@@ -111,34 +116,7 @@ impl Input<'_> {
             .then(|| quote! { let has = |member: &str| value.get(member).is_some(); });
         let attempts = alternatives
             .into_iter()
-            .map(|((alternative, members), ident)| {
-                let attempt = quote! {
-                    match Deserialize::deserialize(&value) {
-                        Ok(read) => return Ok(Self::#ident(read)),
-                        Err(error) => errors.push(error),
-                    }
-                };
-                let present = members.present.iter().map(|member| quote! { has(#member) });
-                let absent = members.absent.iter().map(|member| quote! { !has(#member) });
-                let form = match alternative
-                    .shape
-                    .id()
-                    .map(|id| &self.plan.types.get(id).kind)
-                {
-                    Some(Kind::Record(_)) if members.present.is_empty() => {
-                        Some(quote! { value.is_object() })
-                    }
-                    Some(Kind::Choice(_)) => Some(quote! { !value.is_object() }),
-                    _ => None,
-                };
-                let conditions: Vec<TokenStream> =
-                    form.into_iter().chain(present).chain(absent).collect();
-                if conditions.is_empty() {
-                    attempt
-                } else {
-                    quote! { if #(#conditions)&&* { #attempt } }
-                }
-            });
+            .map(|((alternative, members), ident)| self.attempt(alternative, members, ident));
         let no_form = format!("it is none of the forms of {name}");
         quote! {
             impl<'de> Deserialize<'de> for #name {
@@ -154,6 +132,32 @@ impl Input<'_> {
                     ))
                 }
             }
+        }
+    }
+
+    /// Emits the code that reads one alternative, if the value has the form and the members that select it.
+    fn attempt(&self, alternative: &Alternative, members: &Members, ident: &Ident) -> TokenStream {
+        let attempt = quote! {
+            match Deserialize::deserialize(&value) {
+                Ok(read) => return Ok(Self::#ident(read)),
+                Err(error) => errors.push(error),
+            }
+        };
+        let present = members.present.iter().map(|member| quote! { has(#member) });
+        let absent = members.absent.iter().map(|member| quote! { !has(#member) });
+        let id = alternative.shape.id();
+        let form = match id.map(|id| &self.plan.types.get(id).kind) {
+            Some(Kind::Record(_)) if members.present.is_empty() => {
+                Some(quote! { value.is_object() })
+            }
+            Some(Kind::Choice(_)) => Some(quote! { !value.is_object() }),
+            _ => None,
+        };
+        let conditions: Vec<TokenStream> = form.into_iter().chain(present).chain(absent).collect();
+        if conditions.is_empty() {
+            attempt
+        } else {
+            quote! { if #(#conditions)&&* { #attempt } }
         }
     }
 

@@ -180,34 +180,16 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
     }
     match (&*key, old, value) {
         ("properties" | "patternProperties", Value::Object(old), Value::Object(new)) => {
-            for (name, schema) in new {
-                match old.get_mut(&name) {
-                    Some(first) if *first == schema => {}
-                    Some(first) => *first = json!({ "allOf": [first.take(), schema] }),
-                    None => {
-                        old.insert(name, schema);
-                    }
-                }
-            }
+            add_properties(old, new);
         }
-        ("required", Value::Array(old), Value::Array(new)) => {
-            let known: HashSet<&Value> = old.iter().collect();
-            let new = new.into_iter().filter(|name| !known.contains(name));
-            let new: Vec<_> = new.collect();
-            old.extend(new);
-        }
+        ("required", Value::Array(old), Value::Array(new)) => add_names(old, new),
         ("type", old, new) => *old = common_types(old, &new)?,
         ("enum", Value::Array(old), Value::Array(new)) => {
             let new: HashSet<Value> = new.into_iter().collect();
             old.retain(|value| new.contains(value));
         }
         ("additionalProperties" | "items", old, new) => {
-            *old = match (old.take(), new) {
-                (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
-                (Value::Bool(true), new) => new,
-                (old, Value::Bool(true)) => old,
-                (old, new) => json!({ "allOf": [old, new] }),
-            };
+            *old = both(old.take(), new);
         }
         ("anyOf" | "oneOf", Value::Array(old), Value::Array(new)) => {
             if !new.iter().any(has_form) {
@@ -223,6 +205,35 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
         _ => {}
     }
     Ok(())
+}
+
+fn add_properties(old: &mut Map<String, Value>, new: Map<String, Value>) {
+    for (name, schema) in new {
+        match old.get_mut(&name) {
+            Some(first) if *first == schema => {}
+            Some(first) => *first = json!({ "allOf": [first.take(), schema] }),
+            None => {
+                old.insert(name, schema);
+            }
+        }
+    }
+}
+
+/// Adds the names that are not in the list yet.
+fn add_names(old: &mut Vec<Value>, new: Vec<Value>) {
+    let known: HashSet<&Value> = old.iter().collect();
+    let new = new.into_iter().filter(|name| !known.contains(name));
+    let new: Vec<_> = new.collect();
+    old.extend(new);
+}
+
+/// Returns a schema of the values that match both schemas.
+fn both(one: Value, other: Value) -> Value {
+    match (one, other) {
+        (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
+        (Value::Bool(true), schema) | (schema, Value::Bool(true)) => schema,
+        (one, other) => json!({ "allOf": [one, other] }),
+    }
 }
 
 fn common_types(one: &Value, other: &Value) -> Result<Value, String> {

@@ -21,11 +21,7 @@ impl Reader<'_> {
             .get("properties")
             .and_then(Value::as_object)
             .unwrap_or(&no_members);
-        let required: Vec<&str> = schema
-            .get("required")
-            .and_then(Value::as_array)
-            .map(|names| names.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
+        let required = required_names(schema);
         let rest = self.rest(schema, place);
         if members.len() + required.len() > MAX_FIELDS {
             return Shape::Map(Box::new(Shape::any(format!(
@@ -47,17 +43,7 @@ impl Reader<'_> {
             && !is_closed
             && is_expressible(schema)
             && rest.as_ref().is_none_or(|rest| *rest == Shape::Any(None));
-        for member in required {
-            if !fields.iter().any(|field| field.member == member) {
-                fields.push(Field {
-                    member: member.to_owned(),
-                    shape: rest.clone().unwrap_or(Shape::Any(None)),
-                    required: true,
-                    description: None,
-                    notes: Vec::new(),
-                });
-            }
-        }
+        add_undescribed(&mut fields, &required, rest.as_ref());
         self.finish_type(
             id,
             description(schema),
@@ -164,5 +150,28 @@ impl Reader<'_> {
             ))));
         }
         Shape::Tuple(items)
+    }
+}
+
+fn required_names(schema: &Map<String, Value>) -> Vec<&str> {
+    schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default()
+}
+
+/// Adds the required members that `properties` does not describe, with the shape of additional members.
+fn add_undescribed(fields: &mut Vec<Field>, required: &[&str], rest: Option<&Shape>) {
+    for &member in required {
+        if !fields.iter().any(|field| field.member == member) {
+            fields.push(Field {
+                member: member.to_owned(),
+                shape: rest.cloned().unwrap_or(Shape::Any(None)),
+                required: true,
+                description: None,
+                notes: Vec::new(),
+            });
+        }
     }
 }

@@ -41,16 +41,9 @@ impl<'a> Union<'a> {
         let mut key = None;
         let mut found = Vec::new();
         for (member, revisions) in members {
-            let definition = input.merged.definitions.get(member);
-            let Some(Definition {
-                kind: Kind::Record { tag, .. },
-                ..
-            }) = definition
-            else {
-                bail!("the member {member} of {name} is not a record");
-            };
-            key = key.or_else(|| tag.as_ref().map(|(key, _)| key.clone()));
-            let tag = tag.as_ref().map(|(_, value)| value.clone());
+            let tag = record_tag(input, member, name)?;
+            key = key.or_else(|| tag.map(|(key, _)| key.clone()));
+            let tag = tag.map(|(_, value)| value.clone());
             let tag = tag.or_else(|| union_tag?.default.clone());
             let variant = match (&tag, union_tag) {
                 (Some(tag), Some(_)) => tag.rsplit('/').next().unwrap_or(tag).to_pascal_case(),
@@ -179,6 +172,23 @@ impl<'a> Union<'a> {
             }
         }
     }
+}
+
+/// Returns the key and the value of the tag of a member. Fails if the member is not a record.
+fn record_tag<'a>(
+    input: Input<'a>,
+    member: &str,
+    union: &str,
+) -> Result<Option<&'a (String, String)>> {
+    let definition = input.merged.definitions.get(member);
+    let Some(Definition {
+        kind: Kind::Record { tag, .. },
+        ..
+    }) = definition
+    else {
+        bail!("the member {member} of {union} is not a record");
+    };
+    Ok(tag.as_ref())
 }
 
 /// `Text` for `TextResourceContents` in `ResourceContents`, `Number` for `NumberSchema`.

@@ -64,18 +64,13 @@ impl Reader<'_> {
         about: Option<String>,
         place: &Place,
     ) -> Shape {
-        let mut kept: Vec<Alternative> = Vec::new();
-        for one in alternatives {
-            if !kept.iter().any(|other| other.shape == one.shape) {
-                kept.push(one);
-            }
-        }
+        let mut kept = without_repetitions(alternatives);
         let combined = self.combine_choices(&mut kept, about.as_ref(), place);
         keep_widest_number(&mut kept);
         if let Err(reason) = combined.and_then(|()| self.combine_lists(&mut kept, place)) {
             return Shape::any(reason);
         }
-        let (records, mut others): (Vec<_>, Vec<_>) = kept
+        let (records, others): (Vec<_>, Vec<_>) = kept
             .into_iter()
             .partition(|one| self.types.record(&one.shape).is_some());
         let is_map = |one: &Alternative| matches!(one.shape, Shape::Map(_));
@@ -94,6 +89,33 @@ impl Reader<'_> {
             let shape = self.merge(&records, about.clone(), &place);
             Ordered::only("Object", shape)
         });
+        self.declare_union(ordered, others, about, place)
+    }
+
+    /// Charges the pairwise comparison of records.
+    fn charge_comparisons(&self, records: &[Alternative]) -> Result<(), String> {
+        let count = records.len();
+        let records = records
+            .iter()
+            .filter_map(|one| self.types.record(&one.shape));
+        let texts = |field: &Field| match self.types.kind(&field.shape) {
+            Some(Kind::Choice(literals)) => 1 + literals.len(),
+            _ => 1,
+        };
+        let fields = records.clone().flat_map(Record::required);
+        let required: usize = fields.map(texts).sum();
+        let all: usize = records.map(|record| record.fields.len()).sum();
+        self.budget.charge_steps(all + required * count)
+    }
+
+    /// Declares the union of records and other alternatives. A single alternative needs none.
+    fn declare_union(
+        &mut self,
+        ordered: Ordered,
+        mut others: Vec<Alternative>,
+        about: Option<String>,
+        place: &Place,
+    ) -> Shape {
         let selection = match self.selection(&ordered, &others) {
             Ok(selection) => selection,
             Err(reason) => return Shape::any(reason),
@@ -111,22 +133,6 @@ impl Reader<'_> {
             alternatives: others,
         };
         self.named(place, about, kind)
-    }
-
-    /// Charges the pairwise comparison of records.
-    fn charge_comparisons(&self, records: &[Alternative]) -> Result<(), String> {
-        let count = records.len();
-        let records = records
-            .iter()
-            .filter_map(|one| self.types.record(&one.shape));
-        let texts = |field: &Field| match self.types.kind(&field.shape) {
-            Some(Kind::Choice(literals)) => 1 + literals.len(),
-            _ => 1,
-        };
-        let fields = records.clone().flat_map(Record::required);
-        let required: usize = fields.map(texts).sum();
-        let all: usize = records.map(|record| record.fields.len()).sum();
-        self.budget.charge_steps(all + required * count)
     }
 
     /// The selection of these records, and of other alternatives that precede them.
@@ -218,4 +224,15 @@ impl Reader<'_> {
         });
         Ok(())
     }
+}
+
+/// Keeps the first of the alternatives with the same shape.
+fn without_repetitions(alternatives: Vec<Alternative>) -> Vec<Alternative> {
+    let mut kept: Vec<Alternative> = Vec::new();
+    for one in alternatives {
+        if !kept.iter().any(|other| other.shape == one.shape) {
+            kept.push(one);
+        }
+    }
+    kept
 }
