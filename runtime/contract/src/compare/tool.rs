@@ -87,57 +87,65 @@ fn compare_annotations(
 ) {
     let title = |it: Option<&ToolAnnotations>| it.and_then(|it| it.title.clone());
     let titles = (title(old), title(new));
-    let (old, new) = (EffectiveHints::of(old), EffectiveHints::of(new));
     entry.report_wording(
         "/annotations/title",
         "the title",
         titles.0.as_deref(),
         titles.1.as_deref(),
     );
-    let mut compare = |hint: &str, old: bool, new: bool, better: &str, worse: &str| {
-        let path = format!("/annotations/{hint}");
-        match (old, new) {
-            (true, false) => entry.report(Severity::Breaking, &path, worse),
-            (false, true) => entry.report(Severity::Additive, &path, better),
-            _ => {}
-        }
-    };
+    compare_hints(&EffectiveHints::of(old), &EffectiveHints::of(new), entry);
+}
+
+fn compare_hints(old: &EffectiveHints, new: &EffectiveHints, entry: &mut EntryReport<'_, '_>) {
     let worse = if new.destructive {
         "no longer read-only, and may be destructive"
     } else {
         "no longer read-only"
     };
-    compare(
-        "readOnlyHint",
-        old.read_only,
-        new.read_only,
-        "now read-only",
-        worse,
+    compare_hint(
+        "/annotations/readOnlyHint",
+        (old.read_only, new.read_only),
+        ("now read-only", worse),
+        entry,
     );
     // For read-only tools, these two hints have no meaning.
     if !old.read_only && !new.read_only {
-        compare(
-            "destructiveHint",
-            !old.destructive,
-            !new.destructive,
-            "no longer destructive",
-            "may now be destructive",
+        compare_hint(
+            "/annotations/destructiveHint",
+            (!old.destructive, !new.destructive),
+            ("no longer destructive", "may now be destructive"),
+            entry,
         );
-        compare(
-            "idempotentHint",
-            old.idempotent,
-            new.idempotent,
-            "now idempotent",
-            "no longer idempotent",
+        compare_hint(
+            "/annotations/idempotentHint",
+            (old.idempotent, new.idempotent),
+            ("now idempotent", "no longer idempotent"),
+            entry,
         );
     }
-    compare(
-        "openWorldHint",
-        !old.open_world,
-        !new.open_world,
-        "no longer interacts with external entities",
-        "may now interact with external entities",
+    compare_hint(
+        "/annotations/openWorldHint",
+        (!old.open_world, !new.open_world),
+        (
+            "no longer interacts with external entities",
+            "may now interact with external entities",
+        ),
+        entry,
     );
+}
+
+/// Reports a change of a hint, for which `true` is favourable.
+fn compare_hint(
+    path: &str,
+    (old, new): (bool, bool),
+    (better, worse): (&str, &str),
+    entry: &mut EntryReport<'_, '_>,
+) {
+    match (old, new) {
+        (true, false) => entry.report(Severity::Breaking, path, worse),
+        (false, true) => entry.report(Severity::Additive, path, better),
+        _ => {}
+    }
 }
 
 /// Compares the support for calls as tasks.

@@ -55,28 +55,10 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                     .flat_map(|all| all.keys())
                     .map(String::as_str),
             );
-            let lists = ["required", "allOf", "anyOf", "oneOf"];
-            let [required, schemas @ ..] = lists.map(|name| {
-                schema
-                    .get(name)
-                    .and_then(Value::as_array)
-                    .map_or(&[][..], Vec::as_slice)
-            });
+            let required = list(schema, "required");
             names.extend(required.iter().filter_map(Value::as_str));
             let before = open.len();
-            open.extend(schemas.into_iter().flatten().map(Node::of));
-            open.extend(
-                ["if", "then", "else"]
-                    .into_iter()
-                    .filter_map(|name| schema.get(name))
-                    .map(Node::of),
-            );
-            let reference = schema.get("$ref").and_then(Value::as_str);
-            open.extend(
-                reference
-                    .and_then(|it| resolve(root, it))
-                    .map(|(_, node)| node),
-            );
+            add_subschemas(&mut open, root, schema);
             self.take_steps(
                 1 + (properties.map_or(0, JsonObject::len) + required.len() + open.len() - before)
                     / 8,
@@ -84,4 +66,21 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         }
         names
     }
+}
+
+/// Adds the schemas that apply to the same value as `schema`.
+fn add_subschemas<'a>(open: &mut Vec<Node<'a>>, root: &'a JsonObject, schema: &'a JsonObject) {
+    let lists = ["allOf", "anyOf", "oneOf"].map(|name| list(schema, name));
+    open.extend(lists.into_iter().flatten().map(Node::of));
+    let single = ["if", "then", "else"].map(|name| schema.get(name));
+    open.extend(single.into_iter().flatten().map(Node::of));
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|it| resolve(root, it));
+    open.extend(target.map(|(_, node)| node));
+}
+
+/// Returns the items of a list; none if it is absent.
+fn list<'a>(schema: &'a JsonObject, name: &str) -> &'a [Value] {
+    let items = schema.get(name).and_then(Value::as_array);
+    items.map_or(&[], Vec::as_slice)
 }
