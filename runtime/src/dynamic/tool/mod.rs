@@ -1,7 +1,8 @@
 //! Tools that are made at run time.
 
-mod handlers;
+mod registration;
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +12,20 @@ use treenail_schema::internal::ValidationLimits;
 
 use super::common::metadata;
 use crate::attribute_value::IntoSchema;
+use crate::context::Context;
+use crate::dynamic::arguments::{Arguments, Form};
+use crate::dynamic::checked::{Shared, Unchecked, WithArguments, of_object};
+use crate::dynamic::raw::{RawOutcome, RawResult, bounded};
+use crate::dynamic::{Feature, results};
+use crate::function::kind::Kind;
+use crate::function::{Function, Output};
 use crate::policy::Policy;
 use crate::scope::RequiredScopes;
-use crate::stream::Fold;
+use crate::stream::{Fold, Streaming, ToolItem, ToolStream};
 use crate::task::TaskTool;
+use crate::tool::ToolInfo;
+use crate::tool::output::ToolOutput;
+use crate::wire::RpcError;
 
 /// Maximum number of steps for validating the arguments of a call. They are taken on the thread of the connection, so the
 /// number is lower than that of clients.
@@ -154,8 +165,7 @@ impl Tool {
         self
     }
 
-    /// Sets the method that combines the items of a [stream](Self::stream) to one result. Default: that of the item type, see
-    /// [`ToolItem`](crate::stream::ToolItem).
+    /// Sets the method that combines the items of a [stream](Self::stream) to one result. Default: that of the item type, see [`ToolItem`].
     pub fn fold(mut self, fold: Fold) -> Self {
         self.fold = Some(fold);
         self
@@ -166,6 +176,83 @@ impl Tool {
     pub fn validation(mut self, limits: ValidationLimits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// Completes the tool with an asynchronous handler.
+    ///
+    /// The handler is dropped when its call is cancelled. In the modern era, it runs again from its start when the client has
+    /// answered [`Context::elicit`], as a macro-made tool does. An error in its output must not be a type that serializes,
+    /// such as `String`: use [`ToolError`](crate::ToolError) or another [`std::error::Error`].
+    pub fn handler<F, R, T, K>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
+        R: Future<Output = T> + Send + 'static,
+        T: ToolOutput<K> + 'static,
+    {
+        self.validated(T::output(Kind::any()), |arguments, output| {
+            let body = move |_, call: WithArguments, values| {
+                let (context, arguments) = call.split(values);
+                handler(context, arguments)
+            };
+            Function::asynchronous(Shared(arguments), output, body)
+        })
+    }
+
+    /// Completes the tool with a blocking handler, which runs on a thread for blocking work.
+    pub fn blocking<F, T, K>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> T + Send + Sync + 'static,
+        T: ToolOutput<K> + Send + 'static,
+    {
+        self.validated(T::output(Kind::any()), |arguments, output| {
+            let body = move |_, context, values| handler(context, values);
+            Function::blocking(arguments, output, body)
+        })
+    }
+
+    /// Completes the tool with a handler that returns a stream of items, see [`ToolItem`]. The items are collected to one
+    /// result; a caller that requested progress receives each of them.
+    pub fn stream<F, S, I, M, K>(self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> S + Send + Sync + 'static,
+        S: ToolStream<I, M> + Send + 'static,
+        I: ToolItem<K> + 'static,
+    {
+        let items = I::items(Kind::any(), self.fold);
+        let handler = Arc::new(handler);
+        self.validated(items.output(), |arguments, output| {
+            let body = move |_, call: Streaming<Context>, values| {
+                let handler = Arc::clone(&handler);
+                async move {
+                    let stream = handler(call.context().clone(), values);
+                    stream.collect_items(items, &call).await
+                }
+            };
+            Function::asynchronous(arguments, output, body)
+        })
+    }
+
+    /// Completes the tool with a handler that takes the arguments as they are and returns the text of a `CallToolResult`.
+    ///
+    /// The arguments are an object, but nothing else is checked. The input schema is only checked for `"type": "object"`, which
+    /// is added if it has no type. An error of the handler becomes a JSON-RPC error. A result that is not valid becomes a
+    /// failure that the model reads.
+    pub fn raw<F, R>(mut self, handler: F) -> Feature
+    where
+        F: Fn(Context, Arguments) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<RawResult, RpcError>> + Send + 'static,
+    {
+        let output = Output::<RawOutcome, ToolInfo> {
+            schema: |_| None,
+            write: |outcome, info, (), result| results::tool(outcome, info, result),
+        };
+        let body =
+            move |_, context: Context, values| bounded(context.clone(), handler(context, values));
+        let function = Function::asynchronous(Unchecked(Form::Json), output, body);
+        self.problem = self
+            .problem
+            .and(of_object(&mut self.descriptor.input_schema));
+        self.feature(function)
     }
 
     fn annotations(&mut self) -> &mut ToolAnnotations {
