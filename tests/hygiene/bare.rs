@@ -143,7 +143,7 @@ pub trait Contract {
     async fn wait(
         &self,
         _cx: &::treenail::Context,
-        /// How long
+        /// Time to wait
         #[arg(default, range = ..=7)]
         __state: u8,
         r#type: Option<String>,

@@ -28,7 +28,7 @@ const TEXTS: [&str; 7] = [
 pub(super) struct MemberDocs {
     pub description: Option<String>,
     pub notes: Vec<String>,
-    /// Whether the notes contain the default, which is the first one.
+    /// True if the notes contain the default, which is the first one.
     has_default: bool,
 }
 

@@ -37,8 +37,8 @@ async fn state_is_bound_to_the_caller() {
         let answer = alice.request("tools/call", retry).await;
         assert_eq!(text(&answer["result"]), "Oslo", "SRV-MRTR-12");
 
-        let mut nobody = connect(None);
-        let asked = nobody.request("tools/call", call("ask")).await;
+        let mut anonymous = connect(None);
+        let asked = anonymous.request("tools/call", call("ask")).await;
         let retry = again(call("ask"), &asked);
         let refused = alice.refused("tools/call", retry).await;
         assert_eq!(refused.0, -32602, "SRV-MRTR-12: {refused:?}");
