@@ -1,4 +1,4 @@
-//! Sessions of the legacy era that end: the proxy restores their state in the next one.
+//! State of sessions of the legacy era: the proxy restores it in the next one, and requests again what was lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use treenail::schema::LoggingLevel;
 
 use crate::questions::settle;
 use crate::script::{ExpiringSession, Line, scripted};
-use crate::station::{LEGACY, client_of, gateway};
+use crate::station::{LEGACY, MODERN, client_of, gateway};
 use crate::subscription_faults::{REPORT, answer, next};
 
 /// Server of the legacy era whose sessions end when the flag is set. It sends its messages in short to the receiver.
@@ -95,4 +95,46 @@ async fn a_new_session_of_a_server_has_the_subscriptions_and_the_log_level() {
     receive(&mut messages, &["initialize", other, subscribed]).await;
     client.call_tool("script.good", ()).await.unwrap();
     receive(&mut messages, &[level, "tools/call"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_level_that_was_lost_with_its_call_is_requested_again() {
+    let (levels, mut requested) = unbounded_channel();
+    let remote = Remote::new("script", move || {
+        let levels = levels.clone();
+        let react = move |message: &Value, line: &Line| {
+            let level = message["params"]["level"].as_str();
+            let Some(level) = level.filter(|_| message["method"] == "logging/setLevel") else {
+                answer(message, line);
+                return true;
+            };
+            // The first request is not answered.
+            if level != "warning" {
+                answer(message, line);
+            }
+            levels.send(level.to_owned()).unwrap();
+            true
+        };
+        scripted(Box::new(react), &ClientLimits::default()).protocol_version(LEGACY)
+    });
+    let (gateway, proxy) = gateway();
+    proxy.mount(remote).unwrap().connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    let call = |level| {
+        let request = client.session().tools_call("script.good", ());
+        request.log_level(level).into_future()
+    };
+    let dropped = tokio::spawn(call(LoggingLevel::Warning));
+    assert_eq!(requested.recv().await.as_deref(), Some("warning"));
+    dropped.abort();
+    settle().await;
+    for (level, expected) in [
+        (LoggingLevel::Error, Some("error")),
+        (LoggingLevel::Error, None),
+        (LoggingLevel::Debug, Some("debug")),
+        (LoggingLevel::Info, None),
+    ] {
+        call(level).await.unwrap();
+        assert_eq!(requested.try_recv().ok().as_deref(), expected, "{level}");
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use serde_json::Value;
 use treenail_runtime::Context;
@@ -139,13 +139,55 @@ impl Link {
         let Some(level) = level.filter(|_| !self.revision.is_modern()) else {
             return;
         };
-        let number = level as usize;
-        let before = self.tap.log_level.fetch_min(number, Ordering::Relaxed);
         let session = self.client.session();
-        if number < before && session.server_capabilities().logging.is_some() {
-            if let Err(error) = session.logging_set_level(level).await {
-                tracing::debug!(%error, "a server did not accept a log level");
-            }
+        if session.server_capabilities().logging.is_none() {
+            return;
+        }
+        let Some(mut requested) = RequestedLevel::new(&self.tap.log_level, level) else {
+            return;
+        };
+        let answer = session.logging_set_level(level).await;
+        // After a timeout it is not repeated: every call would wait for a server that does not answer it.
+        requested.is_lost = matches!(answer, Err(ClientError::Closed(_) | ClientError::Http { .. }));
+        if let Err(error) = answer {
+            tracing::debug!(%error, "a server did not accept a log level");
+        }
+    }
+}
+
+/// Log level that is requested from a server. If the request is lost or dropped, the next call repeats it.
+struct RequestedLevel<'a> {
+    level: &'a AtomicUsize,
+    requested: usize,
+    before: usize,
+    is_lost: bool,
+}
+
+impl<'a> RequestedLevel<'a> {
+    /// Lowers `level`; `None` if it is not above `requested`.
+    fn new(level: &'a AtomicUsize, requested: LoggingLevel) -> Option<Self> {
+        let requested = requested as usize;
+        let before = level.fetch_min(requested, Ordering::Relaxed);
+        (requested < before).then_some(Self {
+            level,
+            requested,
+            before,
+            is_lost: true,
+        })
+    }
+}
+
+impl Drop for RequestedLevel<'_> {
+    fn drop(&mut self) {
+        if self.is_lost {
+            // Another session may have started, or another call may have requested more.
+            let (requested, before) = (self.requested, self.before);
+            let _ = self.level.compare_exchange(
+                requested,
+                before,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
         }
     }
 }
