@@ -148,7 +148,10 @@ impl Link {
         };
         let answer = session.logging_set_level(level).await;
         // After a timeout it is not repeated: every call would wait for a server that does not answer it.
-        requested.is_lost = matches!(answer, Err(ClientError::Closed(_) | ClientError::Http { .. }));
+        requested.is_lost = matches!(
+            answer,
+            Err(ClientError::Closed(_) | ClientError::Http { .. })
+        );
         if let Err(error) = answer {
             tracing::debug!(%error, "a server did not accept a log level");
         }
