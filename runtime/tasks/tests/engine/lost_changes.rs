@@ -1,7 +1,9 @@
 //! Changes whose confirmation is lost, or that the store refuses while a call ends.
 
+use std::time::Duration;
+
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 use treenail::elicit::RequestStateKey;
 use treenail::tasks::{TaskStore as _, Tasks};
 
@@ -29,8 +31,12 @@ async fn an_abandoned_question_of_an_external_task_is_withdrawn_after_a_failure_
     let tasks = Tasks::new().store(store.clone()).limits(limits());
     let server = works.with(tasks.token_key(RequestStateKey::new([7; 32])));
     let mut peer = Peer::modern(&server);
+    let start = Instant::now();
     let task = peer.task("outside_gated", json!({})).await;
     peer.until(&task, &["input_required"]).await;
+    // Shortly before the end of the question: the store fails for less than a lease.
+    sleep_until(start + Duration::from_millis(8_900)).await;
+    assert_eq!(peer.get(&task).await["status"], "input_required");
     store.fail(true);
     while works.notes().is_empty() {
         sleep(limits().watch_interval / 100).await;
