@@ -50,7 +50,8 @@ pub enum ClientError {
     /// The tool ran, but its output does not match the requested type; contains the place and the reason. Either the type or
     /// the tool has changed since the type was written.
     Output(Arc<str>),
-    /// The server requested input during a request, and the client has no handler for it, or the handler failed.
+    /// The server requested input during a request, and the client has no handler for it, the handler failed, or the server
+    /// refused the answer.
     Unanswered(Arc<str>),
     /// The server does not support the request: the capability is not declared, or the revision has no such method.
     Unsupported(Arc<str>),

@@ -11,7 +11,6 @@ use treenail_schema::{ClientCapabilities, Revision};
 
 use crate::call::{Call, CallState, OwnedCall};
 use crate::context::Context;
-use crate::extensions::Principal;
 use crate::handler::{Handler, PendingResult};
 use crate::panic::{catch, unexpected};
 use crate::result_writer::ResultWriter;
@@ -29,7 +28,8 @@ pub struct CallFacts<'a> {
     pub revision: Revision,
     /// The capabilities that the client has declared for this call.
     pub capabilities: &'a ClientCapabilities,
-    /// The principal of the caller, if a transport or a layer has authenticated it.
+    /// The principal of the caller, if its transport has authenticated it. Layers do not see the methods of tasks, so a principal
+    /// of a layer could never read its task.
     pub principal: Option<&'a str>,
     params: Option<&'a str>,
 }
@@ -41,7 +41,7 @@ impl<'a> CallFacts<'a> {
             server: call.server,
             revision: call.peer.revision(),
             capabilities: call.peer.capabilities(),
-            principal: call.extensions.get().map(Principal::as_str),
+            principal: call.target.principal,
             params: call.params,
         }
     }

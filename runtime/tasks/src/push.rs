@@ -47,7 +47,7 @@ impl Watch {
 
     /// Publishes a version of a task, if it has subscribers and the version is newer than the last one.
     pub(crate) fn publish(&self, key: &TaskKey, version: u64, record: &Record) {
-        if !self.advance(&key.id, version, record.is_final()) {
+        if !self.is_news(&key.id, version) {
             return;
         }
         let Some(server) = self.server.get().and_then(WeakServer::upgrade) else {
@@ -57,23 +57,30 @@ impl Watch {
         let text = state.and_then(|state| view_text(Some(&server), &state, Form::Complete));
         let sent = text
             .map_err(not_written)
-            .and_then(|text| publish(&server, (MEMBER, key.id.as_str()), METHOD, &text));
+            .and_then(|text| self.send(&server, &key.id, (version, record.is_final()), &text));
         if let Err(error) = sent {
             tracing::error!(id = ?key.id, %error, "the change of a task could not be published");
         }
     }
 
-    /// Notes that a version is published. Returns `false` if it is not to be.
-    fn advance(&self, id: &TaskId, version: u64, is_final: bool) -> bool {
+    /// Sends a version, unless a newer one was sent while its text was written.
+    fn send(
+        &self,
+        server: &Server,
+        id: &TaskId,
+        (version, is_final): (u64, bool),
+        text: &str,
+    ) -> Result<(), RpcError> {
+        // Held until the end: versions are sent in their order.
         let mut watched = self.watched();
         let Some(last) = watched.get_mut(id).filter(|last| **last < version) else {
-            return false;
+            return Ok(());
         };
         *last = version;
         if is_final {
             watched.remove(id);
         }
-        true
+        publish(server, (MEMBER, id.as_str()), METHOD, text)
     }
 
     /// Returns `true` if a version is newer than the last one that subscribers have.

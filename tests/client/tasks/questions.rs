@@ -162,3 +162,20 @@ async fn endless_questions_are_an_error() {
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
     assert_eq!(asked.load(Ordering::SeqCst), 5);
 }
+
+#[tokio::test(start_paused = true)]
+async fn refused_answers_end_the_call() {
+    let (builder, received) = peer(move |message| match message["method"].as_str() {
+        Some("tools/call") => result(message, "task", &state("working", &json!({}))),
+        Some("tasks/update") => {
+            Reply::error(message, &json!({"code": -32602, "message": "too large"}))
+        }
+        Some("tasks/get") => result(message, "complete", &asking(&["a"])),
+        _ => Reply::Lines(vec![acknowledged(message, &[])]),
+    });
+    let client = answering(builder).0.build().await.unwrap();
+    let error = client.call_tool("report", ()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unanswered(_)), "{error:?}");
+    assert!(error.to_string().ends_with("too large"), "{error}");
+    until_received(&received, "tasks/cancel").await;
+}

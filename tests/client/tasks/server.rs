@@ -7,6 +7,8 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio_stream::StreamExt as _;
 use treenail::client::ClientError;
+use treenail::context::Principal;
+use treenail::layer::Request;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, Revision, TaskStatus};
 use treenail::tasks::TaskTicket;
@@ -236,5 +238,21 @@ async fn typed_clients_have_typed_handles() {
         assert!(handle.id().is_some(), "{revision}");
         yard.released.notify_one();
         assert_eq!(handle.wait().await.unwrap(), 2026, "{revision}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_belongs_to_the_principal_of_the_connection() {
+    let layer = tower::util::MapRequestLayer::new(|mut call: Request| {
+        call.extensions_mut().insert(Principal::new("alice"));
+        call
+    });
+    let yard = Yard::default();
+    let server = Server::builder("yard", "1").mount(yard.clone());
+    let server = server.layer(layer).build().unwrap();
+    for revision in REVISIONS {
+        let client = connect(&server, revision).await;
+        let called = client.call_tool("christen", ()).await.unwrap();
+        assert_eq!(called.as_text(), Some("First Second"), "{revision}");
     }
 }

@@ -26,6 +26,13 @@ pub(super) struct Questions {
     sending: Option<Sending>,
     /// True after a failed update, until the next state of the task.
     is_paused: bool,
+    /// Answers that the server has refused, until the next state of the task.
+    refused: Option<Refused>,
+}
+
+struct Refused {
+    keys: Vec<String>,
+    error: ClientError,
 }
 
 struct Answering {
@@ -50,6 +57,7 @@ impl Questions {
             unsent: BTreeMap::new(),
             sending: None,
             is_paused: false,
+            refused: None,
         }
     }
 
@@ -57,13 +65,16 @@ impl Questions {
     ///
     /// # Errors
     ///
-    /// If the questions are malformed, or too many.
+    /// If the questions are malformed, or too many, or if one is still open whose answer the server has refused.
     pub(super) fn note_open(&mut self, requests: Option<&RawValue>) -> Result<(), ClientError> {
         self.is_paused = false;
         let mut open = match requests {
             Some(requests) => self.task.session.questions(requests)?,
             None => BTreeMap::new(),
         };
+        if let Some(refused) = self.refused.take() {
+            refused.check(&open)?;
+        }
         self.waiting.retain(|(key, _)| open.contains_key(key));
         self.unsent.retain(|key, _| open.contains_key(key));
         let is_closed = |it: &Answering| !open.contains_key(&it.key);
@@ -145,19 +156,34 @@ impl Questions {
         let Poll::Ready(sent) = sending.sent.as_mut().poll(context) else {
             return false;
         };
-        match sent {
-            Err(error) if !is_invalid_params(&error) => {
-                tracing::debug!(%error, "answers to a task are sent again after its next state");
-                self.is_paused = true;
-            }
-            // The questions of an unknown task are over; the next poll reports its end.
-            _ => {
-                for key in &sending.keys {
-                    self.unsent.remove(key);
-                }
-            }
-        }
+        let keys = std::mem::take(&mut sending.keys);
         self.sending = None;
+        if let Err(error) = sent {
+            self.is_paused = true;
+            if !is_invalid_params(&error) {
+                tracing::debug!(%error, "answers to a task are sent again after its next state");
+                return false;
+            }
+            // The task is unknown, or the answers are not acceptable. The next state shows it.
+            self.refused = Some(Refused {
+                keys: keys.clone(),
+                error,
+            });
+        }
+        for key in &keys {
+            self.unsent.remove(key);
+        }
         !self.is_paused
+    }
+}
+
+impl Refused {
+    /// Returns an error if one of the questions is still open.
+    fn check(self, open: &BTreeMap<String, InputRequest>) -> Result<(), ClientError> {
+        if self.keys.iter().any(|key| open.contains_key(key)) {
+            let reason = format!("its task did not accept the answers: {}", self.error);
+            return Err(ClientError::Unanswered(reason.into()));
+        }
+        Ok(())
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use treenail_runtime::internal::LogThrottle;
 use treenail_runtime::{RequestStateKey, Server};
 
 use crate::limits::TaskLimits;
@@ -53,6 +54,8 @@ pub(crate) struct Engine {
     started: OnceLock<Instant>,
     /// Set once the process leaves its tasks to others.
     halted: AtomicBool,
+    /// Warnings about tasks that are not created, which a caller can trigger with every call.
+    pub(crate) not_created: LogThrottle,
 }
 
 impl Engine {
@@ -73,6 +76,7 @@ impl Engine {
             carried: Carried::default(),
             started: OnceLock::new(),
             halted: AtomicBool::new(false),
+            not_created: LogThrottle::default(),
         }
     }
 

@@ -130,7 +130,7 @@ impl Run {
     }
 
     /// Reads the record, which another process may have changed.
-    pub(super) async fn refresh(&self) -> Result<(), NotStored> {
+    pub(crate) async fn refresh(&self) -> Result<(), NotStored> {
         let stored = self.engine.get(&self.key.id).await;
         let Some(stored) = stored.map_err(NotStored::Store)? else {
             self.stop(Stop::Lost);

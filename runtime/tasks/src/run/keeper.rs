@@ -62,8 +62,9 @@ impl Run {
         loop {
             let (now, renewal) = (Instant::now(), self.lease().renewal);
             if let Some(pending) = self.take_pending(now >= next_message) {
-                if !self.try_change(|record| pending.apply(record)).await {
-                    self.put_back(pending);
+                let mut taken = Taken { run: self, pending };
+                if self.try_change(|record| taken.pending.apply(record)).await {
+                    taken.pending = Pending::default();
                 }
                 next_message = deadline::after(limits.message_interval.max(LEAST));
             } else if now >= renewal {
@@ -124,6 +125,18 @@ impl Run {
         if pending.message.is_none() {
             pending.message = taken.message;
         }
+    }
+}
+
+/// Changes that are being stored. If this is dropped before, they are put back.
+struct Taken<'a> {
+    run: &'a Run,
+    pending: Pending,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.run.put_back(std::mem::take(&mut self.pending));
     }
 }
 

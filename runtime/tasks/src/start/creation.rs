@@ -41,11 +41,13 @@ impl NewTask {
         let most = u64::try_from(limits.tasks_per_owner).unwrap_or(u64::MAX);
         if usage.tasks >= most || usage.bytes >= limits.bytes_per_owner {
             let (tasks, bytes) = (usage.tasks, usage.bytes);
-            tracing::warn!(
-                tasks,
-                bytes,
-                "a task was not created: its owner has too many"
-            );
+            if engine.not_created.is_due() {
+                tracing::warn!(
+                    tasks,
+                    bytes,
+                    "a task was not created: its owner has too many"
+                );
+            }
             return Err(RpcError::internal(
                 "the caller has too many tasks; try again later",
             ));
@@ -68,7 +70,9 @@ impl NewTask {
         if self.engine.admit(&run) {
             return Ok(run);
         }
-        tracing::warn!("a task was not created: the process runs too many");
+        if self.engine.not_created.is_due() {
+            tracing::warn!("a task was not created: the process runs too many");
+        }
         Err(RpcError::internal(
             "the server runs too many tasks; try again later",
         ))
@@ -118,8 +122,10 @@ pub(super) async fn remove(run: Arc<Run>) {
                 tracing::debug!(?id, "an unused task was removed");
                 return;
             }
-            // A change was under way.
-            Ok(false) => {}
+            // A change was under way, or was stored although the store reported a failure.
+            Ok(false) => {
+                let _ = run.refresh().await;
+            }
             Err(error) => tracing::warn!(?id, %error, "an unused task could not be removed"),
         }
         tokio::time::sleep(delay).await;

@@ -102,7 +102,7 @@ impl Waiting {
     }
 
     fn stay_plain(&mut self, error: &RpcError) {
-        tracing::warn!(%error, "a call did not become a task, and continues as a plain one");
+        tracing::debug!(%error, "a call did not become a task, and continues as a plain one");
         self.stage = Stage::Plain;
     }
 }
@@ -210,7 +210,7 @@ impl ResultFuture for Detached {
         let run = match self.creating.poll(context) {
             Poll::Ready(Ok(run)) => run,
             Poll::Ready(Err(error)) if self.form == TaskForm::Modern => {
-                tracing::warn!(%error, "a call did not become a task, and runs as a plain one");
+                tracing::debug!(%error, "a call did not become a task, and runs as a plain one");
                 return self.start_plain(context, result);
             }
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),

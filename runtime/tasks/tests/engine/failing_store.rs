@@ -15,6 +15,8 @@ pub(crate) struct FailingStore {
     hides_bodies: Arc<AtomicBool>,
     /// Set while the confirmations of insertions are lost.
     loses: Arc<AtomicBool>,
+    /// Set while replacements are made and reported as failed, two seconds later.
+    loses_changes: Arc<AtomicBool>,
     /// Time that a replacement takes, in milliseconds.
     delay: Arc<AtomicU64>,
     /// Permits of insertions.
@@ -32,6 +34,7 @@ impl FailingStore {
             fails: Arc::default(),
             hides_bodies: Arc::default(),
             loses: Arc::default(),
+            loses_changes: Arc::default(),
             delay: Arc::default(),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             requested: Arc::default(),
@@ -50,6 +53,11 @@ impl FailingStore {
     /// Stores insertions, and reports them as failed.
     pub(crate) fn lose_confirmations(&self, loses: bool) {
         self.loses.store(loses, Ordering::SeqCst);
+    }
+
+    /// Makes the next replacement, and reports it as failed two seconds later.
+    pub(crate) fn lose_change(&self) {
+        self.loses_changes.store(true, Ordering::SeqCst);
     }
 
     /// Delays replacements.
@@ -118,7 +126,12 @@ impl TaskStore for FailingStore {
             if !delay.is_zero() {
                 tokio::time::sleep(delay).await;
             }
-            replacement.await
+            let replaced = replacement.await?;
+            if self.loses_changes.swap(false, Ordering::SeqCst) {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                return Err(StoreError::Unavailable("connection reset".to_owned()));
+            }
+            Ok(replaced)
         })
     }
 

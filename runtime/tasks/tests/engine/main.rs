@@ -9,6 +9,7 @@ mod external;
 mod failing_store;
 mod leases;
 mod limits;
+mod lost_changes;
 mod older;
 mod older_questions;
 mod older_support;

@@ -1,10 +1,13 @@
 //! Notifications of tasks (2026-07-28).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use treenail::tasks::{MemoryStore, Tasks};
+use tokio::time::timeout;
+use treenail::tasks::{MemoryStore, TaskStore as _, Tasks};
 
 use crate::peer::Peer;
-use crate::works::{Works, limits, shared};
+use crate::works::{Works, crash, limits, shared};
 
 async fn listen(peer: &mut Peer, tasks: &[&str]) -> Value {
     peer.send(
@@ -116,4 +119,27 @@ async fn without_the_extension_the_member_is_ignored() {
     let server = treenail::Server::builder("none", "1.0.0").build().unwrap();
     let mut peer = Peer::modern(&server);
     assert_eq!(listen(&mut peer, &["x"]).await, json!(null), "Annex C");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_state_is_pushed_after_the_final_one() {
+    for _ in 0..20 {
+        let store = shared();
+        let server = Works::default().with(Tasks::new().store(store.clone()));
+        let (mut peer, mut subscriber) = (Peer::modern(&server), Peer::modern(&server));
+        let task = peer.task("ask_long", json!({})).await;
+        listen(&mut subscriber, &[&task]).await;
+        // The question is stored, and its notification is being written.
+        let id = task.parse().unwrap();
+        while store.state(&id).await.unwrap().unwrap().state.len() < 900_000 {
+            tokio::task::yield_now().await;
+        }
+        peer.result("tasks/cancel", json!({"taskId": task})).await;
+        crash(server).await;
+        let is_final =
+            async { while subscriber.next().await["params"]["status"] != "cancelled" {} };
+        timeout(Duration::from_secs(60), is_final).await.unwrap();
+        subscriber.result("server/discover", json!({})).await;
+        assert!(subscriber.messages.is_empty(), "{:?}", subscriber.messages);
+    }
 }

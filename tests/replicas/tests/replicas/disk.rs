@@ -122,7 +122,7 @@ fn a_full_disk_refuses_changes_with_a_reason_until_it_has_space() {
     // A call that cannot become a task is a plain one, whose first effect finds no space either.
     let called = disk.call();
     assert_eq!(called["result"]["isError"], true, "{called}");
-    disk.until_logged("a call did not become a task");
+    disk.until_logged("the task store failed a request");
     disk.set_full(false);
     disk.finish(&id);
 }

@@ -247,6 +247,29 @@ impl Works {
         Ok("queued".to_owned())
     }
 
+    #[tool(task(external))]
+    async fn outside_gated(&self, cx: &Context) -> Result<String, RpcError> {
+        let _ = timeout(Duration::from_secs(9), cx.confirm("Go on?")).await;
+        self.note("abandoned");
+        self.pass().await;
+        Ok("queued".to_owned())
+    }
+
+    /// Becomes a task half a second before its end.
+    #[tool(task(resume, after = "500ms"))]
+    async fn late(&self) -> String {
+        self.note("late");
+        sleep(Duration::from_secs(1)).await;
+        "done".to_owned()
+    }
+
+    /// Asks a long question.
+    #[tool(task(always))]
+    async fn ask_long(&self, cx: &Context) -> Result<String, AskError> {
+        let Name { name } = cx.elicit("x".repeat(900_000)).await?;
+        Ok(name)
+    }
+
     #[tool(task(always))]
     async fn large(&self, bytes: usize) -> String {
         sleep(Duration::from_secs(1)).await;
