@@ -86,11 +86,15 @@ impl FailingStore {
         }
     }
 
-    fn run<'a, T: Send + 'a>(&self, future: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+    /// Starts an operation. Some stores have done it when they return its future.
+    fn run<'a, T: Send + 'a>(
+        &self,
+        operation: impl FnOnce() -> StoreFuture<'a, T>,
+    ) -> StoreFuture<'a, T> {
         if self.fails.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::Unavailable("no route to host".to_owned())) });
         }
-        future
+        operation()
     }
 }
 
@@ -99,7 +103,7 @@ impl TaskStore for FailingStore {
         self.requested.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             drop(self.gate.acquire().await);
-            self.run(self.inner.insert(task, wake)).await?;
+            self.run(|| self.inner.insert(task, wake)).await?;
             if self.loses.load(Ordering::SeqCst) {
                 return Err(StoreError::Unavailable("connection reset".to_owned()));
             }
@@ -112,15 +116,15 @@ impl TaskStore for FailingStore {
         if self.hides_bodies.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::Unavailable("no body".to_owned())) });
         }
-        self.run(self.inner.get(id))
+        self.run(|| self.inner.get(id))
     }
 
     fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
-        self.run(self.inner.state(id))
+        self.run(|| self.inner.state(id))
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
-        let replacement = self.run(self.inner.replace(task, wake));
+        let replacement = self.run(|| self.inner.replace(task, wake));
         let delay = Duration::from_millis(self.delay.load(Ordering::SeqCst));
         Box::pin(async move {
             if !delay.is_zero() {
@@ -136,7 +140,7 @@ impl TaskStore for FailingStore {
     }
 
     fn remove<'a>(&'a self, id: &'a TaskId, version: u64) -> StoreFuture<'a, bool> {
-        let removal = self.run(self.inner.remove(id, version));
+        let removal = self.run(|| self.inner.remove(id, version));
         Box::pin(async move {
             let removed = removal.await?;
             if removed {
@@ -147,7 +151,7 @@ impl TaskStore for FailingStore {
     }
 
     fn due(&self, limit: usize) -> StoreFuture<'_, Vec<StoredTask>> {
-        self.run(self.inner.due(limit))
+        self.run(|| self.inner.due(limit))
     }
 
     fn list<'a>(
@@ -156,10 +160,10 @@ impl TaskStore for FailingStore {
         after: Option<&'a TaskId>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<StoredTask>> {
-        self.run(self.inner.list(owner, after, limit))
+        self.run(|| self.inner.list(owner, after, limit))
     }
 
     fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
-        self.run(self.inner.usage(owner))
+        self.run(|| self.inner.usage(owner))
     }
 }

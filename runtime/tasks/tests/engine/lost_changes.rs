@@ -34,8 +34,8 @@ async fn an_abandoned_question_of_an_external_task_is_withdrawn_after_a_failure_
     let start = Instant::now();
     let task = peer.task("outside_gated", json!({})).await;
     peer.until(&task, &["input_required"]).await;
-    // Shortly before the end of the question: the store fails for less than a lease.
-    sleep_until(start + Duration::from_millis(8_900)).await;
+    // Shortly before the end of the question, and between two renewals of the lease.
+    sleep_until(start + Duration::from_millis(8_400)).await;
     assert_eq!(peer.get(&task).await["status"], "input_required");
     store.fail(true);
     while works.notes().is_empty() {

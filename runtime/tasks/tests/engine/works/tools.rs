@@ -249,7 +249,7 @@ impl Works {
 
     #[tool(task(external))]
     async fn outside_gated(&self, cx: &Context) -> Result<String, RpcError> {
-        let _ = timeout(Duration::from_secs(9), cx.confirm("Go on?")).await;
+        let _ = timeout(Duration::from_millis(8_500), cx.confirm("Go on?")).await;
         self.note("abandoned");
         self.pass().await;
         Ok("queued".to_owned())
