@@ -31,6 +31,7 @@ macro_rules! pages {
         #[cfg_attr(feature = "http-server", doc = "[http]: crate::guide::http")]
         #[cfg_attr(feature = "authorization", doc = "[authorization]: crate::guide::authorization")]
         #[cfg_attr(feature = "oauth", doc = "[oauth]: crate::guide::oauth")]
+        #[cfg_attr(feature = "proxy", doc = "[proxies]: crate::guide::proxies")]
         #[cfg_attr(feature = "tool-loop", doc = "[agents]: crate::guide::agents")]
         #[doc = ""]
         #[doc = include_str!(concat!("../docs/guide/", stringify!($page), ".md"))]

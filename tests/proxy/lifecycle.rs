@@ -1,4 +1,4 @@
-//! Servers that are away at the start, go away, come back, and change.
+//! Servers that are unavailable at the start, disconnect, reconnect, and change.
 
 use std::future::IntoFuture;
 use std::sync::Arc;

@@ -129,7 +129,7 @@ pub(super) fn parse_input_request(
     const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
     if !METHODS.contains(&method) {
-        return Err(unsupported_method(&crate::wire::quoted(method)));
+        return Err(unsupported_method(method));
     }
     if is_heavier(params, max_bytes) {
         return Err(RpcError::invalid_params("the parameters are too large"));
@@ -138,4 +138,15 @@ pub(super) fn parse_input_request(
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;
     let request = serde_json::json!({"method": method, "params": params});
     serde_json::from_value(request).map_err(|error| RpcError::invalid_params(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_an_unknown_method_quotes_it_once() {
+        let error = parse_input_request("x/y", "{}", 99).unwrap_err();
+        assert_eq!(error.message, "this client does not answer `x/y`");
+    }
 }

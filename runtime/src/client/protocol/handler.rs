@@ -11,7 +11,7 @@ use treenail_schema::{
     ElicitRequestParams, ElicitResult, JsonObject, ListRootsResult, Root, error_code,
 };
 
-use crate::wire::RpcError;
+use crate::wire::{RpcError, quoted};
 
 /// A future of a [`ClientHandler`].
 pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RpcError>> + Send + 'a>>;
@@ -52,7 +52,7 @@ pub trait ClientHandler: Send + Sync + 'static {
 
 /// The error for a request that the client does not support.
 pub(super) fn unsupported_method(method: &str) -> RpcError {
-    let message = format!("this client does not answer `{method}`");
+    let message = format!("this client does not answer {}", quoted(method));
     RpcError::new(error_code::METHOD_NOT_FOUND, message)
 }
 
