@@ -161,7 +161,7 @@ async fn unauthorized(
         // A token that was never accepted gains nothing from a refresh.
         if tries.refreshes == 0 && current.generation == used && server.is_accepted(used) {
             tries.refreshes += 1;
-            if server.refresh_refused(current).await? {
+            if server.refresh_refused(current, &need).await? {
                 return Ok(Refusal::Retry);
             }
         }

@@ -83,6 +83,24 @@ impl Server {
         Ok(server.metadata)
     }
 
+    /// Returns true if the metadata of the MCP server name other authorization servers than this one. They are requested again.
+    pub(super) async fn has_left(&self, issuer: &str, need: &Need) -> bool {
+        let request = ResourceRequest {
+            server: &self.url,
+            challenge: need.challenge.as_ref(),
+            revision: need.revision,
+            bypass_cache: true,
+        };
+        let discovery = self.network().discovery;
+        match discovery.resource(&request, &Budget::discovery()).await {
+            Ok(found) => {
+                found.metadata.is_some() && !found.issuers.contains(&self.listed_issuer(issuer))
+            }
+            // Without an answer, the outage is the only thing that is known.
+            Err(_) => false,
+        }
+    }
+
     pub(super) fn forget_metadata(&self, issuer: &str) {
         self.network().discovery.forget(issuer);
     }

@@ -30,7 +30,10 @@ impl Server {
                 Ok(Some(tokens))
             }
             Err(
-                AuthError::Refused { .. } | AuthError::NotAuthorized(_) | AuthError::Forbidden(_),
+                AuthError::Refused { .. }
+                | AuthError::NotAuthorized(_)
+                | AuthError::Forbidden(_)
+                | AuthError::Document { .. },
             ) => {
                 // The server refuses the request, and that starts an authorization. Its answer also reveals its network,
                 // which decides about the authorization servers that may be contacted.
@@ -42,7 +45,7 @@ impl Server {
 
     async fn renew(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
         if tokens.record.refresh_token.is_some() {
-            return self.refresh(tokens).await;
+            return self.refresh(tokens, &Need::default()).await;
         }
         match &self.settings.method {
             Method::Grant(grant) if !grant.needs_user() => {
@@ -56,11 +59,12 @@ impl Server {
     pub(super) async fn refresh_refused(
         self: &Arc<Self>,
         tokens: &Arc<Tokens>,
+        need: &Need,
     ) -> Result<bool, AuthError> {
         if tokens.record.refresh_token.is_none() {
             return Ok(false);
         }
-        match self.refresh(tokens).await {
+        match self.refresh(tokens, need).await {
             Ok(_) => Ok(true),
             Err(error @ (AuthError::Unavailable(_) | AuthError::Store(_))) => Err(error),
             Err(error) => {
@@ -71,10 +75,26 @@ impl Server {
     }
 
     /// Refreshes tokens, in one task for all callers.
-    async fn refresh(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+    async fn refresh(
+        self: &Arc<Self>,
+        tokens: &Arc<Tokens>,
+        need: &Need,
+    ) -> Result<Arc<Tokens>, AuthError> {
         let job = |_| {
-            let (server, tokens) = (Arc::clone(self), Arc::clone(tokens));
-            async move { server.refresh_once(&tokens).await }
+            let (server, tokens, need) = (Arc::clone(self), Arc::clone(tokens), need.clone());
+            async move {
+                let issuer = &tokens.binding.issuer;
+                match server.refresh_once(&tokens).await {
+                    // An outage alone leads to no other authorization server.
+                    Err(AuthError::Unavailable(reason)) if server.has_left(issuer, &need).await => {
+                        let reason = format!(
+                            "{reason}; the server does not name this authorization server any more"
+                        );
+                        Err(AuthError::NotAuthorized(reason.into()))
+                    }
+                    outcome => outcome,
+                }
+            }
         };
         self.refreshing.run(job).await
     }
@@ -105,9 +125,12 @@ impl Server {
             }
         }
         let fetcher = self.network().fetcher;
-        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &settings.clock)?;
-        let endpoint = endpoint.with_dpop(tokens.dpop.clone())?;
-        let outcome = match endpoint.request(self.refresh_form(tokens)).await {
+        let requested = async {
+            let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &settings.clock)?;
+            let endpoint = endpoint.with_dpop(tokens.dpop.clone())?;
+            endpoint.request(self.refresh_form(tokens)).await
+        };
+        let outcome = match requested.await {
             Ok(response) => self.adopt_refreshed(tokens, response).await,
             Err(error) => Err(self.refresh_failed(tokens, error).await),
         };
@@ -196,14 +219,17 @@ impl Server {
         }))
     }
 
-    /// Forgets exactly those credentials that the authorization server refuses.
+    /// Forgets exactly those credentials that the authorization server refuses. Its metadata may be outdated after each other
+    /// failure.
     async fn refresh_failed(&self, tokens: &Tokens, error: AuthError) -> AuthError {
         let store = &*self.settings.store;
+        if !matches!(error, AuthError::Refused { .. }) || is_refusal(&error, "invalid_client") {
+            self.forget_metadata(&tokens.binding.issuer);
+        }
         let deleted = if is_refusal(&error, "invalid_grant") {
             self.replace_tokens(tokens.generation, None);
             store.delete(&tokens.key, tokens.generation).await.map(drop)
         } else if is_refusal(&error, "invalid_client") {
-            self.forget_metadata(&tokens.binding.issuer);
             self.forget_registration(tokens).await
         } else {
             Ok(())
