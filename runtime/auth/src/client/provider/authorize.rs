@@ -1,19 +1,18 @@
 //! Authorization: from the discovery to stored tokens.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use treenail_runtime::client::Challenge;
 use treenail_schema::Revision;
 
 use super::attempt::scopes_of;
 use super::discover::Discovered;
-use super::planned_scopes::{ScopeSources, plan};
+use super::planned_scopes::{ScopeSources, plan, reduced};
 use super::server::Server;
 use super::tokens::Tokens;
 use crate::client::grant::{Grant, GrantRequest, Granted};
 use crate::client::registration;
-use crate::client::settings::Method;
+use crate::client::settings::{Method, Settings};
 use crate::client::single_flight::Waiters;
 use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save};
 use crate::client::token::TokenResponse;
@@ -56,10 +55,16 @@ impl Need {
         }
     }
 
-    fn is_met_by(&self, tokens: &Tokens) -> bool {
-        let scopes = self.scopes.as_ref();
+    /// Returns true if tokens may suffice: others than the refused ones, with those scopes that this client asks for.
+    fn is_met_by(&self, tokens: &Tokens, settings: &Settings) -> bool {
+        let scopes = match &self.scopes {
+            // The authorization for a step-up asks for all of them.
+            Some(scopes) if self.is_step_up => Some(scopes.clone()),
+            Some(scopes) => reduced(settings, scopes),
+            None => None,
+        };
         self.refused != Some(tokens.generation)
-            && scopes.is_none_or(|scopes| tokens.scopes().is_superset(scopes))
+            && scopes.is_none_or(|scopes| tokens.scopes().is_superset(&scopes))
     }
 }
 
@@ -72,7 +77,7 @@ impl Server {
     ) -> Result<Arc<Tokens>, AuthError> {
         for _ in 0..MAX_TASKS {
             if let Some(current) = self.tokens().await? {
-                if need.is_met_by(&current) {
+                if need.is_met_by(&current, &self.settings) {
                     return Ok(current);
                 }
             }
@@ -83,7 +88,7 @@ impl Server {
                 async move { server.authorize_once(&need, limit, &waiters).await }
             };
             let tokens = self.authorizing.run(job).await?;
-            if is_own || need.is_met_by(&tokens) {
+            if is_own || need.is_met_by(&tokens, &self.settings) {
                 return Ok(tokens);
             }
         }
@@ -103,10 +108,12 @@ impl Server {
         let discovered = self.discover(need).await?;
         let before = self.tokens_at(&discovered).await?;
         let now = self.settings.clock.now();
-        if let Some(stored) = before
-            .as_ref()
-            .filter(|tokens| is_usable(need, tokens, now))
-        {
+        // Another process may have stored tokens that suffice.
+        let is_usable = |tokens: &&Arc<Tokens>| {
+            let is_valid = !tokens.is_expired(now) && tokens.is_stored;
+            is_valid && need.is_met_by(tokens, &self.settings)
+        };
+        if let Some(stored) = before.as_ref().filter(is_usable) {
             self.trust(stored.generation);
             self.use_tokens(stored);
             return Ok(Arc::clone(stored));
@@ -237,10 +244,4 @@ impl Server {
         };
         Err(AuthError::document("token response", reason))
     }
-}
-
-/// Returns true for tokens that another process has stored, and that may suffice.
-fn is_usable(need: &Need, tokens: &Tokens, now: SystemTime) -> bool {
-    let is_valid = !tokens.is_expired(now);
-    need.is_met_by(tokens) && is_valid && tokens.is_stored
 }

@@ -1,7 +1,10 @@
 //! Bounds of retries, refreshes and authorizations.
 
-use super::fixture::{Resource, Verdict, call, oauth, session};
+use std::sync::Arc;
+
+use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, oauth, session};
 use crate::testing::{Endpoint, TestAuthorizationServer};
+use crate::{AuthorizationRequest, Callback, OAuth, Scopes};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
@@ -97,4 +100,105 @@ async fn another_refusal_is_the_result_of_the_request() {
     call(&session, "tools/list").await.unwrap();
     let tokens = resource.tokens();
     assert_eq!(tokens[1], tokens[tokens.len() - 1], "AUTH-C-09");
+}
+
+#[tokio::test]
+async fn requests_share_one_flow_although_it_asks_for_other_scopes() {
+    let requests = 6;
+    for challenge in [
+        r#", scope="basic""#,
+        r#", scope="basic files:read offline_access""#,
+    ] {
+        for limit in [
+            |client: OAuth| client.scopes("files:read".parse().unwrap()),
+            |client: OAuth| client.scope_filter(|asked: &Scopes| asked.clone().without("basic")),
+            |client: OAuth| client,
+        ] {
+            let (server, resource) = start().await;
+            let mut refused = 0;
+            let (ready, all_refused) = tokio::sync::oneshot::channel();
+            let mut ready = Some(ready);
+            resource.rule(move |seen| {
+                if seen.token.is_some() {
+                    return Verdict::Accept;
+                }
+                refused += 1;
+                if refused == requests {
+                    ready.take().unwrap().send(()).unwrap();
+                }
+                Verdict::Unauthorized(challenge.into())
+            });
+            // The user approves when all requests were refused.
+            let gate = Arc::new(tokio::sync::Mutex::new(Some(all_refused)));
+            let agent = Callback::new(REDIRECT_URI, move |request: AuthorizationRequest| {
+                let gate = Arc::clone(&gate);
+                async move {
+                    if let Some(all_refused) = gate.lock().await.take() {
+                        all_refused.await.unwrap();
+                    }
+                    approve(request).await
+                }
+            });
+            let client = limit(OAuth::callback("test client", agent));
+            let session = Arc::new(session(&resource, &client));
+            let calls: Vec<_> = (0..requests)
+                .map(|_| {
+                    let session = Arc::clone(&session);
+                    tokio::spawn(async move { call(&session, "tools/list").await })
+                })
+                .collect();
+            for call in calls {
+                call.await.unwrap().unwrap();
+            }
+            let authorizations = server.requests_at(Endpoint::Authorization).len();
+            assert_eq!(authorizations, 1, "AUTH-X-15: {challenge}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_missing_scope_without_a_name_leads_to_the_supported_ones() {
+    for parameters in ["", r#", scope="""#, r#", scope="a\"b""#] {
+        let (server, resource) = start().await;
+        let mut forbidden = 0;
+        let challenge = format!(r#"Bearer error="insufficient_scope"{parameters}"#);
+        resource.rule(move |seen| match &seen.token {
+            None => Verdict::Unauthorized(r#", scope="read""#.into()),
+            Some(_) if forbidden == 1 => Verdict::Accept,
+            Some(_) => {
+                forbidden += 1;
+                Verdict::Forbidden(challenge.clone())
+            }
+        });
+        resource.set_extra(r#","scopes_supported":["read","write"]"#);
+        call(&session(&resource, &oauth()), "tools/call")
+            .await
+            .unwrap();
+        let requests = server.requests_at(Endpoint::Authorization);
+        let scopes: Vec<_> = requests.iter().map(|one| one.parameter("scope")).collect();
+        assert_eq!(scopes, [Some("read"), Some("read write")], "AUTH-C-18");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_scope_without_a_name_is_an_error_if_there_is_nothing_to_add() {
+    let supported = r#","scopes_supported":["read","write"]"#;
+    let read = || -> Scopes { "read".parse().unwrap() };
+    for (extra, client) in [
+        ("", oauth()),
+        (r#","scopes_supported":["read","offline_access"]"#, oauth()),
+        (supported, oauth().scopes(read())),
+        (supported, oauth().scope_filter(|_| "read".parse().unwrap())),
+    ] {
+        let (server, resource) = start().await;
+        resource.rule(|seen| match &seen.token {
+            None => Verdict::Unauthorized(r#", scope="read""#.into()),
+            Some(_) => Verdict::Forbidden(r#"Bearer error="insufficient_scope""#.into()),
+        });
+        resource.set_extra(extra);
+        let error = call(&session(&resource, &client), "tools/call").await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("names none"), "AUTH-C-18: {error}");
+        assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
+    }
 }
