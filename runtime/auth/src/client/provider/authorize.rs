@@ -14,7 +14,7 @@ use crate::client::grant::{Grant, GrantRequest, Granted};
 use crate::client::registration;
 use crate::client::settings::{Method, Settings};
 use crate::client::single_flight::Waiters;
-use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save};
+use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save_locked};
 use crate::client::token::TokenResponse;
 use crate::{AuthError, Scopes};
 
@@ -146,7 +146,7 @@ impl Server {
             return Ok(());
         }
         let reason = format!(
-            "the server has refused the tokens of {limit} authorizations in a row; check its configuration, then start again"
+            "{limit} authorizations in a row have led to no token that the server accepted"
         );
         Err(AuthError::NotAuthorized(reason.into()))
     }
@@ -191,7 +191,9 @@ impl Server {
         Ok(current.filter(|tokens| is_same(&tokens.binding)))
     }
 
-    /// Stores new tokens, then uses them. Nothing is stored before the grant is complete.
+    /// Uses new tokens, and stores them. Nothing is stored before the grant is complete.
+    ///
+    /// If the store fails, the tokens are used nevertheless: the user has approved, and the code is valid once.
     async fn adopt(
         &self,
         discovered: &Discovered,
@@ -199,7 +201,7 @@ impl Server {
         asked: &Scopes,
     ) -> Result<Arc<Tokens>, AuthError> {
         let Granted { client, response } = granted;
-        let (store, issued_at) = (&*self.settings.store, self.settings.clock.now());
+        let issued_at = self.settings.clock.now();
         let record = TokenRecord {
             token_type: self.check_type(&response)?,
             issued_at,
@@ -216,16 +218,21 @@ impl Server {
             issuer: discovered.metadata.issuer.clone(),
             client_id: client.id,
         };
-        registration::bind(&self.settings, &binding.issuer, &binding.client_id).await?;
-        let key = self.tokens_key(&binding);
-        let lock = store.lock(&key).await?;
-        let tokens = self.store_tokens(&binding, record).await?;
-        drop(lock);
+        let store = &*self.settings.store;
+        let saved = save_locked(store, &self.tokens_key(&binding), record.clone()).await;
+        let tokens = self.tokens_of(&binding, record, saved).await?;
         self.use_tokens(&tokens);
-        let key = self.key();
-        let _lock = store.lock(&key).await?;
-        save(store, &key, binding).await?;
+        if let Err(error) = self.remember(binding).await {
+            tracing::warn!(%error, "the authorization could not be stored and is lost with this process");
+        }
         Ok(tokens)
+    }
+
+    /// Stores the issuer of the client, and the authorization of the server.
+    async fn remember(&self, binding: ServerRecord) -> Result<(), AuthError> {
+        registration::bind(&self.settings, &binding.issuer, &binding.client_id).await?;
+        let store = &*self.settings.store;
+        save_locked(store, &self.key(), binding).await.map(drop)
     }
 
     /// Returns the type of a new token. Another type than that of this client is refused, so that nothing removes the binding of

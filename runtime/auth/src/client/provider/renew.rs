@@ -7,7 +7,9 @@ use super::tokens::Tokens;
 use crate::client::provider::authorize::Need;
 use crate::client::registration;
 use crate::client::settings::Method;
-use crate::client::store::{RegistrationRecord, StoreKey, TokenRecord, load, save};
+use crate::client::store::{
+    Generation, RegistrationRecord, ServerRecord, StoreKey, Stored, TokenRecord, load, save,
+};
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, TokenResponse};
@@ -186,27 +188,29 @@ impl Server {
             asked: old.asked.clone(),
             granted: response.scopes.unwrap_or_else(|| old.granted.clone()),
         };
-        let renewed = self.store_tokens(&tokens.binding, record).await?;
+        // The lock is held since before the request.
+        let saved = save(&*self.settings.store, &tokens.key, record.clone()).await;
+        let renewed = self.tokens_of(&tokens.binding, record, saved).await?;
         self.replace_tokens(tokens.generation, Some(&renewed));
         Ok(renewed)
     }
 
-    /// Stores tokens. The caller holds the lock of their key.
+    /// Returns tokens with the outcome of their storage.
     ///
-    /// If the store fails, the tokens are used in this process: the old ones may be void already.
-    pub(super) async fn store_tokens(
+    /// If the store has failed, the tokens are used in this process: the old ones may be void already.
+    pub(super) async fn tokens_of(
         &self,
-        binding: &crate::client::store::ServerRecord,
+        binding: &ServerRecord,
         record: TokenRecord,
+        saved: Result<Stored<TokenRecord>, AuthError>,
     ) -> Result<Arc<Tokens>, AuthError> {
         let key = self.tokens_key(binding);
         let dpop = self.dpop_key(binding).await?;
-        let saved = save(&*self.settings.store, &key, record.clone()).await;
         let (generation, is_stored) = match saved {
             Ok(stored) => (stored.generation, true),
             Err(error) => {
                 tracing::warn!(%error, "the tokens could not be stored and are lost with this process");
-                (crate::client::store::Generation::random()?, false)
+                (Generation::random()?, false)
             }
         };
         Ok(Arc::new(Tokens {

@@ -8,7 +8,7 @@ pub(super) use self::document::{check_document_url, document};
 use super::credentials::ClientCredentials;
 use super::grant::GrantRequest;
 use super::settings::Settings;
-use super::store::{RegistrationRecord, ServerRecord, StoreKey, load, save};
+use super::store::{RegistrationRecord, ServerRecord, StoreKey, load, save_locked};
 use super::token::{Client, ClientProof};
 use crate::AuthError;
 
@@ -56,9 +56,7 @@ pub(super) async fn client(
     if let Some(endpoint) = &request.metadata.registration_endpoint {
         let record = dynamic::register(request, endpoint, redirect_uri).await?;
         let key = StoreKey::registration(issuer);
-        let store = &*request.settings.store;
-        let _lock = store.lock(&key).await?;
-        let saved = save(store, &key, record).await?;
+        let saved = save_locked(&*request.settings.store, &key, record).await?;
         return Ok(fresh(registered_client(saved.record)));
     }
     if let Some(ask) = &request.settings.ask_client {
@@ -139,14 +137,13 @@ pub(super) async fn bind(
     if bound_issuer(settings, credentials).await?.is_some() {
         return Ok(());
     }
-    let key = StoreKey::binding(client_id);
-    let _lock = settings.store.lock(&key).await?;
     let record = ServerRecord {
         resource: None,
         issuer: issuer.to_owned(),
         client_id: client_id.to_owned(),
     };
-    save(&*settings.store, &key, record).await.map(drop)
+    let key = StoreKey::binding(client_id);
+    save_locked(&*settings.store, &key, record).await.map(drop)
 }
 
 /// Returns the client of a grant without a user, which is never registered dynamically.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, oauth, session};
-use crate::testing::{Endpoint, TestAuthorizationServer};
+use crate::testing::{Approval, Endpoint, TestAuthorizationServer};
 use crate::{AuthorizationRequest, Callback, OAuth, Scopes};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
@@ -201,4 +201,18 @@ async fn a_missing_scope_without_a_name_is_an_error_if_there_is_nothing_to_add()
         assert!(error.contains("names none"), "AUTH-C-18: {error}");
         assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_user_who_declines_is_asked_three_times_and_the_error_is_true() {
+    let (server, resource) = start().await;
+    server.approve(Approval::Denied);
+    let session = session(&resource, &oauth());
+    let mut errors = Vec::new();
+    for _ in 0..4 {
+        errors.push(call(&session, "tools/list").await.unwrap_err().to_string());
+    }
+    let expected = "3 authorizations in a row have led to no token that the server accepted";
+    assert!(errors[3].contains(expected), "AUTH-X-13: {errors:?}");
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 3);
 }

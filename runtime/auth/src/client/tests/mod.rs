@@ -13,3 +13,4 @@ mod limits;
 mod outages;
 mod registration;
 mod renewal;
+mod storage;
