@@ -72,7 +72,10 @@ pub(super) async fn client(
     Err(AuthError::NotAuthorized(reason.into()))
 }
 
-/// Returns the client that obtained stored tokens.
+/// Returns the client that obtained stored tokens. `None` if this program is configured as another one.
+///
+/// Only the last registration at an issuer is stored. Clients of former ones are usually public, so their id is all that the
+/// authorization server asks for.
 pub(super) async fn client_with_id(
     settings: &Settings,
     issuer: &str,
@@ -95,7 +98,8 @@ pub(super) async fn client_with_id(
         return Ok(Some(registered_client(record)));
     }
     let Some(ask) = &settings.ask_client else {
-        return Ok(None);
+        let is_registered = settings.client.is_none() && settings.document.is_none();
+        return Ok(is_registered.then(|| Client::public(client_id)));
     };
     let credentials = ask(issuer.to_owned()).await?;
     credentials.check_issuer(issuer, None)?;
@@ -112,11 +116,11 @@ pub(super) async fn forget(request: &GrantRequest<'_>) -> Result<(), AuthError> 
     Ok(())
 }
 
-/// Returns true if this client has credentials for an issuer without asking anybody.
+/// Returns true if this client has credentials for an issuer, and not for every other one, without asking anybody.
 pub(super) async fn has_credentials(settings: &Settings, issuer: &str) -> Result<bool, AuthError> {
     if let Some(credentials) = &settings.client {
         let bound = bound_issuer(settings, credentials).await?;
-        return Ok(credentials.check_issuer(issuer, bound.as_deref()).is_ok());
+        return Ok(credentials.is_bound_to(issuer, bound.as_deref()));
     }
     Ok(stored(settings, issuer).await?.is_some())
 }
