@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Notify;
+use treenail::client::HttpSession;
+
 use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, oauth, session};
 use crate::testing::{Approval, Endpoint, TestAuthorizationServer};
 use crate::{AuthorizationRequest, Callback, OAuth, Scopes};
@@ -102,55 +105,58 @@ async fn another_refusal_is_the_result_of_the_request() {
     assert_eq!(tokens[1], tokens[tokens.len() - 1], "AUTH-C-09");
 }
 
+/// Sends parallel requests, which are all refused with this challenge before the user approves. Returns the number of
+/// authorizations.
+async fn authorize_in_parallel(
+    challenge: &'static str,
+    configure: impl Fn(OAuth) -> OAuth,
+) -> usize {
+    const REQUESTS: usize = 6;
+    let (server, resource) = start().await;
+    let all_refused = Arc::new(Notify::new());
+    let (notify, mut refused) = (Arc::clone(&all_refused), 0);
+    resource.rule(move |seen| {
+        if seen.token.is_some() {
+            return Verdict::Accept;
+        }
+        refused += 1;
+        if refused == REQUESTS {
+            notify.notify_one();
+        }
+        Verdict::Unauthorized(challenge.into())
+    });
+    let approve_later = move |request: AuthorizationRequest| {
+        let all_refused = Arc::clone(&all_refused);
+        async move {
+            all_refused.notified().await;
+            all_refused.notify_one();
+            approve(request).await
+        }
+    };
+    let client = OAuth::callback("test client", Callback::new(REDIRECT_URI, approve_later));
+    let session = Arc::new(session(&resource, &configure(client)));
+    let send = |session: Arc<HttpSession>| async move { call(&session, "tools/list").await };
+    let calls: Vec<_> = (0..REQUESTS)
+        .map(|_| tokio::spawn(send(Arc::clone(&session))))
+        .collect();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    server.requests_at(Endpoint::Authorization).len()
+}
+
 #[tokio::test]
 async fn requests_share_one_flow_although_it_asks_for_other_scopes() {
-    let requests = 6;
     for challenge in [
         r#", scope="basic""#,
         r#", scope="basic files:read offline_access""#,
     ] {
-        for limit in [
+        for configure in [
             |client: OAuth| client.scopes("files:read".parse().unwrap()),
             |client: OAuth| client.scope_filter(|asked: &Scopes| asked.clone().without("basic")),
             |client: OAuth| client,
         ] {
-            let (server, resource) = start().await;
-            let mut refused = 0;
-            let (ready, all_refused) = tokio::sync::oneshot::channel();
-            let mut ready = Some(ready);
-            resource.rule(move |seen| {
-                if seen.token.is_some() {
-                    return Verdict::Accept;
-                }
-                refused += 1;
-                if refused == requests {
-                    ready.take().unwrap().send(()).unwrap();
-                }
-                Verdict::Unauthorized(challenge.into())
-            });
-            // The user approves when all requests were refused.
-            let gate = Arc::new(tokio::sync::Mutex::new(Some(all_refused)));
-            let agent = Callback::new(REDIRECT_URI, move |request: AuthorizationRequest| {
-                let gate = Arc::clone(&gate);
-                async move {
-                    if let Some(all_refused) = gate.lock().await.take() {
-                        all_refused.await.unwrap();
-                    }
-                    approve(request).await
-                }
-            });
-            let client = limit(OAuth::callback("test client", agent));
-            let session = Arc::new(session(&resource, &client));
-            let calls: Vec<_> = (0..requests)
-                .map(|_| {
-                    let session = Arc::clone(&session);
-                    tokio::spawn(async move { call(&session, "tools/list").await })
-                })
-                .collect();
-            for call in calls {
-                call.await.unwrap().unwrap();
-            }
-            let authorizations = server.requests_at(Endpoint::Authorization).len();
+            let authorizations = authorize_in_parallel(challenge, configure).await;
             assert_eq!(authorizations, 1, "AUTH-X-15: {challenge}");
         }
     }
