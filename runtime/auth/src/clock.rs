@@ -45,6 +45,16 @@ impl Clock {
     }
 }
 
+#[cfg(all(test, feature = "server", feature = "testing"))]
+impl Clock {
+    /// Sets a manual clock back, as a correction of the system clock does.
+    pub(crate) fn set_back(&self, duration: Duration) {
+        if let Some(time) = &self.0 {
+            *time.lock().unwrap_or_else(PoisonError::into_inner) -= duration;
+        }
+    }
+}
+
 impl fmt::Debug for Clock {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_tuple("Clock").field(&self.now()).finish()

@@ -18,6 +18,9 @@ pub struct Scopes(BTreeSet<Box<str>>);
 impl Scopes {
     /// Maximum number of scopes in a text of a peer.
     pub(crate) const MAX: usize = 64;
+    /// Maximum number of scopes in a record of the own store: all those that were ever asked for or granted.
+    #[cfg(feature = "client")]
+    pub(crate) const MAX_RECORDED: usize = 1024;
 
     /// Returns true if it contains no scope.
     pub fn is_empty(&self) -> bool {
@@ -38,6 +41,17 @@ impl Scopes {
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self(self.0.union(&other.0).cloned().collect())
+    }
+
+    /// Returns the scopes that are in both.
+    #[cfg(feature = "client")]
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        Self(self.0.intersection(&other.0).cloned().collect())
+    }
+
+    #[cfg(feature = "client")]
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Returns the scopes with another one.
@@ -80,6 +94,18 @@ impl std::str::FromStr for Scopes {
     /// [`AuthError::Invalid`](crate::AuthError::Invalid) if a character is not allowed in a scope, or if there are more than
     /// 64 scopes.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text, Self::MAX)
+    }
+}
+
+impl Scopes {
+    /// Reads the scopes of a record that this program has written.
+    #[cfg(feature = "client")]
+    pub(crate) fn from_record(text: &str) -> Option<Self> {
+        Self::parse(text, Self::MAX_RECORDED).ok()
+    }
+
+    fn parse(text: &str, max: usize) -> Result<Self, crate::AuthError> {
         let mut scopes = BTreeSet::new();
         for scope in text.split(' ').filter(|scope| !scope.is_empty()) {
             let is_allowed = |byte| matches!(byte, b'\x21' | b'\x23'..=b'\x5b' | b'\x5d'..=b'\x7e');
@@ -89,8 +115,8 @@ impl std::str::FromStr for Scopes {
                 return Err(crate::AuthError::invalid(reason));
             }
             scopes.insert(scope.into());
-            if scopes.len() > Self::MAX {
-                let reason = format!("there are more than {} scopes", Self::MAX);
+            if scopes.len() > max {
+                let reason = format!("there are more than {max} scopes");
                 return Err(crate::AuthError::invalid(reason));
             }
         }

@@ -100,6 +100,15 @@ impl ClientCredentials {
         Ok(())
     }
 
+    /// Returns true if the credentials belong to this issuer alone. `bound` is the first issuer of an unbound client id.
+    pub(crate) fn is_bound_to(&self, issuer: &str, bound: Option<&str>) -> bool {
+        match &self.issuer {
+            IssuerBinding::Any => false,
+            IssuerBinding::Only(expected) => **expected == *issuer,
+            IssuerBinding::First => bound == Some(issuer),
+        }
+    }
+
     /// Checks that the credentials may be used at this issuer. `bound` is the first issuer of an unbound client id.
     pub(crate) fn check_issuer(&self, issuer: &str, bound: Option<&str>) -> Result<(), AuthError> {
         let expected = match &self.issuer {

@@ -115,13 +115,17 @@ impl Network {
             HttpError::Invalid(reason) => AuthError::Forbidden(reason),
             other => unavailable(&other),
         })?;
+        let peer = pool.peer_address(&response);
         let (head, mut body) = response.into_parts();
         if is_compressed(&head.headers) {
             let reason = "the response is compressed, although compression was not accepted";
             return Err(AuthError::document(host, reason));
         }
         match body::read(&mut body, MAX_BODY_BYTES).await {
-            (bytes, End::Complete) => Ok(FetchResponse::new(head.status, head.headers, bytes)),
+            (bytes, End::Complete) => {
+                let response = FetchResponse::new(head.status, head.headers, bytes);
+                Ok(response.with_peer(peer))
+            }
             (_, End::TooLong) => {
                 let kib = MAX_BODY_BYTES / 1024;
                 let reason = format!("the response has more than {kib} KiB");

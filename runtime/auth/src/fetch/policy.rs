@@ -133,7 +133,7 @@ impl FetchPolicy {
     }
 
     /// Decides on an address of a URL that was checked.
-    pub(super) fn check_address(&self, url: &Uri, address: IpAddr) -> Result<(), String> {
+    pub(crate) fn check_address(&self, url: &Uri, address: IpAddr) -> Result<(), String> {
         let class = AddressClass::of(address);
         let host = url.host().unwrap_or_default();
         let is_encrypted = url.scheme() == Some(&Scheme::HTTPS);

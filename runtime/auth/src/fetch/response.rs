@@ -1,6 +1,7 @@
 //! Responses to requests of a [`Fetcher`](super::Fetcher).
 
 use std::fmt;
+use std::net::IpAddr;
 
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
@@ -16,6 +17,8 @@ pub(crate) struct FetchResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Zeroizing<Vec<u8>>,
+    /// The address of the server; `None` behind a proxy.
+    pub(crate) peer: Option<IpAddr>,
 }
 
 impl FetchResponse {
@@ -24,7 +27,14 @@ impl FetchResponse {
             status,
             headers,
             body: Zeroizing::new(body),
+            peer: None,
         }
+    }
+
+    /// Returns the response with the address of its server.
+    pub(super) fn with_peer(mut self, peer: Option<IpAddr>) -> Self {
+        self.peer = peer;
+        self
     }
 
     /// Returns the body.

@@ -12,7 +12,7 @@ mod mutations;
 mod resource;
 #[cfg(test)]
 mod tests;
-mod well_known;
+pub(crate) mod well_known;
 
 pub(crate) use self::authorization_server::AuthorizationServerMetadata;
 pub(crate) use self::discovery::{Discovery, DiscoveryRules, FoundServer};

@@ -9,7 +9,7 @@ const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
 /// Returns the URLs of the metadata of a resource that announces none, in the order of the protocol.
-pub(super) fn of_resource(server: &Uri) -> Vec<String> {
+pub(crate) fn of_resource(server: &Uri) -> Vec<String> {
     let origin = origin(server);
     let root = format!("{origin}{RESOURCE}");
     let path = without_slash(server.path());

@@ -161,7 +161,7 @@ async fn unauthorized(
         // A token that was never accepted gains nothing from a refresh.
         if tries.refreshes == 0 && current.generation == used && server.is_accepted(used) {
             tries.refreshes += 1;
-            if server.refresh_refused(current).await? {
+            if server.refresh_refused(current, &need).await? {
                 return Ok(Refusal::Retry);
             }
         }
@@ -199,23 +199,24 @@ async fn step_up(
     need: Need,
     operation: Option<(&str, Option<&str>)>,
 ) -> Result<Refusal, AuthError> {
-    let required = need.scopes.clone().unwrap_or_default();
     let Some(current) = server.tokens().await? else {
         return Ok(Refusal::Final);
     };
-    let is_asked = current.scopes().is_superset(&required);
+    let is_asked = match &need.scopes {
+        Some(scopes) => current.scopes().is_superset(scopes),
+        // The tokens of another request may have them.
+        None => true,
+    };
     if let Some(used) = tries.used {
         if is_asked && is_renewed(&current, used, tries) {
             return Ok(Refusal::Retry);
         }
     }
-    if is_asked {
-        let reason = format!(
-            "the server requires the scopes `{required}`, which were asked for already; the user or the authorization server did not \
-             grant them"
-        );
-        return Err(AuthError::NotAuthorized(reason.into()));
-    }
+    let required = match &need.scopes {
+        Some(scopes) if is_asked => return Err(asked_already(scopes)),
+        Some(scopes) => scopes.clone(),
+        None => server.unnamed_scopes(&need, &current).await?,
+    };
     let is_allowed = match &server.settings.step_up {
         StepUp::Auto => true,
         StepUp::Never => false,
@@ -233,11 +234,20 @@ async fn step_up(
     }
     tries.step_ups += 1;
     let need = Need {
+        scopes: Some(required),
         is_step_up: true,
         ..need
     };
     server.authorize(need, MAX_UNACCEPTED).await?;
     Ok(Refusal::Retry)
+}
+
+fn asked_already(required: &Scopes) -> AuthError {
+    let text = format!(
+        "the server requires the scopes `{required}`, which were asked for already; the user or the authorization server did not \
+         grant them"
+    );
+    AuthError::NotAuthorized(text.into())
 }
 
 /// Returns the error for an operation whose scopes are not obtained.

@@ -1,21 +1,20 @@
 //! Authorization: from the discovery to stored tokens.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use treenail_runtime::client::Challenge;
 use treenail_schema::Revision;
 
 use super::attempt::scopes_of;
 use super::discover::Discovered;
-use super::planned_scopes::{ScopeSources, plan};
+use super::planned_scopes::{ScopeSources, plan, reduced};
 use super::server::Server;
 use super::tokens::Tokens;
 use crate::client::grant::{Grant, GrantRequest, Granted};
 use crate::client::registration;
-use crate::client::settings::Method;
+use crate::client::settings::{Method, Settings};
 use crate::client::single_flight::Waiters;
-use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save};
+use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save_locked};
 use crate::client::token::TokenResponse;
 use crate::{AuthError, Scopes};
 
@@ -56,10 +55,16 @@ impl Need {
         }
     }
 
-    fn is_met_by(&self, tokens: &Tokens) -> bool {
-        let scopes = self.scopes.as_ref();
+    /// Returns true if tokens may suffice: others than the refused ones, with those scopes that this client asks for.
+    fn is_met_by(&self, tokens: &Tokens, settings: &Settings) -> bool {
+        let scopes = match &self.scopes {
+            // The authorization for a step-up asks for all of them.
+            Some(scopes) if self.is_step_up => Some(scopes.clone()),
+            Some(scopes) => reduced(settings, scopes),
+            None => None,
+        };
         self.refused != Some(tokens.generation)
-            && scopes.is_none_or(|scopes| tokens.scopes().is_superset(scopes))
+            && scopes.is_none_or(|scopes| tokens.scopes().is_superset(&scopes))
     }
 }
 
@@ -72,7 +77,7 @@ impl Server {
     ) -> Result<Arc<Tokens>, AuthError> {
         for _ in 0..MAX_TASKS {
             if let Some(current) = self.tokens().await? {
-                if need.is_met_by(&current) {
+                if need.is_met_by(&current, &self.settings) {
                     return Ok(current);
                 }
             }
@@ -83,7 +88,7 @@ impl Server {
                 async move { server.authorize_once(&need, limit, &waiters).await }
             };
             let tokens = self.authorizing.run(job).await?;
-            if is_own || need.is_met_by(&tokens) {
+            if is_own || need.is_met_by(&tokens, &self.settings) {
                 return Ok(tokens);
             }
         }
@@ -103,10 +108,12 @@ impl Server {
         let discovered = self.discover(need).await?;
         let before = self.tokens_at(&discovered).await?;
         let now = self.settings.clock.now();
-        if let Some(stored) = before
-            .as_ref()
-            .filter(|tokens| is_usable(need, tokens, now))
-        {
+        // Another process may have stored tokens that suffice.
+        let is_usable = |tokens: &&Arc<Tokens>| {
+            let is_valid = !tokens.is_expired(now) && tokens.is_stored;
+            is_valid && need.is_met_by(tokens, &self.settings)
+        };
+        if let Some(stored) = before.as_ref().filter(is_usable) {
             self.trust(stored.generation);
             self.use_tokens(stored);
             return Ok(Arc::clone(stored));
@@ -139,7 +146,7 @@ impl Server {
             return Ok(());
         }
         let reason = format!(
-            "the server has refused the tokens of {limit} authorizations in a row; check its configuration, then start again"
+            "{limit} authorizations in a row have led to no token that the server accepted"
         );
         Err(AuthError::NotAuthorized(reason.into()))
     }
@@ -184,7 +191,9 @@ impl Server {
         Ok(current.filter(|tokens| is_same(&tokens.binding)))
     }
 
-    /// Stores new tokens, then uses them. Nothing is stored before the grant is complete.
+    /// Uses new tokens, and stores them. Nothing is stored before the grant is complete.
+    ///
+    /// If the store fails, the tokens are used nevertheless: the user has approved, and the code is valid once.
     async fn adopt(
         &self,
         discovered: &Discovered,
@@ -192,7 +201,7 @@ impl Server {
         asked: &Scopes,
     ) -> Result<Arc<Tokens>, AuthError> {
         let Granted { client, response } = granted;
-        let (store, issued_at) = (&*self.settings.store, self.settings.clock.now());
+        let issued_at = self.settings.clock.now();
         let record = TokenRecord {
             token_type: self.check_type(&response)?,
             issued_at,
@@ -209,16 +218,21 @@ impl Server {
             issuer: discovered.metadata.issuer.clone(),
             client_id: client.id,
         };
-        registration::bind(&self.settings, &binding.issuer, &binding.client_id).await?;
-        let key = self.tokens_key(&binding);
-        let lock = store.lock(&key).await?;
-        let tokens = self.store_tokens(&binding, record).await?;
-        drop(lock);
+        let store = &*self.settings.store;
+        let saved = save_locked(store, &self.tokens_key(&binding), record.clone()).await;
+        let tokens = self.tokens_of(&binding, record, saved).await?;
         self.use_tokens(&tokens);
-        let key = self.key();
-        let _lock = store.lock(&key).await?;
-        save(store, &key, binding).await?;
+        if let Err(error) = self.remember(binding).await {
+            tracing::warn!(%error, "the authorization could not be stored and is lost with this process");
+        }
         Ok(tokens)
+    }
+
+    /// Stores the issuer of the client, and the authorization of the server.
+    async fn remember(&self, binding: ServerRecord) -> Result<(), AuthError> {
+        registration::bind(&self.settings, &binding.issuer, &binding.client_id).await?;
+        let store = &*self.settings.store;
+        save_locked(store, &self.key(), binding).await.map(drop)
     }
 
     /// Returns the type of a new token. Another type than that of this client is refused, so that nothing removes the binding of
@@ -237,10 +251,4 @@ impl Server {
         };
         Err(AuthError::document("token response", reason))
     }
-}
-
-/// Returns true for tokens that another process has stored, and that may suffice.
-fn is_usable(need: &Need, tokens: &Tokens, now: SystemTime) -> bool {
-    let is_valid = !tokens.is_expired(now);
-    need.is_met_by(tokens) && is_valid && tokens.is_stored
 }

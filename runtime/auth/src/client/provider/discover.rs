@@ -6,6 +6,7 @@ use http::HeaderMap;
 use treenail_schema::Revision;
 
 use super::authorize::Need;
+use super::planned_scopes::reduced;
 use super::server::Server;
 use super::tokens::Tokens;
 use crate::client::registration;
@@ -81,6 +82,47 @@ impl Server {
             return Err(AuthError::NotAuthorized(reason.into()));
         }
         Ok(server.metadata)
+    }
+
+    /// Returns the scopes to ask for after a challenge that names none: `scopes_supported` of the resource, as far as this client
+    /// asks for them. Fails if they add none to those of the tokens.
+    pub(super) async fn unnamed_scopes(
+        &self,
+        need: &Need,
+        tokens: &Tokens,
+    ) -> Result<Scopes, AuthError> {
+        let found = self.resource(need).await?;
+        let supported = found.metadata.as_ref();
+        let supported = supported.and_then(|document| document.scopes_supported.as_ref());
+        let supported = supported.and_then(|scopes| reduced(&self.settings, scopes));
+        let further = supported.filter(|scopes| !tokens.scopes().is_superset(scopes));
+        further.ok_or_else(|| {
+            let reason = "the server requires further scopes, but names none that were not asked for already";
+            AuthError::NotAuthorized(reason.into())
+        })
+    }
+
+    /// Requests the metadata of the resource, also if they are cached.
+    async fn resource(&self, need: &Need) -> Result<FoundResource, AuthError> {
+        let request = ResourceRequest {
+            server: &self.url,
+            challenge: need.challenge.as_ref(),
+            revision: need.revision,
+            bypass_cache: true,
+        };
+        let discovery = self.network().discovery;
+        discovery.resource(&request, &Budget::discovery()).await
+    }
+
+    /// Returns true if the metadata of the MCP server name other authorization servers than this one. They are requested again.
+    pub(super) async fn has_left(&self, issuer: &str, need: &Need) -> bool {
+        match self.resource(need).await {
+            Ok(found) => {
+                found.metadata.is_some() && !found.issuers.contains(&self.listed_issuer(issuer))
+            }
+            // Without an answer, the outage is the only thing that is known.
+            Err(_) => false,
+        }
     }
 
     pub(super) fn forget_metadata(&self, issuer: &str) {

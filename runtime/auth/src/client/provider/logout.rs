@@ -10,7 +10,7 @@ use crate::AuthError;
 use crate::client::registration;
 use crate::client::store::{ServerRecord, TokenRecord, load};
 use crate::client::token::form::Form;
-use crate::client::token::{TokenEndpoint, error};
+use crate::client::token::{Client, TokenEndpoint, error};
 
 impl Server {
     /// Revokes the tokens in use and deletes them, also if the revocation fails.
@@ -52,9 +52,8 @@ impl Server {
         let client =
             registration::client_with_id(&self.settings, &binding.issuer, &binding.client_id)
                 .await?;
-        let Some(client) = client else {
-            return Ok(());
-        };
+        // A program with another configuration: the authorization server decides if the id suffices.
+        let client = client.unwrap_or_else(|| Client::public(&*binding.client_id));
         let (hint, token) = match &tokens.record.refresh_token {
             Some(token) => ("refresh_token", token),
             None => ("access_token", &tokens.record.access_token),

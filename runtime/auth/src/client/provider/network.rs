@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError};
 
+use http::HeaderMap;
+
 use super::server::Server;
-use crate::fetch::Fetcher;
-use crate::metadata::Discovery;
+use crate::fetch::{Budget, FetchPolicy, Fetcher};
+use crate::metadata::{Discovery, well_known};
 
 /// Access to servers that an MCP server names.
 #[derive(Clone, Debug)]
@@ -20,7 +22,8 @@ impl Server {
     /// Returns the access to servers that this one names.
     pub(super) fn network(&self) -> Network {
         let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
-        let network = network.get_or_insert_with(|| self.open_network(None));
+        let network = network
+            .get_or_insert_with(|| self.open_network(self.settings.fetch_policy.clone(), None));
         network.clone()
     }
 
@@ -29,12 +32,33 @@ impl Server {
         let mut network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = network.as_ref().is_some_and(|known| known.peer == peer);
         if peer.is_some() && !is_known {
-            *network = Some(self.open_network(peer));
+            *network = Some(self.open_network(self.settings.fetch_policy.clone(), peer));
         }
     }
 
-    fn open_network(&self, peer: Option<IpAddr>) -> Network {
+    /// Returns the access to servers for a report, which needs no session with the server: one request finds its address.
+    pub(super) async fn report_network(&self) -> Network {
+        let (policy, known) = (self.report_policy(), self.network());
+        let network = self.open_network(policy.clone(), known.peer);
+        let place = well_known::of_resource(&self.url).into_iter().next();
+        let (None, Some(place)) = (known.peer, place) else {
+            return network;
+        };
+        let (headers, budget) = (HeaderMap::new(), Budget::request());
+        match network.fetcher.get(&place, &headers, &budget).await {
+            Ok(response) => self.open_network(policy, response.peer),
+            // The report shows the error.
+            Err(_) => network,
+        }
+    }
+
+    /// Returns the policy of a report. The caller has named the server, so its host may be in any network.
+    fn report_policy(&self) -> FetchPolicy {
         let policy = self.settings.fetch_policy.clone();
+        policy.allow_host(self.url.host().unwrap_or_default())
+    }
+
+    fn open_network(&self, policy: FetchPolicy, peer: Option<IpAddr>) -> Network {
         let fetcher = Fetcher::new(policy.for_server(&self.url, peer));
         let discovery = Discovery::new(fetcher.clone(), self.settings.discovery_rules());
         Network {
@@ -42,5 +66,37 @@ impl Server {
             fetcher,
             discovery: Arc::new(discovery),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Uri;
+
+    use crate::OAuth;
+
+    #[test]
+    fn a_report_contacts_the_server_in_every_network_and_others_in_its_own_only() {
+        let oauth = OAuth::console("report");
+        let server = oauth.server(&Uri::from_static("https://mcp.corp.example/mcp"));
+        let server = server.unwrap();
+        let allowed = |host: &str, address: &str, peer: Option<&str>| {
+            let url: Uri = format!("https://{host}/").parse().unwrap();
+            let peer = peer.map(|peer| peer.parse().unwrap());
+            let network = server.open_network(server.report_policy(), peer);
+            let policy = network.fetcher.policy();
+            policy.check_address(&url, address.parse().unwrap()).is_ok()
+        };
+        let private = Some("10.0.0.1");
+        assert!(allowed("mcp.corp.example", "10.0.0.1", None), "AUTH-C-130");
+        assert!(!allowed("id.corp.example", "10.0.0.2", None), "AUTH-C-130");
+        assert!(
+            allowed("id.corp.example", "10.0.0.2", private),
+            "AUTH-C-130"
+        );
+        assert!(
+            !allowed("mcp.corp.example", "169.254.169.254", None),
+            "AUTH-C-130"
+        );
     }
 }

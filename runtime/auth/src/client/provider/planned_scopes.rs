@@ -20,11 +20,24 @@ pub(super) struct ScopeSources<'a> {
     pub(super) resource: Option<&'a Scopes>,
 }
 
+/// Returns the scopes of a challenge without those that this client does not ask for. `None`: any scopes suffice.
+pub(super) fn reduced(settings: &Settings, challenge: &Scopes) -> Option<Scopes> {
+    if settings.scopes.is_some() {
+        return None;
+    }
+    let filtered = match &settings.scope_filter {
+        // A filter may add others, which the challenge does not require.
+        Some(filter) => filter(challenge).intersection(challenge),
+        None => challenge.clone(),
+    };
+    Some(filtered.without(OFFLINE_ACCESS))
+}
+
 /// Returns the scopes to ask for. Empty: the authorization server decides.
 ///
 /// # Errors
 ///
-/// If the filter of the settings removes scopes that a step-up requires.
+/// If the filter of the settings removes scopes that a step-up requires, or if the record of the tokens would have too many scopes.
 pub(super) fn plan(
     settings: &Settings,
     sources: ScopeSources<'_>,
@@ -47,6 +60,7 @@ pub(super) fn plan(
             "the scope filter of this client removes some of them",
         ));
     }
+    check_number(&filtered.union(sources.before))?;
     let is_listed = metadata
         .scopes_supported
         .as_ref()
@@ -59,4 +73,16 @@ pub(super) fn plan(
         return Ok(filtered);
     }
     Ok(filtered.with(OFFLINE_ACCESS))
+}
+
+/// Checks the number of all scopes that were ever asked for. Tokens with more could not be read from the store again.
+fn check_number(all: &Scopes) -> Result<(), AuthError> {
+    if all.len() < Scopes::MAX_RECORDED {
+        return Ok(());
+    }
+    let reason = format!(
+        "the server has required {} scopes or more in total; `OAuth::logout` forgets those that are not needed any more",
+        Scopes::MAX_RECORDED
+    );
+    Err(AuthError::NotAuthorized(reason.into()))
 }

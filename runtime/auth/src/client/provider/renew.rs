@@ -7,7 +7,9 @@ use super::tokens::Tokens;
 use crate::client::provider::authorize::Need;
 use crate::client::registration;
 use crate::client::settings::Method;
-use crate::client::store::{RegistrationRecord, StoreKey, TokenRecord, load, save};
+use crate::client::store::{
+    Generation, RegistrationRecord, ServerRecord, StoreKey, Stored, TokenRecord, load, save,
+};
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, TokenResponse};
@@ -30,7 +32,10 @@ impl Server {
                 Ok(Some(tokens))
             }
             Err(
-                AuthError::Refused { .. } | AuthError::NotAuthorized(_) | AuthError::Forbidden(_),
+                AuthError::Refused { .. }
+                | AuthError::NotAuthorized(_)
+                | AuthError::Forbidden(_)
+                | AuthError::Document { .. },
             ) => {
                 // The server refuses the request, and that starts an authorization. Its answer also reveals its network,
                 // which decides about the authorization servers that may be contacted.
@@ -42,7 +47,7 @@ impl Server {
 
     async fn renew(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
         if tokens.record.refresh_token.is_some() {
-            return self.refresh(tokens).await;
+            return self.refresh(tokens, &Need::default()).await;
         }
         match &self.settings.method {
             Method::Grant(grant) if !grant.needs_user() => {
@@ -56,11 +61,12 @@ impl Server {
     pub(super) async fn refresh_refused(
         self: &Arc<Self>,
         tokens: &Arc<Tokens>,
+        need: &Need,
     ) -> Result<bool, AuthError> {
         if tokens.record.refresh_token.is_none() {
             return Ok(false);
         }
-        match self.refresh(tokens).await {
+        match self.refresh(tokens, need).await {
             Ok(_) => Ok(true),
             Err(error @ (AuthError::Unavailable(_) | AuthError::Store(_))) => Err(error),
             Err(error) => {
@@ -71,10 +77,26 @@ impl Server {
     }
 
     /// Refreshes tokens, in one task for all callers.
-    async fn refresh(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+    async fn refresh(
+        self: &Arc<Self>,
+        tokens: &Arc<Tokens>,
+        need: &Need,
+    ) -> Result<Arc<Tokens>, AuthError> {
         let job = |_| {
-            let (server, tokens) = (Arc::clone(self), Arc::clone(tokens));
-            async move { server.refresh_once(&tokens).await }
+            let (server, tokens, need) = (Arc::clone(self), Arc::clone(tokens), need.clone());
+            async move {
+                let issuer = &tokens.binding.issuer;
+                match server.refresh_once(&tokens).await {
+                    // An outage alone leads to no other authorization server.
+                    Err(AuthError::Unavailable(reason)) if server.has_left(issuer, &need).await => {
+                        let reason = format!(
+                            "{reason}; the server does not name this authorization server any more"
+                        );
+                        Err(AuthError::NotAuthorized(reason.into()))
+                    }
+                    outcome => outcome,
+                }
+            }
         };
         self.refreshing.run(job).await
     }
@@ -105,9 +127,12 @@ impl Server {
             }
         }
         let fetcher = self.network().fetcher;
-        let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &settings.clock)?;
-        let endpoint = endpoint.with_dpop(tokens.dpop.clone())?;
-        let outcome = match endpoint.request(self.refresh_form(tokens)).await {
+        let requested = async {
+            let endpoint = TokenEndpoint::new(&fetcher, &metadata, &client, &settings.clock)?;
+            let endpoint = endpoint.with_dpop(tokens.dpop.clone())?;
+            endpoint.request(self.refresh_form(tokens)).await
+        };
+        let outcome = match requested.await {
             Ok(response) => self.adopt_refreshed(tokens, response).await,
             Err(error) => Err(self.refresh_failed(tokens, error).await),
         };
@@ -163,27 +188,29 @@ impl Server {
             asked: old.asked.clone(),
             granted: response.scopes.unwrap_or_else(|| old.granted.clone()),
         };
-        let renewed = self.store_tokens(&tokens.binding, record).await?;
+        // The lock is held since before the request.
+        let saved = save(&*self.settings.store, &tokens.key, record.clone()).await;
+        let renewed = self.tokens_of(&tokens.binding, record, saved).await?;
         self.replace_tokens(tokens.generation, Some(&renewed));
         Ok(renewed)
     }
 
-    /// Stores tokens. The caller holds the lock of their key.
+    /// Returns tokens with the outcome of their storage.
     ///
-    /// If the store fails, the tokens are used in this process: the old ones may be void already.
-    pub(super) async fn store_tokens(
+    /// If the store has failed, the tokens are used in this process: the old ones may be void already.
+    pub(super) async fn tokens_of(
         &self,
-        binding: &crate::client::store::ServerRecord,
+        binding: &ServerRecord,
         record: TokenRecord,
+        saved: Result<Stored<TokenRecord>, AuthError>,
     ) -> Result<Arc<Tokens>, AuthError> {
         let key = self.tokens_key(binding);
         let dpop = self.dpop_key(binding).await?;
-        let saved = save(&*self.settings.store, &key, record.clone()).await;
         let (generation, is_stored) = match saved {
             Ok(stored) => (stored.generation, true),
             Err(error) => {
                 tracing::warn!(%error, "the tokens could not be stored and are lost with this process");
-                (crate::client::store::Generation::random()?, false)
+                (Generation::random()?, false)
             }
         };
         Ok(Arc::new(Tokens {
@@ -196,14 +223,17 @@ impl Server {
         }))
     }
 
-    /// Forgets exactly those credentials that the authorization server refuses.
+    /// Forgets exactly those credentials that the authorization server refuses. Its metadata may be outdated after each other
+    /// failure.
     async fn refresh_failed(&self, tokens: &Tokens, error: AuthError) -> AuthError {
         let store = &*self.settings.store;
+        if !matches!(error, AuthError::Refused { .. }) || is_refusal(&error, "invalid_client") {
+            self.forget_metadata(&tokens.binding.issuer);
+        }
         let deleted = if is_refusal(&error, "invalid_grant") {
             self.replace_tokens(tokens.generation, None);
             store.delete(&tokens.key, tokens.generation).await.map(drop)
         } else if is_refusal(&error, "invalid_client") {
-            self.forget_metadata(&tokens.binding.issuer);
             self.forget_registration(tokens).await
         } else {
             Ok(())

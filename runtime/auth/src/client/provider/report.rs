@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderMap;
 use treenail_runtime::client::{Challenge, Challenges};
 
 use super::server::Server;
@@ -77,7 +78,7 @@ impl Server {
         let bearer = challenges.with_scheme("Bearer").next();
         let challenge = bearer.or_else(|| challenges.with_scheme("DPoP").next());
         report_challenge(&mut report, challenge);
-        let (discovery, budget) = (self.network().discovery, Budget::discovery());
+        let (discovery, budget) = (self.report_network().await.discovery, Budget::discovery());
         let request = ResourceRequest {
             server: &self.url,
             challenge,
@@ -94,7 +95,8 @@ impl Server {
         };
         report_resource(&mut report, &found);
         if found.is_legacy {
-            let server = self.legacy_server(None, &budget).await;
+            let headers = HeaderMap::new();
+            let server = discovery.legacy_server(&self.url, &headers, &budget).await;
             report_server(&mut report, server);
         }
         for issuer in &found.issuers {

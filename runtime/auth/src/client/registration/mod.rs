@@ -8,7 +8,7 @@ pub(super) use self::document::{check_document_url, document};
 use super::credentials::ClientCredentials;
 use super::grant::GrantRequest;
 use super::settings::Settings;
-use super::store::{RegistrationRecord, ServerRecord, StoreKey, load, save};
+use super::store::{RegistrationRecord, ServerRecord, StoreKey, load, save_locked};
 use super::token::{Client, ClientProof};
 use crate::AuthError;
 
@@ -56,9 +56,7 @@ pub(super) async fn client(
     if let Some(endpoint) = &request.metadata.registration_endpoint {
         let record = dynamic::register(request, endpoint, redirect_uri).await?;
         let key = StoreKey::registration(issuer);
-        let store = &*request.settings.store;
-        let _lock = store.lock(&key).await?;
-        let saved = save(store, &key, record).await?;
+        let saved = save_locked(&*request.settings.store, &key, record).await?;
         return Ok(fresh(registered_client(saved.record)));
     }
     if let Some(ask) = &request.settings.ask_client {
@@ -74,7 +72,10 @@ pub(super) async fn client(
     Err(AuthError::NotAuthorized(reason.into()))
 }
 
-/// Returns the client that obtained stored tokens.
+/// Returns the client that obtained stored tokens. `None` if this program is configured as another one.
+///
+/// Only the last registration at an issuer is stored. Clients of former ones are usually public, so their id is all that the
+/// authorization server asks for.
 pub(super) async fn client_with_id(
     settings: &Settings,
     issuer: &str,
@@ -97,7 +98,8 @@ pub(super) async fn client_with_id(
         return Ok(Some(registered_client(record)));
     }
     let Some(ask) = &settings.ask_client else {
-        return Ok(None);
+        let is_registered = settings.client.is_none() && settings.document.is_none();
+        return Ok(is_registered.then(|| Client::public(client_id)));
     };
     let credentials = ask(issuer.to_owned()).await?;
     credentials.check_issuer(issuer, None)?;
@@ -114,11 +116,11 @@ pub(super) async fn forget(request: &GrantRequest<'_>) -> Result<(), AuthError> 
     Ok(())
 }
 
-/// Returns true if this client has credentials for an issuer without asking anybody.
+/// Returns true if this client has credentials for an issuer, and not for every other one, without asking anybody.
 pub(super) async fn has_credentials(settings: &Settings, issuer: &str) -> Result<bool, AuthError> {
     if let Some(credentials) = &settings.client {
         let bound = bound_issuer(settings, credentials).await?;
-        return Ok(credentials.check_issuer(issuer, bound.as_deref()).is_ok());
+        return Ok(credentials.is_bound_to(issuer, bound.as_deref()));
     }
     Ok(stored(settings, issuer).await?.is_some())
 }
@@ -139,14 +141,13 @@ pub(super) async fn bind(
     if bound_issuer(settings, credentials).await?.is_some() {
         return Ok(());
     }
-    let key = StoreKey::binding(client_id);
-    let _lock = settings.store.lock(&key).await?;
     let record = ServerRecord {
         resource: None,
         issuer: issuer.to_owned(),
         client_id: client_id.to_owned(),
     };
-    save(&*settings.store, &key, record).await.map(drop)
+    let key = StoreKey::binding(client_id);
+    save_locked(&*settings.store, &key, record).await.map(drop)
 }
 
 /// Returns the client of a grant without a user, which is never registered dynamically.

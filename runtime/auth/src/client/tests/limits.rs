@@ -1,7 +1,13 @@
 //! Bounds of retries, refreshes and authorizations.
 
-use super::fixture::{Resource, Verdict, call, oauth, session};
-use crate::testing::{Endpoint, TestAuthorizationServer};
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+use treenail::client::HttpSession;
+
+use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, oauth, session};
+use crate::testing::{Approval, Endpoint, TestAuthorizationServer};
+use crate::{AuthorizationRequest, Callback, OAuth, Scopes};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
@@ -97,4 +103,122 @@ async fn another_refusal_is_the_result_of_the_request() {
     call(&session, "tools/list").await.unwrap();
     let tokens = resource.tokens();
     assert_eq!(tokens[1], tokens[tokens.len() - 1], "AUTH-C-09");
+}
+
+/// Sends parallel requests, which are all refused with this challenge before the user approves. Returns the number of
+/// authorizations.
+async fn authorize_in_parallel(
+    challenge: &'static str,
+    configure: impl Fn(OAuth) -> OAuth,
+) -> usize {
+    const REQUESTS: usize = 6;
+    let (server, resource) = start().await;
+    let all_refused = Arc::new(Notify::new());
+    let (notify, mut refused) = (Arc::clone(&all_refused), 0);
+    resource.rule(move |seen| {
+        if seen.token.is_some() {
+            return Verdict::Accept;
+        }
+        refused += 1;
+        if refused == REQUESTS {
+            notify.notify_one();
+        }
+        Verdict::Unauthorized(challenge.into())
+    });
+    let approve_later = move |request: AuthorizationRequest| {
+        let all_refused = Arc::clone(&all_refused);
+        async move {
+            all_refused.notified().await;
+            all_refused.notify_one();
+            approve(request).await
+        }
+    };
+    let client = OAuth::callback("test client", Callback::new(REDIRECT_URI, approve_later));
+    let session = Arc::new(session(&resource, &configure(client)));
+    let send = |session: Arc<HttpSession>| async move { call(&session, "tools/list").await };
+    let calls: Vec<_> = (0..REQUESTS)
+        .map(|_| tokio::spawn(send(Arc::clone(&session))))
+        .collect();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    server.requests_at(Endpoint::Authorization).len()
+}
+
+#[tokio::test]
+async fn requests_share_one_flow_although_it_asks_for_other_scopes() {
+    for challenge in [
+        r#", scope="basic""#,
+        r#", scope="basic files:read offline_access""#,
+    ] {
+        for configure in [
+            |client: OAuth| client.scopes("files:read".parse().unwrap()),
+            |client: OAuth| client.scope_filter(|asked: &Scopes| asked.clone().without("basic")),
+            |client: OAuth| client,
+        ] {
+            let authorizations = authorize_in_parallel(challenge, configure).await;
+            assert_eq!(authorizations, 1, "AUTH-X-15: {challenge}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_missing_scope_without_a_name_leads_to_the_supported_ones() {
+    for parameters in ["", r#", scope="""#, r#", scope="a\"b""#] {
+        let (server, resource) = start().await;
+        let mut forbidden = 0;
+        let challenge = format!(r#"Bearer error="insufficient_scope"{parameters}"#);
+        resource.rule(move |seen| match &seen.token {
+            None => Verdict::Unauthorized(r#", scope="read""#.into()),
+            Some(_) if forbidden == 1 => Verdict::Accept,
+            Some(_) => {
+                forbidden += 1;
+                Verdict::Forbidden(challenge.clone())
+            }
+        });
+        resource.set_extra(r#","scopes_supported":["read","write"]"#);
+        call(&session(&resource, &oauth()), "tools/call")
+            .await
+            .unwrap();
+        let requests = server.requests_at(Endpoint::Authorization);
+        let scopes: Vec<_> = requests.iter().map(|one| one.parameter("scope")).collect();
+        assert_eq!(scopes, [Some("read"), Some("read write")], "AUTH-C-18");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_scope_without_a_name_is_an_error_if_there_is_nothing_to_add() {
+    let supported = r#","scopes_supported":["read","write"]"#;
+    let read = || -> Scopes { "read".parse().unwrap() };
+    for (extra, client) in [
+        ("", oauth()),
+        (r#","scopes_supported":["read","offline_access"]"#, oauth()),
+        (supported, oauth().scopes(read())),
+        (supported, oauth().scope_filter(|_| "read".parse().unwrap())),
+    ] {
+        let (server, resource) = start().await;
+        resource.rule(|seen| match &seen.token {
+            None => Verdict::Unauthorized(r#", scope="read""#.into()),
+            Some(_) => Verdict::Forbidden(r#"Bearer error="insufficient_scope""#.into()),
+        });
+        resource.set_extra(extra);
+        let error = call(&session(&resource, &client), "tools/call").await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("names none"), "AUTH-C-18: {error}");
+        assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_user_who_declines_is_asked_three_times_and_the_error_is_true() {
+    let (server, resource) = start().await;
+    server.approve(Approval::Denied);
+    let session = session(&resource, &oauth());
+    let mut errors = Vec::new();
+    for _ in 0..4 {
+        errors.push(call(&session, "tools/list").await.unwrap_err().to_string());
+    }
+    let expected = "3 authorizations in a row have led to no token that the server accepted";
+    assert!(errors[3].contains(expected), "AUTH-X-13: {errors:?}");
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 3);
 }

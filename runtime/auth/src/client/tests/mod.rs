@@ -10,5 +10,7 @@ mod attacks;
 mod fixture;
 mod flows;
 mod limits;
+mod outages;
 mod registration;
 mod renewal;
+mod storage;

@@ -1,8 +1,9 @@
 //! Client ids: configured, documents, registrations, and answers of the caller.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::fixture::{REDIRECT_URI, Resource, approve, call, oauth, session};
+use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, clock, oauth, session};
 use crate::testing::{Endpoint, Fault, TestAuthorizationServer, TestClient};
 use crate::{Callback, ClientCredentials, MemoryStore, OAuth};
 
@@ -175,4 +176,115 @@ async fn a_program_can_refuse_a_sign_in() {
         server.requests_at(Endpoint::Authorization).is_empty(),
         "AUTH-C-81"
     );
+}
+
+#[tokio::test]
+async fn credentials_that_fit_every_server_leave_the_choice_to_the_preference() {
+    let start = || async {
+        let app = TestClient::public("app").redirect_uri(REDIRECT_URI);
+        let builder = TestAuthorizationServer::builder().client(app);
+        builder.start().await.unwrap()
+    };
+    let (first, other) = (start().await, start().await);
+    let resource = Resource::start(&first).await;
+    resource.set_issuers([first.issuer(), other.issuer()]);
+    let public = || ClientCredentials::public("app");
+    for (credentials, preferred, expected) in [
+        (public(), &other, (0, 1)),
+        (public().with_any_issuer(), &other, (0, 1)),
+        (public().with_issuer(other.issuer()), &first, (0, 1)),
+        (public(), &first, (1, 0)),
+    ] {
+        first.clear_requests();
+        other.clear_requests();
+        let client = oauth().prefer_issuer(preferred.issuer());
+        let client = client.client(credentials.clone());
+        let called = call(&session(&resource, &client), "tools/list").await;
+        called.unwrap();
+        let count =
+            |server: &TestAuthorizationServer| server.requests_at(Endpoint::Authorization).len();
+        let actual = (count(&first), count(&other));
+        assert_eq!(actual, expected, "AUTH-C-30: {credentials:?}");
+    }
+}
+
+/// Signs in at two resources with clients of different redirect URIs, the second one with a registration of its own.
+async fn register_twice(
+    server: &TestAuthorizationServer,
+    configure: impl Fn(OAuth) -> OAuth,
+) -> (Resource, OAuth) {
+    let store: Arc<MemoryStore> = Arc::default();
+    let client = |redirect_uri: &str| {
+        let agent = Callback::new(redirect_uri, approve);
+        configure(OAuth::callback("test client", agent).store(store.clone()))
+    };
+    let (first, second) = (
+        client(REDIRECT_URI),
+        client("http://127.0.0.1:4001/callback"),
+    );
+    let resources = [Resource::start(server).await, Resource::start(server).await];
+    for (resource, client) in resources.iter().zip([&first, &second]) {
+        call(&session(resource, client), "tools/list")
+            .await
+            .unwrap();
+    }
+    assert_eq!(server.requests_at(Endpoint::Registration).len(), 2);
+    let [resource, _] = resources;
+    (resource, first)
+}
+
+#[tokio::test]
+async fn tokens_of_a_replaced_registration_are_refreshed() {
+    let server = TestAuthorizationServer::builder();
+    let server = server.access_token_lifetime(Duration::from_secs(3600));
+    let server = server.start().await.unwrap();
+    let clock = clock();
+    let (resource, client) = register_twice(&server, |client| client.clock(clock.clone())).await;
+    let old = resource.tokens()[1].clone();
+    resource.rule(move |seen| {
+        if seen.token.is_none() || seen.token == old {
+            Verdict::Unauthorized(String::new())
+        } else {
+            Verdict::Accept
+        }
+    });
+    clock.advance(Duration::from_secs(3700));
+    call(&session(&resource, &client), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 2);
+}
+
+#[tokio::test]
+async fn logout_revokes_tokens_of_clients_that_are_not_known_any_more() {
+    let server = TestAuthorizationServer::builder()
+        .client(TestClient::public("app").redirect_uri(REDIRECT_URI))
+        .client(TestClient::with_secret("secret app", "s3cret").redirect_uri(REDIRECT_URI));
+    let server = server.start().await.unwrap();
+    let (resource, client) = register_twice(&server, |client| client).await;
+    client.logout(&resource.url()).await.unwrap();
+    assert_eq!(
+        server.requests_at(Endpoint::Revocation).len(),
+        1,
+        "AUTH-C-121"
+    );
+
+    let public = ClientCredentials::public("app");
+    let secret = ClientCredentials::secret("secret app", "s3cret").with_issuer(server.issuer());
+    for (credentials, is_revoked) in [(public, true), (secret, false)] {
+        server.clear_requests();
+        let store: Arc<MemoryStore> = Arc::default();
+        let client = oauth().client(credentials).store(store.clone());
+        call(&session(&resource, &client), "tools/list")
+            .await
+            .unwrap();
+        // The program that logs out has another configuration, such as `treenail auth logout`.
+        let outcome = oauth().store(store).logout(&resource.url()).await;
+        assert_eq!(outcome.is_ok(), is_revoked, "AUTH-C-121: {outcome:?}");
+        assert_eq!(
+            server.requests_at(Endpoint::Revocation).len(),
+            1,
+            "AUTH-C-121"
+        );
+    }
 }

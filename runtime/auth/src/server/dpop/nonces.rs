@@ -11,6 +11,9 @@ use crate::AuthError;
 /// Time for which a nonce is valid.
 const LIFETIME: Duration = Duration::from_secs(300);
 
+/// Tolerated difference between the clocks of replicas with the same key.
+const LEEWAY: Duration = Duration::from_secs(60);
+
 /// Bytes of the time in a nonce.
 const TIME_BYTES: usize = 8;
 
@@ -35,7 +38,7 @@ impl Nonces {
         URL_SAFE_NO_PAD.encode(nonce)
     }
 
-    /// Returns true if this server has issued a nonce, and it has not expired.
+    /// Returns true if a server with this key has issued a nonce, and it has not expired.
     pub(super) fn is_valid(&self, nonce: &str, now: SystemTime) -> bool {
         let Ok(nonce) = URL_SAFE_NO_PAD.decode(nonce) else {
             return false;
@@ -43,8 +46,9 @@ impl Nonces {
         let Some((time, seal)) = nonce.split_first_chunk::<TIME_BYTES>() else {
             return false;
         };
-        let age = seconds(now).checked_sub(u64::from_be_bytes(*time));
-        let is_fresh = age.is_some_and(|age| age <= LIFETIME.as_secs());
+        let (now, issued) = (seconds(now), u64::from_be_bytes(*time));
+        let is_fresh = now.saturating_sub(issued) <= LIFETIME.as_secs()
+            && issued.saturating_sub(now) <= LEEWAY.as_secs();
         is_fresh && hmac::verify(&self.0, time, seal).is_ok()
     }
 }
@@ -66,7 +70,9 @@ mod tests {
         assert!(nonces.is_valid(&nonce, now), "AUTH-R-65");
         assert!(nonces.is_valid(&nonce, now + LIFETIME));
         assert!(!nonces.is_valid(&nonce, now + LIFETIME + Duration::from_secs(1)));
-        assert!(!nonces.is_valid(&nonce, now - Duration::from_secs(1)));
+        // The clock of another replica is behind.
+        assert!(nonces.is_valid(&nonce, now - LEEWAY));
+        assert!(!nonces.is_valid(&nonce, now - LEEWAY - Duration::from_secs(1)));
         let other = Nonces::new(&[2; 32]).unwrap();
         assert!(!other.is_valid(&nonce, now), "AUTH-X-34");
         for wrong in [

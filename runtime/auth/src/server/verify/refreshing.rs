@@ -83,7 +83,7 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
     ///
     /// [`VerifyError::Unavailable`] if there is no value.
     pub(super) async fn get(&self) -> Result<Arc<T>, VerifyError> {
-        let flight = {
+        let (flight, former) = {
             let mut state = self.shared.state();
             let now = self.shared.clock.now();
             if let Some(current) = state.current.as_ref().filter(|it| it.is_fresh(now)) {
@@ -92,12 +92,14 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
             let may_fetch = !state.has_failed || state.is_attempt_older(RETRY, now);
             let flight = self.shared.join(&mut state, may_fetch);
             let former = state.current.as_ref().filter(|it| it.is_usable(now));
-            match former {
-                // During an outage requests do not wait: an attempt may take its whole time.
-                Some(former) if state.has_failed => return Ok(Arc::clone(&former.value)),
-                _ => flight,
-            }
+            let former = former.filter(|_| state.has_failed);
+            (flight, former.map(|it| Arc::clone(&it.value)))
         };
+        let flight = flight.start();
+        // During an outage requests do not wait: an attempt may take its whole time.
+        if let Some(former) = former {
+            return Ok(former);
+        }
         wait(flight).await;
         let state = self.shared.state();
         let now = self.shared.clock.now();
@@ -117,6 +119,7 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
             let may_fetch = state.is_attempt_older(cooldown, self.shared.clock.now());
             self.shared.join(&mut state, may_fetch)
         };
+        let flight = flight.start();
         let is_new = flight.is_some();
         wait(flight).await;
         let state = self.shared.state();
@@ -142,25 +145,42 @@ impl<T: Send + Sync + 'static> Shared<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the fetch in progress. Starts one if there is none and `may_fetch` is set.
-    fn join(
-        self: &Arc<Self>,
-        state: &mut State<T>,
-        may_fetch: bool,
-    ) -> Option<watch::Receiver<()>> {
+    /// Returns the fetch in progress, or a new one if there is none and `may_fetch` is set.
+    fn join(self: &Arc<Self>, state: &mut State<T>, may_fetch: bool) -> Joined<T> {
+        let mut new = None;
         if state.flight.is_none() && may_fetch {
             let (end, flight) = watch::channel(());
             state.flight = Some(flight);
             state.attempted = Some(self.clock.now());
-            let fetch = Flight {
+            new = Some(Flight {
                 shared: Arc::clone(self),
                 result: None,
                 _end: end,
-            };
-            // A task of its own: a peer that hangs up neither ends the fetch nor loses its result for the others.
-            tokio::spawn(fetch.run());
+            });
         }
-        state.flight.clone()
+        Joined {
+            flight: state.flight.clone(),
+            new,
+        }
+    }
+}
+
+/// The fetch that a caller waits for.
+struct Joined<T: Send + Sync + 'static> {
+    flight: Option<watch::Receiver<()>>,
+    /// The fetch, if it has to be started.
+    new: Option<Flight<T>>,
+}
+
+impl<T: Send + Sync + 'static> Joined<T> {
+    /// Starts a new fetch. The caller has released the state: a runtime that shuts down drops the fetch at once, and its end
+    /// locks the state.
+    fn start(self) -> Option<watch::Receiver<()>> {
+        if let Some(new) = self.new {
+            // A task of its own: a peer that hangs up neither ends the fetch nor loses its result for the others.
+            tokio::spawn(new.run());
+        }
+        self.flight
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::{DpopKeyRecord, RegistrationRecord, ServerRecord, TokenRecord, TokenType};
-use crate::Secret;
+use crate::{Scopes, Secret};
 
 const VERSION: u32 = 1;
 /// Room for any usual entry, so that no reallocation leaves a copy of a secret in memory.
@@ -61,8 +61,8 @@ impl Document for TokenRecord {
             issued_at: to_time(tokens.issued_at),
             expires_at: tokens.expires_at.map(to_time),
             refresh_token,
-            asked: tokens.asked.parse().ok()?,
-            granted: tokens.granted.parse().ok()?,
+            asked: Scopes::from_record(&tokens.asked)?,
+            granted: Scopes::from_record(&tokens.granted)?,
         })
     }
 }

@@ -101,3 +101,13 @@ pub(crate) async fn save<R: Document>(
     store.store(key, StoredEntry::new(generation, text)).await?;
     Ok(Stored { generation, record })
 }
+
+/// Stores a record under a new generation, with the lock of its key.
+pub(crate) async fn save_locked<R: Document>(
+    store: &dyn TokenStore,
+    key: &StoreKey,
+    record: R,
+) -> Result<Stored<R>, AuthError> {
+    let _lock = store.lock(key).await?;
+    save(store, key, record).await
+}

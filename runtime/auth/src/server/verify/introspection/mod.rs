@@ -4,6 +4,7 @@ mod builder;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -63,8 +64,15 @@ pub struct IntrospectionVerifier {
     fetcher: Fetcher,
     requests: Semaphore,
     caching: Duration,
-    cache: Mutex<HashMap<[u8; 32], (VerifiedToken, SystemTime)>>,
+    /// By the digest of the token.
+    cache: Mutex<HashMap<[u8; 32], Cached>>,
     clock: Clock,
+}
+
+struct Cached {
+    token: VerifiedToken,
+    /// The times at which it is used. A clock that was set back ends them.
+    times: Range<SystemTime>,
 }
 
 enum Endpoint {
@@ -101,15 +109,19 @@ impl IntrospectionVerifier {
             // Random tokens are not cached, so only many valid ones lead to this.
             cache.clear();
         }
-        cache.insert(hash, (token.clone(), until));
+        let cached = Cached {
+            token: token.clone(),
+            times: time.now..until,
+        };
+        cache.insert(hash, cached);
         Ok(token)
     }
 
     fn cached(&self, hash: &[u8; 32]) -> Option<VerifiedToken> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let (token, until) = cache.get(hash)?;
-        if self.clock.now() < *until {
-            return Some(token.clone());
+        let cached = cache.get(hash)?;
+        if cached.times.contains(&self.clock.now()) {
+            return Some(cached.token.clone());
         }
         cache.remove(hash);
         None

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -203,4 +204,29 @@ async fn a_source_that_panics_counts_as_down() {
     counter.panics.store(false, Ordering::SeqCst);
     clock.advance(Duration::from_secs(5));
     assert_eq!(get(&value).await, Ok(2));
+}
+
+#[test]
+fn a_runtime_that_shuts_down_is_an_outage() {
+    let (counter, _, value) = setup();
+    let value = Arc::new(value);
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.unwrap();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    // A deadlock would block the thread.
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let _guard = handle.enter();
+        let mut context = Context::from_waker(Waker::noop());
+        let got = Box::pin(get(&value)).as_mut().poll(&mut context);
+        let newer = Box::pin(value.newer(Duration::ZERO))
+            .as_mut()
+            .poll(&mut context);
+        sender.send((got, newer)).unwrap();
+    });
+    let outcome = receiver.recv_timeout(Duration::from_secs(10)).unwrap();
+    let expected = (Poll::Ready(unavailable()), Poll::Ready(unavailable()));
+    assert_eq!(outcome, expected);
+    assert_eq!(counter.fetches(), 0);
 }

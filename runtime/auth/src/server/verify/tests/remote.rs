@@ -191,6 +191,22 @@ async fn positive_answers_are_cached_for_a_minute_and_not_beyond_the_expiry() {
 }
 
 #[tokio::test]
+async fn cached_answers_end_if_the_clock_is_set_back() {
+    // AUTH-R-42
+    let clock = clock();
+    let server = opaque_issuer(&clock).await;
+    let verifier = introspecting(&server, &clock);
+    let token = token(&server);
+    assert_eq!(outcome(&verifier, &token).await, Ok(()));
+    clock.set_back(Duration::from_secs(30));
+    assert_eq!(outcome(&verifier, &token).await, Ok(()));
+    assert_eq!(server.requests_at(Endpoint::Introspection).len(), 2);
+    server.revoke_user("alice");
+    clock.advance(Duration::from_secs(60));
+    assert_eq!(outcome(&verifier, &token).await, Err(VerifyError::Invalid));
+}
+
+#[tokio::test]
 async fn answers_that_describe_no_valid_token_are_refused() {
     // AUTH-X-25
     let replace = |name, value| Fault::Replace(Endpoint::Introspection, name, value);

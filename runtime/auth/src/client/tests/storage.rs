@@ -1,0 +1,148 @@
+//! Tokens and the store: large records, and a store that fails.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::fixture::{REDIRECT_URI, Resource, Verdict, call, clock, oauth, session};
+use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
+use crate::{
+    AuthError, ClientCredentials, Generation, MemoryStore, OAuth, Scopes, StoreFuture, StoreKey,
+    StoreLock, StoredEntry, TokenStore,
+};
+
+/// Store on a disk that is full once the client is registered.
+#[derive(Debug, Default)]
+struct FullStore {
+    inner: MemoryStore,
+    /// Locks of files cannot be created either.
+    refuses_locks: bool,
+}
+
+impl FullStore {
+    fn is_full(key: &StoreKey) -> bool {
+        !key.to_string().contains("registration")
+    }
+}
+
+fn full<T>() -> Result<T, AuthError> {
+    Err(AuthError::Store("no space left on device".into()))
+}
+
+impl TokenStore for FullStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
+        self.inner.load(key)
+    }
+
+    fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
+        if Self::is_full(key) {
+            return Box::pin(async { full() });
+        }
+        self.inner.store(key, entry)
+    }
+
+    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
+        self.inner.delete(key, generation)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
+        if self.refuses_locks && Self::is_full(key) {
+            return Box::pin(async { full() });
+        }
+        self.inner.lock(key)
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_survives_a_store_that_fails() {
+    let app = TestClient::public("app").redirect_uri(REDIRECT_URI);
+    let server = TestAuthorizationServer::builder().client(app);
+    let server = server.start().await.unwrap();
+    for refuses_locks in [false, true] {
+        let unbound = || oauth().client(ClientCredentials::public("app"));
+        for client in [oauth(), unbound()] {
+            let resource = Resource::start(&server).await;
+            server.clear_requests();
+            let store = FullStore {
+                refuses_locks,
+                ..FullStore::default()
+            };
+            let session = session(&resource, &client.store(store));
+            for _ in 0..4 {
+                call(&session, "tools/list").await.unwrap();
+            }
+            assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
+            let tokens = resource.tokens();
+            assert!(tokens[1].is_some() && tokens[1..].iter().all(|one| *one == tokens[1]));
+        }
+    }
+}
+
+fn scopes(range: std::ops::Range<usize>) -> Scopes {
+    let names: Vec<_> = range.map(|number| format!("s{number}")).collect();
+    names.join(" ").parse().unwrap()
+}
+
+/// Starts a server that demands 40 further scopes for each call of a tool, `step_ups` times, and its client.
+///
+/// The authorization server refuses more than 64 scopes in one request, so the filter removes the former ones.
+async fn start(step_ups: usize) -> (TestAuthorizationServer, Resource, OAuth) {
+    let server = TestAuthorizationServer::builder();
+    let server = server.access_token_lifetime(Duration::from_secs(3600));
+    let server = server.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let needed = move |step: usize| scopes(step * 40..step * 40 + 40);
+    let (mut step, mut accepted) = (0, None);
+    resource.rule(move |seen| match (&seen.token, &*seen.method) {
+        (None, _) => Verdict::Unauthorized(format!(r#", scope="{}""#, needed(0))),
+        // A token suffices for one call.
+        (token, "tools/call") if step < step_ups && accepted == *token => {
+            step += 1;
+            let challenge = r#"Bearer error="insufficient_scope""#;
+            Verdict::Forbidden(format!(r#"{challenge}, scope="{}""#, needed(step)))
+        }
+        (token, _) => {
+            accepted.clone_from(token);
+            Verdict::Accept
+        }
+    });
+    let client = oauth().scope_filter(move |asked: &Scopes| {
+        let mut steps = (0..=step_ups).rev().map(needed);
+        let last = steps.find(|step| asked.is_superset(step));
+        last.unwrap_or_else(|| asked.clone())
+    });
+    (server, resource, client)
+}
+
+#[tokio::test]
+async fn tokens_with_many_scopes_can_be_read_again() {
+    let (server, resource, client) = start(1).await;
+    let (clock, store) = (clock(), Arc::<MemoryStore>::default());
+    let client = client.clock(clock.clone()).store(store);
+    let before = session(&resource, &client);
+    call(&before, "tools/list").await.unwrap();
+    call(&before, "tools/call").await.unwrap();
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 2);
+    clock.advance(Duration::from_secs(3700));
+    // The refresh compares the tokens with the stored ones.
+    call(&session(&resource, &client), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 2);
+    assert_eq!(server.requests_at(Endpoint::Token).len(), 3);
+}
+
+#[tokio::test]
+async fn scopes_that_no_record_can_have_are_not_asked_for() {
+    let (server, resource, client) = start(30).await;
+    let session = session(&resource, &client);
+    call(&session, "tools/list").await.unwrap();
+    for _ in 0..24 {
+        call(&session, "tools/call").await.unwrap();
+    }
+    let authorizations = server.requests_at(Endpoint::Authorization).len();
+    assert_eq!(authorizations, 25);
+    let error = call(&session, "tools/call").await.unwrap_err().to_string();
+    assert!(error.contains("1024 scopes"), "{error}");
+    let authorizations = server.requests_at(Endpoint::Authorization).len();
+    assert_eq!(authorizations, 25, "the user is not asked in vain");
+}
