@@ -1,6 +1,7 @@
 //! Clients of the legacy era.
 
 mod calls;
+mod idle;
 mod polling;
 mod sessionless;
 mod sessions;

@@ -12,6 +12,7 @@ mod calls;
 mod dispatch;
 mod events;
 mod filtered;
+mod last_use;
 mod numbered;
 mod reader;
 mod replay;

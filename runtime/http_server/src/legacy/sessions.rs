@@ -166,8 +166,9 @@ async fn end_expired_sessions(sessions: Weak<Sessions>, timeout: Duration) {
 }
 
 fn is_expired(session: &Session, timeout: Duration) -> bool {
-    let is_idle = session.last_used().elapsed() > timeout;
-    session.has_ended() || (is_idle && !session.is_active())
+    let is_idle = || session.last_used().elapsed() > timeout;
+    // A call or a stream that has just ended counts as use, so the time is read again.
+    session.has_ended() || (is_idle() && !session.is_active() && is_idle())
 }
 
 /// Removes the sessions idle for longest and all others beyond the idle timeout, and returns them.
