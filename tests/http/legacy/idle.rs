@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 use treenail::Limits;
@@ -147,4 +148,26 @@ async fn an_abandoned_session_ends_without_another_request() {
         assert!((30..45).contains(&minutes), "{minutes}");
         assert_eq!(client.send(client.ping()).await.status, 404, "SRV-LHTTP-19");
     }
+}
+
+#[test]
+fn idle_sessions_end_after_the_end_of_the_runtime_that_started_the_first() {
+    let paused = || -> Runtime {
+        let mut runtime = Builder::new_current_thread();
+        runtime.enable_time().start_paused(true).build().unwrap()
+    };
+    let (service, ended) = observed_service();
+    let start = || Client::start(&service, Revision::LATEST_LEGACY);
+    let first = paused();
+    first.block_on(start());
+    drop(first);
+    paused().block_on(async {
+        start().await;
+        let both = async {
+            ended.notified().await;
+            ended.notified().await;
+        };
+        let both = timeout(Duration::from_secs(2 * 60 * 60), both).await;
+        assert!(both.is_ok(), "a session has not ended");
+    });
 }
