@@ -3,7 +3,7 @@
 use serde_json::json;
 use treenail::schema::Revision;
 
-use super::{Client, SERVED, service, service_of};
+use super::{Client, SERVED, initialized, service, service_of};
 use crate::fixture::Desk;
 
 #[tokio::test]
@@ -146,4 +146,19 @@ async fn a_closing_server_finishes_its_calls() {
     let response = client.stream().message().await;
     assert_eq!(response["result"]["content"][0]["text"], "rested");
     assert!(client.stream().event().await.is_none());
+}
+
+#[tokio::test]
+async fn a_batch_may_finish_the_handshake() {
+    let service = service();
+    let mut client = Client::open(&service).await;
+    client.initialize(Revision::V2025_03_26).await;
+    let list = |id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"});
+    let batch = json!([initialized(), list(1)]);
+    client.send(&batch).await.expect_accepted("SRV-SSE-03");
+    let response = client.stream().message().await;
+    assert!(response[0]["result"].is_object(), "{response}");
+    client.send(&list(2)).await.expect_accepted("SRV-SSE-03");
+    let response = client.stream().message().await;
+    assert!(response["result"].is_object(), "{response}");
 }

@@ -56,6 +56,11 @@ impl Connection {
         std::mem::swap(&mut self.subscriber, &mut other.subscriber);
     }
 
+    /// Takes over the state of the handshake from the connection of the session.
+    pub fn renew_handshake(&mut self, session: &Self) {
+        self.handshake = session.handshake.clone();
+    }
+
     /// Returns the revision that the handshake has negotiated.
     pub fn legacy_revision(&self) -> Option<Revision> {
         self.legacy_peer().map(|peer| peer.revision())
