@@ -2,6 +2,7 @@
 
 mod calls;
 mod idle;
+pub(crate) mod observed;
 mod polling;
 mod sessionless;
 mod sessions;

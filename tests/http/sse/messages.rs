@@ -1,10 +1,13 @@
 //! Posted messages, and messages on the stream.
 
 use serde_json::json;
+use treenail::http::{SsePaths, http_service};
+use treenail::observe::ObservedTransport;
 use treenail::schema::Revision;
 
 use super::{Client, SERVED, initialized, service, service_of};
-use crate::fixture::Desk;
+use crate::fixture::{Desk, builder};
+use crate::legacy::observed::Seen;
 
 #[tokio::test]
 async fn responses_are_sent_on_the_stream_in_every_revision() {
@@ -161,4 +164,23 @@ async fn a_batch_may_finish_the_handshake() {
     client.send(&list(2)).await.expect_accepted("SRV-SSE-03");
     let response = client.stream().message().await;
     assert!(response["result"].is_object(), "{response}");
+}
+
+#[tokio::test]
+async fn observers_see_the_transport_and_the_id_of_a_session() {
+    let seen = Seen::default();
+    let server = builder().observe(seen.clone()).build().unwrap();
+    let service = http_service(server).legacy_sse(SsePaths::default());
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    client.call(1, "tools/list", &json!({})).await;
+    client.tool(2, "add", &json!({"a": 2, "b": 3})).await;
+    for id in [1, 2] {
+        assert_eq!(client.stream().message().await["id"], id);
+    }
+    let (_, id) = client.endpoint.split_once("sessionId=").unwrap();
+    for (name, transport, session) in seen.take() {
+        assert_eq!(transport, ObservedTransport::Http("1.1"), "{name}");
+        let expected = (name != "session").then_some(id);
+        assert_eq!(session.as_deref(), expected, "{name}");
+    }
 }

@@ -42,6 +42,8 @@ impl Connection {
             handshake: self.handshake.clone(),
             restarts: false,
             session: self.session,
+            transport: self.transport,
+            session_id: self.session_id.clone(),
             ..Self::with_view(self.server.clone(), view, (outbox, outgoing))
         }
     }
