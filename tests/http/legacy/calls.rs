@@ -9,9 +9,10 @@ use treenail::Limits;
 use treenail::http::http_service;
 use treenail::prelude::*;
 use treenail::schema::Revision;
+use treenail::server::Component;
 
-use super::{Client, SERVED, events, next_events};
-use crate::fixture::{Desk, builder_of, service};
+use super::{Client, SERVED, events, initialized, next_events};
+use crate::fixture::{Desk, builder, builder_of, service};
 
 #[tokio::test]
 async fn a_call_is_cancelled_by_a_notification() {
@@ -82,6 +83,35 @@ async fn batches_exist_in_one_revision() {
             status,
             "SRV-LHTTP-02"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_batch_may_finish_the_handshake() {
+    for is_filtered in [false, true] {
+        let mut builder = builder().dynamic();
+        if is_filtered {
+            builder = builder.visible(|_, _| true);
+        }
+        let service = http_service(builder.build().unwrap());
+        let client = Client::initialize(&service, Revision::V2025_03_26).await;
+        let list = |id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"});
+        let params = json!({"name": "add", "arguments": {"a": 2, "b": 3}});
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+        let batch = json!([initialized(), list(1), call]);
+        let responses = client.send(client.post(&batch)).await.json();
+        for response in responses.as_array().unwrap() {
+            assert!(response["result"].is_object(), "{is_filtered}: {response}");
+        }
+        let response = client.send(client.post(&list(3))).await.json();
+        assert!(response["result"].is_object(), "{is_filtered}: {response}");
+        let edited = service
+            .server()
+            .edit(|edit| edit.disable(Component::tool("add")));
+        edited.unwrap();
+        let mut body = client.open(client.get()).await;
+        let changed = &next_events(&mut body).await[0].1;
+        assert!(changed.contains("tools/list_changed"), "{changed}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! Clients of the legacy era.
 
 mod calls;
+mod idle;
+pub(crate) mod observed;
 mod polling;
 mod sessionless;
 mod sessions;
@@ -41,8 +43,23 @@ fn initialize(revision: Revision) -> Post {
     )
 }
 
+/// Returns the notification that ends the handshake.
+fn initialized() -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
 impl Client {
     pub(crate) async fn start(service: &HttpService, revision: Revision) -> Self {
+        let client = Self::initialize(service, revision).await;
+        client
+            .send(client.post(&initialized()))
+            .await
+            .expect_accepted("SRV-LHTTP-02");
+        client
+    }
+
+    /// Starts a session without the end of its handshake.
+    async fn initialize(service: &HttpService, revision: Revision) -> Self {
         let response = initialize(revision).send(service).await;
         assert_eq!(response.status, 200, "SRV-LHTTP-16: {response:?}");
         assert_eq!(
@@ -50,17 +67,11 @@ impl Client {
             revision.as_str()
         );
         let session = response.header("mcp-session-id").unwrap().to_owned();
-        let client = Self {
+        Self {
             service: service.clone(),
             revision,
             session,
-        };
-        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        client
-            .send(client.post(&done))
-            .await
-            .expect_accepted("SRV-LHTTP-02");
-        client
+        }
     }
 
     pub(crate) fn post(&self, message: &Value) -> Post {

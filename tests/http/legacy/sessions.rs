@@ -1,22 +1,14 @@
-//! Sessions: creation, ownership and end.
-
-use std::any::Any;
-use std::sync::Arc;
-use std::time::Duration;
+//! Sessions: creation, ownership and number.
 
 use serde_json::json;
-use tokio::sync::Notify;
-use tokio::time::Instant;
 use treenail::Limits;
-use treenail::context::{Extensions, Principal};
-use treenail::http::http_service;
+use treenail::context::Principal;
 use treenail::limits::HttpLimits;
-use treenail::observe::{Observation, ObservedRequest, ObservedSession, ServerObserver};
 use treenail::schema::Revision;
 
 use super::{Client, SERVED, initialize};
 use crate::client::Post;
-use crate::fixture::{builder, service, service_within};
+use crate::fixture::{service, service_within};
 
 #[tokio::test]
 async fn a_session_serves_calls_in_every_revision() {
@@ -148,51 +140,4 @@ async fn active_sessions_are_not_evicted() {
             .status,
         200
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_idle_session_expires() {
-    let service = service();
-    let client = Client::start(&service, Revision::LATEST_LEGACY).await;
-    tokio::time::advance(Duration::from_secs(29 * 60)).await;
-    assert_eq!(client.send(client.ping()).await.status, 200);
-    tokio::time::advance(Duration::from_secs(31 * 60)).await;
-    assert_eq!(client.send(client.ping()).await.status, 404, "SRV-LHTTP-19");
-}
-
-/// Notifies when a session ends.
-#[derive(Debug)]
-struct Ends(Arc<Notify>);
-
-struct OnEnd(Arc<Notify>);
-
-impl Drop for OnEnd {
-    fn drop(&mut self) {
-        self.0.notify_one();
-    }
-}
-
-impl ServerObserver for Ends {
-    fn request(&self, _: &ObservedRequest<'_>, _: &mut Extensions) -> Option<Box<dyn Observation>> {
-        None
-    }
-
-    fn session(&self, _: &ObservedSession) -> Option<Box<dyn Any + Send + Sync>> {
-        Some(Box::new(OnEnd(Arc::clone(&self.0))))
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_abandoned_session_ends_without_another_request() {
-    let ended = Arc::<Notify>::default();
-    let builder = builder().observe(Ends(Arc::clone(&ended)));
-    let service = http_service(builder.build().unwrap());
-    for _ in 0..2 {
-        let start = Instant::now();
-        let client = Client::start(&service, Revision::LATEST_LEGACY).await;
-        ended.notified().await;
-        let minutes = start.elapsed().as_secs() / 60;
-        assert!((30..45).contains(&minutes), "{minutes}");
-        assert_eq!(client.send(client.ping()).await.status, 404, "SRV-LHTTP-19");
-    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use treenail::Limits;
 use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
@@ -138,6 +139,32 @@ async fn messages_unrelated_to_a_request_are_sent_on_the_stream_of_a_get() {
         next(&mut body).await.is_none(),
         "the stream ends with the server"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resumed_stream_is_woken_although_the_lost_one_is_still_open() {
+    let service = service();
+    let client = Client::start(&service, Revision::V2025_11_25).await;
+    let subscribe = client.request(1, "resources/subscribe", &json!({"uri": "notes://7"}));
+    assert_eq!(client.send(subscribe).await.status, 200);
+    let mut lost = client.open(client.get()).await;
+    let read = next_events(&mut lost).await.remove(0).0;
+    let lost = tokio::spawn(async move { next(&mut lost).await });
+    tokio::task::yield_now().await;
+    // As a connection of hyper does, one poll handles the request and polls its stream.
+    let get = client.get().with("last-event-id", read);
+    let resumed = tokio::spawn(async move {
+        let mut resumed = client.open(get).await;
+        next_events(&mut resumed).await;
+        next_events(&mut resumed).await
+    });
+    assert_eq!(lost.await.unwrap(), None);
+    tokio::task::yield_now().await;
+    let start = Instant::now();
+    service.server().resource_updated("notes://7");
+    let found = resumed.await.unwrap();
+    assert_eq!(found.len(), 1, "SRV-LHTTP-11: not only a keep-alive");
+    assert!(start.elapsed() < Duration::from_secs(1));
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Posted messages, and messages on the stream.
 
 use serde_json::json;
+use treenail::http::{SsePaths, http_service};
+use treenail::observe::ObservedTransport;
 use treenail::schema::Revision;
 
-use super::{Client, SERVED, service, service_of};
-use crate::fixture::Desk;
+use super::{Client, SERVED, initialized, service, service_of};
+use crate::fixture::{Desk, builder};
+use crate::legacy::observed::Seen;
 
 #[tokio::test]
 async fn responses_are_sent_on_the_stream_in_every_revision() {
@@ -146,4 +149,38 @@ async fn a_closing_server_finishes_its_calls() {
     let response = client.stream().message().await;
     assert_eq!(response["result"]["content"][0]["text"], "rested");
     assert!(client.stream().event().await.is_none());
+}
+
+#[tokio::test]
+async fn a_batch_may_finish_the_handshake() {
+    let service = service();
+    let mut client = Client::open(&service).await;
+    client.initialize(Revision::V2025_03_26).await;
+    let list = |id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"});
+    let batch = json!([initialized(), list(1)]);
+    client.send(&batch).await.expect_accepted("SRV-SSE-03");
+    let response = client.stream().message().await;
+    assert!(response[0]["result"].is_object(), "{response}");
+    client.send(&list(2)).await.expect_accepted("SRV-SSE-03");
+    let response = client.stream().message().await;
+    assert!(response["result"].is_object(), "{response}");
+}
+
+#[tokio::test]
+async fn observers_see_the_transport_and_the_id_of_a_session() {
+    let seen = Seen::default();
+    let server = builder().observe(seen.clone()).build().unwrap();
+    let service = http_service(server).legacy_sse(SsePaths::default());
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    client.call(1, "tools/list", &json!({})).await;
+    client.tool(2, "add", &json!({"a": 2, "b": 3})).await;
+    for id in [1, 2] {
+        assert_eq!(client.stream().message().await["id"], id);
+    }
+    let (_, id) = client.endpoint.split_once("sessionId=").unwrap();
+    for (name, transport, session) in seen.take() {
+        assert_eq!(transport, ObservedTransport::Http("1.1"), "{name}");
+        let expected = (name != "session").then_some(id);
+        assert_eq!(session.as_deref(), expected, "{name}");
+    }
 }

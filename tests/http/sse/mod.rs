@@ -43,6 +43,11 @@ fn get() -> Post {
         .without("content-type")
 }
 
+/// Returns the notification that ends the handshake.
+fn initialized() -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
 /// Client with its stream.
 struct Client {
     service: HttpService,
@@ -107,17 +112,22 @@ impl Client {
     /// Opens the stream and performs the handshake.
     async fn start(service: &HttpService, revision: Revision) -> Self {
         let mut client = Self::open(service).await;
+        client.initialize(revision).await;
+        let initialized = client.send(&initialized()).await;
+        initialized.expect_accepted("SRV-SSE-03");
+        client
+    }
+
+    /// Performs the handshake without its end.
+    async fn initialize(&mut self, revision: Revision) {
         let params = json!({
             "protocolVersion": revision.as_str(),
             "capabilities": {"elicitation": {}},
             "clientInfo": {"name": "test", "version": "1"},
         });
-        client.call(0, "initialize", &params).await;
-        let response = client.stream().message().await;
+        self.call(0, "initialize", &params).await;
+        let response = self.stream().message().await;
         assert_eq!(response["result"]["protocolVersion"], revision.as_str());
-        let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        client.send(&done).await.expect_accepted("SRV-SSE-03");
-        client
     }
 
     fn stream(&mut self) -> &mut Stream {

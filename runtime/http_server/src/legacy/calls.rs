@@ -10,12 +10,14 @@ use treenail_runtime::PendingResponse;
 use treenail_runtime::internal::IdKey;
 use treenail_schema::RequestId;
 
+use crate::legacy::last_use::LastUse;
 use crate::legacy::numbered::Numbered;
 
 /// Calls in flight of one session. Dropping it stops them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SessionCalls {
     running: Mutex<Numbered<RunningCall>>,
+    last_use: Arc<LastUse>,
 }
 
 /// Task of a call, or of the calls of a batch.
@@ -53,6 +55,13 @@ impl RunningCall {
 }
 
 impl SessionCalls {
+    pub(super) fn new(last_use: Arc<LastUse>) -> Arc<Self> {
+        Arc::new(Self {
+            running: Mutex::default(),
+            last_use,
+        })
+    }
+
     /// Returns the number of calls in flight.
     pub(super) fn count(&self) -> usize {
         self.lock().values().map(|running| running.calls).sum()
@@ -112,6 +121,9 @@ impl SessionCalls {
         let found = running.iter();
         let found = found.filter(|(_, running)| is_selected(running.stream));
         let keys: Vec<u64> = found.map(|(key, _)| key).collect();
+        if !keys.is_empty() {
+            self.last_use.touch();
+        }
         let found = keys.iter().filter_map(|key| running.remove(*key));
         found
             .map(|mut running| (running.id.take(), running.calls, running.stop()))
@@ -144,6 +156,7 @@ impl CallGuard {
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
+        self.calls.last_use.touch();
         self.calls.lock().remove(self.key);
     }
 }

@@ -100,6 +100,12 @@ fn handle_batch(
             return handle_filtered_on(session, branch, message, out);
         }
         session.with_connection(|connection| {
+            if let Ok(Message::Notification(_)) = message {
+                let handled = connection.on_message(message, out);
+                // It may have finished the handshake.
+                branch.renew_handshake(connection);
+                return handled;
+            }
             // Subscriptions belong to the session, not to the branch.
             connection.swap_subscriptions(branch);
             let handled = branch.on_message(message, out);

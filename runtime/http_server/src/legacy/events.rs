@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use treenail_runtime::Limits;
 
+use crate::legacy::last_use::LastUse;
 use crate::legacy::reader::Reader;
 use crate::legacy::store::{EventId, Store};
 
@@ -13,13 +14,15 @@ use crate::legacy::store::{EventId, Store};
 #[derive(Debug)]
 pub(super) struct Events {
     store: Mutex<Store>,
+    pub(super) last_use: Arc<LastUse>,
 }
 
 impl Events {
-    pub(super) fn new(limits: &Limits) -> Arc<Self> {
+    pub(super) fn new(limits: &Limits, last_use: Arc<LastUse>) -> Arc<Self> {
         let store = Store::new(limits.http.session_events, limits.http.session_bytes);
         Arc::new(Self {
             store: Mutex::new(store),
+            last_use,
         })
     }
 
@@ -77,6 +80,9 @@ impl Events {
     pub(super) fn detach(&self, id: u64) {
         let mut store = self.lock();
         if let Some(stream) = store.streams.get_mut(id) {
+            if stream.attached {
+                self.last_use.touch();
+            }
             stream.detach();
         }
         store.remove_if_finished(id);
@@ -147,7 +153,7 @@ mod tests {
     #[test]
     fn finished_streams_without_events_are_removed() {
         let limits = Limits::default().http(HttpLimits::default().session_events(2));
-        let events = Events::new(&limits);
+        let events = Events::new(&limits, LastUse::now());
         for _ in 0..10 {
             let stream = events.open();
             let reader = events.read(EventId::stream_start(stream)).unwrap();
@@ -171,7 +177,7 @@ mod tests {
         let limits =
             Limits::default().http(HttpLimits::default().session_events(2).session_bytes(10));
         let mut context = Context::from_waker(Waker::noop());
-        let events = Events::new(&limits);
+        let events = Events::new(&limits, LastUse::now());
         let streams: Vec<u64> = (0..8).map(|_| events.open()).collect();
         let mut readers: Vec<Reader> = streams
             .iter()
@@ -199,7 +205,7 @@ mod tests {
     #[test]
     fn events_of_a_non_resumable_stream_are_dropped_after_reading() {
         let mut context = Context::from_waker(Waker::noop());
-        let events = Events::new(&Limits::default());
+        let events = Events::new(&Limits::default(), LastUse::now());
         let stream = events.open();
         let reader = events.read(EventId::stream_start(stream)).unwrap();
         let mut reader = reader.not_resumable();

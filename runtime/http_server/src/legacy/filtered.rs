@@ -52,7 +52,10 @@ fn in_session(
     session.with_connection(|connection| {
         connection.adopt_caller(branch);
         connection.renew_caller(branch);
-        connection.handle_body(Body::One(message), out)
+        let handled = connection.handle_body(Body::One(message), out);
+        // The next messages of a batch need a finished handshake.
+        branch.renew_handshake(connection);
+        handled
     })
 }
 

@@ -12,6 +12,7 @@ mod calls;
 mod dispatch;
 mod events;
 mod filtered;
+mod last_use;
 mod numbered;
 mod reader;
 mod replay;
@@ -97,6 +98,7 @@ impl Legacy<'_> {
             return Ok(plain_response(out, Some(id)));
         };
         let session_id = new_session_id()?;
+        connection.set_session_id(&session_id);
         let session = Session::new(connection, SessionKind::Streamable(revision), principal);
         session.authorize_until(expiry(&self.parts));
         self.sessions
@@ -111,7 +113,8 @@ impl Legacy<'_> {
     /// Creates the connection of a session. It does not get the headers of the request, which would stay in memory as long as
     /// the session, unless the items that the caller sees may depend on them. Each call gets the headers of its own request.
     fn connect(&self) -> (Connection, Option<Principal>) {
-        let mut connection = self.server.connect().for_one_session();
+        let connection = self.server.connect().for_one_session();
+        let mut connection = connection.over_http(self.parts.version);
         let principal = self.parts.extensions.get::<Principal>().cloned();
         if self.server.has_private_items() {
             attach_extensions(&mut connection, self.parts.clone());

@@ -85,6 +85,7 @@ impl Drop for Reader {
         let mut store = self.events.lock();
         if let Some(stream) = store.streams.get_mut(self.after.stream) {
             if stream.reader_generation == self.generation {
+                self.events.last_use.touch();
                 stream.attached = false;
                 stream.wake_writers();
             }

@@ -141,7 +141,7 @@ impl Replay {
             self.format.write_event(&mut events, &event);
         }
         let session = self.session.as_mut();
-        let closed = session.is_some_and(|session| session.poll_closed(context));
+        let closed = session.is_some_and(|session| session.poll_closed(&self.reader, context));
         while events.len() < WRITE_CHUNK_BYTES {
             match self.reader.poll_next(context) {
                 Poll::Ready(Some(event)) => self.format.write_event(&mut events, &event),
@@ -159,8 +159,8 @@ impl Replay {
 impl SharedStream {
     /// Moves outgoing messages of the session to the stream. Returns true if the stream must end once nothing is left to
     /// send.
-    fn poll_closed(&mut self, context: &mut Context<'_>) -> bool {
-        self.session.poll_shared_stream(context);
+    fn poll_closed(&mut self, reader: &Reader, context: &mut Context<'_>) -> bool {
+        self.session.poll_shared_stream(reader, context);
         let closed = self.poll_expired(context)
             || self.server.is_closed()
             || self.closed.as_mut().poll(context).is_ready();

@@ -21,7 +21,7 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Table {
     sessions: BTreeMap<Box<str>, Arc<Session>>,
-    /// A task ends expired sessions, see [`end_expired_sessions`].
+    /// A task ends expired sessions, see [`Sweeper`].
     is_swept: bool,
 }
 
@@ -40,14 +40,16 @@ impl Sessions {
             evicted = evict_sessions(&mut table.sessions, limits);
         }
         let has_room = table.sessions.len() < limits.http.sessions;
+        let mut is_swept = true;
         if has_room {
             table.sessions.insert(id.into(), Arc::clone(&session));
-            if !std::mem::replace(&mut table.is_swept, true) {
-                let timeout = limits.http.session_idle_timeout;
-                tokio::spawn(end_expired_sessions(Arc::downgrade(self), timeout));
-            }
+            is_swept = std::mem::replace(&mut table.is_swept, true);
         }
         drop(table);
+        // Without the lock, because a runtime that is ending drops the task at once.
+        if !is_swept {
+            Sweeper::start(self, limits.http.session_idle_timeout);
+        }
         for session in evicted {
             session.end();
         }
@@ -150,24 +152,48 @@ impl Drop for SessionGuard {
     }
 }
 
-/// Ends the sessions that expire, until none is left. Clients rarely delete their sessions, and each may hold
+/// Task that ends the sessions that expire, until none is left. Clients rarely delete their sessions, and each may hold
 /// [`HttpLimits::session_bytes`](treenail_runtime::HttpLimits::session_bytes).
-async fn end_expired_sessions(sessions: Weak<Sessions>, timeout: Duration) {
-    loop {
-        // A session ends at most a quarter of the timeout late.
-        tokio::time::sleep((timeout / 4).max(Duration::from_millis(100))).await;
-        let Some(sessions) = sessions.upgrade() else {
-            return;
-        };
-        if !sessions.end_expired(timeout) {
-            return;
+struct Sweeper {
+    /// Empty after the end of the last session.
+    sessions: Weak<Sessions>,
+}
+
+impl Sweeper {
+    fn start(sessions: &Arc<Sessions>, timeout: Duration) {
+        let sessions = Arc::downgrade(sessions);
+        tokio::spawn(Self { sessions }.run(timeout));
+    }
+
+    async fn run(mut self, timeout: Duration) {
+        loop {
+            // A session ends at most a quarter of the timeout late.
+            tokio::time::sleep((timeout / 4).max(Duration::from_millis(100))).await;
+            let Some(sessions) = self.sessions.upgrade() else {
+                return;
+            };
+            if !sessions.end_expired(timeout) {
+                // A new session may have started another task.
+                self.sessions = Weak::new();
+                return;
+            }
+        }
+    }
+}
+
+/// If the runtime of the task ends first, the next session starts another task.
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        if let Some(sessions) = self.sessions.upgrade() {
+            sessions.lock().is_swept = false;
         }
     }
 }
 
 fn is_expired(session: &Session, timeout: Duration) -> bool {
-    let is_idle = session.last_used().elapsed() > timeout;
-    session.has_ended() || (is_idle && !session.is_active())
+    let is_idle = || session.last_used().elapsed() > timeout;
+    // A call or a stream that has just ended counts as use, so the time is read again.
+    session.has_ended() || (is_idle() && !session.is_active() && is_idle())
 }
 
 /// Removes the sessions idle for longest and all others beyond the idle timeout, and returns them.

@@ -77,7 +77,8 @@ impl Legacy<'_> {
         let id = new_session_id()?;
         let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
         let preamble = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
-        let (connection, principal) = self.connect();
+        let (mut connection, principal) = self.connect();
+        connection.set_session_id(&id);
         let session = Session::new(connection, SessionKind::HttpSse, principal);
         session.authorize_until(expiry(&self.parts));
         let session = self.sessions.insert(&id, session, self.server.limits())?;

@@ -42,6 +42,8 @@ impl Connection {
             handshake: self.handshake.clone(),
             restarts: false,
             session: self.session,
+            transport: self.transport,
+            session_id: self.session_id.clone(),
             ..Self::with_view(self.server.clone(), view, (outbox, outgoing))
         }
     }
@@ -54,6 +56,11 @@ impl Connection {
     /// Exchanges the subscriptions of two connections to one peer.
     pub fn swap_subscriptions(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.subscriber, &mut other.subscriber);
+    }
+
+    /// Takes over the state of the handshake from the connection of the session.
+    pub fn renew_handshake(&mut self, session: &Self) {
+        self.handshake = session.handshake.clone();
     }
 
     /// Returns the revision that the handshake has negotiated.

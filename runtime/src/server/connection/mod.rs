@@ -65,8 +65,10 @@ pub struct Connection {
     restarts: bool,
     /// The number of restarts.
     session: u64,
-    /// The transport, unless it is HTTP.
+    /// The transport, unless the extensions have an HTTP request.
     transport: ObservedTransport,
+    /// The id of the session over HTTP, if the server has an observer.
+    session_id: Option<Arc<str>>,
     /// Observation of the session of the legacy era.
     observation: SessionObservation,
 }
@@ -131,6 +133,7 @@ impl Connection {
             restarts: true,
             session: 0,
             transport: ObservedTransport::Other,
+            session_id: None,
             observation: SessionObservation::default(),
         }
     }

@@ -98,13 +98,7 @@ impl Connection {
     #[cfg(feature = "http-server")]
     fn observed_transport(&self) -> ObservedTransport {
         let parts = self.extensions.get::<http::request::Parts>();
-        match parts.map(|parts| parts.version) {
-            None => self.transport,
-            Some(http::Version::HTTP_2) => ObservedTransport::Http("2"),
-            Some(http::Version::HTTP_3) => ObservedTransport::Http("3"),
-            Some(http::Version::HTTP_10) => ObservedTransport::Http("1.0"),
-            Some(_) => ObservedTransport::Http("1.1"),
-        }
+        parts.map_or(self.transport, |parts| http_transport(parts.version))
     }
 
     #[cfg(not(feature = "http-server"))]
@@ -114,13 +108,42 @@ impl Connection {
 
     #[cfg(feature = "http-server")]
     fn session_id(&self) -> Option<&str> {
-        let parts = self.extensions.get::<http::request::Parts>()?;
-        parts.headers.get("mcp-session-id")?.to_str().ok()
+        let parts = self.extensions.get::<http::request::Parts>();
+        let header = parts.and_then(|parts| parts.headers.get("mcp-session-id")?.to_str().ok());
+        header.or(self.session_id.as_deref())
     }
 
     #[cfg(not(feature = "http-server"))]
-    #[allow(clippy::unused_self, reason = "only HTTP has session ids")]
     fn session_id(&self) -> Option<&str> {
-        None
+        self.session_id.as_deref()
     }
+}
+
+/// Marks of the connection of a session over HTTP, whose extensions have no request.
+#[cfg(feature = "http-server")]
+#[doc(hidden)]
+impl Connection {
+    /// Marks the connection as one over HTTP.
+    #[must_use]
+    pub fn over_http(mut self, version: http::Version) -> Self {
+        self.transport = http_transport(version);
+        self
+    }
+
+    /// Sets the id of the session for an observer, if the server has one.
+    pub fn set_session_id(&mut self, id: &str) {
+        if self.server.state.observer.is_some() {
+            self.session_id = Some(id.into());
+        }
+    }
+}
+
+#[cfg(feature = "http-server")]
+fn http_transport(version: http::Version) -> ObservedTransport {
+    ObservedTransport::Http(match version {
+        http::Version::HTTP_2 => "2",
+        http::Version::HTTP_3 => "3",
+        http::Version::HTTP_10 => "1.0",
+        _ => "1.1",
+    })
 }

@@ -19,6 +19,7 @@ use crate::exchange::Exchange;
 use crate::legacy::attended::AttendedCall;
 use crate::legacy::calls::{CallGuard, RunningCall, SessionCalls};
 use crate::legacy::events::Events;
+use crate::legacy::last_use::LastUse;
 
 /// Session of one client. Dropping it ends its calls.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(super) struct Session {
     /// Connection for messages that start no call. Its output is sent on the shared stream.
     connection: Mutex<Connection>,
     calls: Arc<SessionCalls>,
-    last_used: Mutex<Instant>,
+    last_use: Arc<LastUse>,
     /// The handshake is complete.
     initialized: AtomicBool,
     /// Waker of the task that sends the shared stream.
@@ -60,7 +61,8 @@ impl Session {
         principal: Option<Principal>,
     ) -> Self {
         let limits = connection.server().limits();
-        let events = Events::new(limits);
+        let last_use = LastUse::now();
+        let events = Events::new(limits, Arc::clone(&last_use));
         Self {
             kind,
             principal,
@@ -69,8 +71,8 @@ impl Session {
             write_timeout: limits.http.write_timeout,
             stream_max_age: limits.http.stream_max_age,
             connection: Mutex::new(connection),
-            calls: Arc::default(),
-            last_used: Mutex::new(Instant::now()),
+            calls: SessionCalls::new(Arc::clone(&last_use)),
+            last_use,
             initialized: AtomicBool::new(matches!(kind, SessionKind::Streamable(_))),
             stream_waker: Mutex::default(),
             expires: Mutex::default(),
@@ -203,11 +205,11 @@ impl Session {
 
     /// Records the use of the session.
     pub(super) fn touch(&self) {
-        *lock(&self.last_used) = Instant::now();
+        self.last_use.touch();
     }
 
     pub(super) fn last_used(&self) -> Instant {
-        *lock(&self.last_used)
+        self.last_use.time()
     }
 
     /// Returns true if no stream is being read. The client may have disconnected, and can reconnect.

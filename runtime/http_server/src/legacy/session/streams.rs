@@ -26,15 +26,30 @@ impl Session {
         Some(deadline::after(max_age))
     }
 
-    /// Moves outgoing messages of the session's connection to the shared stream.
-    pub(in crate::legacy) fn poll_shared_stream(&self, context: &mut Context<'_>) {
-        *lock(&self.stream_waker) = Some(context.waker().clone());
+    /// Moves outgoing messages of the session's connection to the shared stream, whose reader is `reader`.
+    ///
+    /// A detached reader must not replace the wakers of its successor. It is detached before its successor registers any, so
+    /// each test under the lock of a waker is sufficient.
+    pub(in crate::legacy) fn poll_shared_stream(&self, reader: &Reader, context: &mut Context<'_>) {
+        let mut stream_waker = lock(&self.stream_waker);
+        if reader.is_detached() {
+            return;
+        }
+        let old = stream_waker.replace(context.waker().clone());
+        drop(stream_waker);
+        // Without the lock, because a waker may own its task.
+        drop(old);
         let has_room = |context: &mut Context<'_>| {
             let room = self.events.poll_room(self.shared_stream, context);
             room.is_ready()
         };
         while has_room(context) {
-            let polled = lock(&self.connection).poll_unreviewed(context);
+            let mut connection = lock(&self.connection);
+            if reader.is_detached() {
+                return;
+            }
+            let polled = connection.poll_unreviewed(context);
+            drop(connection);
             let message = match polled {
                 Poll::Ready(Unreviewed::Message(message)) => Some(message),
                 // Without the lock, because it may run the user's code.
