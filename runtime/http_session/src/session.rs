@@ -32,6 +32,8 @@ use crate::{exchange, get_stream, headers, message};
 /// - Redirects within the origin that preserve the method (307, 308) are followed, up to [`HttpClientLimits::redirects`].
 ///   Other redirects are errors.
 /// - Compressed responses are rejected.
+/// - A connection whose path has vanished ends 50 s after its last byte: HTTP/2 connections are pinged, and sockets are probed
+///   by TCP. Streams on it break off, and further requests open another one.
 ///
 /// The server must accept a notification within [`ClientLimits::request_timeout`]. The caller bounds the duration of a
 /// request.
