@@ -18,7 +18,7 @@ use crate::incoming::Source;
 use crate::inner::{Inner, closed};
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::sender::Parts;
-use crate::session_state::{LegacyTransport, SessionState};
+use crate::session_state::SessionState;
 use crate::sse_2024_11_05::{self, may_be_http_sse};
 use crate::{Answer, backoff, headers, message};
 
@@ -53,12 +53,10 @@ pub(crate) async fn send_modern(
 
 /// Sends a legacy request. Its answer may arrive on any stream of the session, but usually arrives on its own.
 pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
-    let renews = starts_session(request) && inner.state.reset();
+    if starts_session(request) {
+        inner.state.reset();
+    }
     let state = inner.state.update_revision(request.revision);
-    let mut renewal = PendingRenewal {
-        inner,
-        handshake: renews.then_some(state.handshake),
-    };
     let elsewhere = inner.dispatcher.pending.insert(request.id);
     let mut pending = PendingReply {
         inner,
@@ -71,25 +69,7 @@ pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) ->
     });
     let answer = answer.await;
     pending.cancel_on_drop = false;
-    if answer.is_ok() {
-        renewal.handshake = None;
-    }
     answer
-}
-
-/// Handshake in place of an expired session. If it fails or is dropped, the session is still expired.
-struct PendingRenewal<'a> {
-    inner: &'a Arc<Inner>,
-    handshake: Option<u64>,
-}
-
-impl Drop for PendingRenewal<'_> {
-    fn drop(&mut self) {
-        if let Some(handshake) = self.handshake {
-            let state = &self.inner.state;
-            state.switch_transport(handshake, LegacyTransport::Expired);
-        }
-    }
 }
 
 fn starts_session(request: &SessionRequest) -> bool {
@@ -150,7 +130,7 @@ async fn send(
     request: &SessionRequest,
     state: &SessionState,
 ) -> Result<HttpResponse, ClientError> {
-    let to = state.target(&inner.sender.url)?;
+    let to = state.target(&inner.sender.url, Some(&request.method))?;
     let response = inner.sender.post(to, request.into(), || {
         let (headers, body) = (state.headers(), message::request(request));
         Ok(Parts { headers, body })
