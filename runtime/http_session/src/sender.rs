@@ -150,6 +150,7 @@ impl Sender {
             let options = (bound, subject);
             return Box::pin(self.send_authorized(authorization, to, request, options)).await;
         }
+        subject.set_in_flight(true);
         let response = self.transmit(request(to)?, bound).await?;
         match self.redirect_target(to, &response) {
             None => Ok(response),
