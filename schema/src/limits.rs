@@ -72,6 +72,9 @@ limits! {
 
 limits! {
     /// Limits of the HTTP client. Part of `ClientLimits`.
+    ///
+    /// The end of a dead connection is detected with fixed values: after 30 s of silence, HTTP/2 connections are pinged and
+    /// sockets are probed by TCP; without a response for another 20 s, the connection ends.
     struct HttpClientLimits {
         /// Maximum size of the headers of a response in bytes, at least 8 KiB and checked approximately. Larger ones fail the
         /// request. Default 64 KiB.

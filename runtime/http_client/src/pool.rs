@@ -24,6 +24,7 @@ use treenail_schema::internal::HttpClientLimits;
 use crate::body::FullBody;
 use crate::error::HttpError;
 use crate::guard::{DialGuard, NotAllowed};
+use crate::keep_alive::ping_http2;
 use crate::proxy::{Connector, Route};
 
 /// Maximum number of idle connections.
@@ -165,7 +166,7 @@ impl Pool {
     }
 }
 
-fn client_builder(limits: &HttpClientLimits) -> Builder {
+pub(crate) fn client_builder(limits: &HttpClientLimits) -> Builder {
     let header_bytes = limits.header_bytes.max(MIN_HEADER_BYTES);
     let mut builder = Client::builder(TokioExecutor::new());
     builder
@@ -174,6 +175,7 @@ fn client_builder(limits: &HttpClientLimits) -> Builder {
         .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .http1_max_buf_size(header_bytes)
         .http2_max_header_list_size(header_bytes.try_into().unwrap_or(u32::MAX));
+    ping_http2(&mut builder);
     builder
 }
 

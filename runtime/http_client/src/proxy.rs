@@ -19,6 +19,7 @@ use tower_service::Service;
 
 use crate::error::HttpError;
 use crate::guard::{DialGuard, allowed_addresses, check_literal, with_address};
+use crate::keep_alive::probe_tcp;
 use crate::url::is_loopback;
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
@@ -85,6 +86,7 @@ impl Connector {
         // Otherwise small messages would wait for acknowledgements.
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(timeout));
+        probe_tcp(&mut tcp);
         Self {
             tcp,
             route,
@@ -237,5 +239,19 @@ mod tests {
         let socks = Matcher::builder().all("socks5://proxy:1").build();
         let refused = Route::with_proxies(&socks, &Uri::from_static("http://example.com/"));
         assert!(matches!(refused, Err(HttpError::Invalid(_))));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn sockets_have_keep_alive() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let mut connector = Connector::new(Route::Direct, Duration::from_secs(10));
+        let socket = connector.call(url.parse().unwrap()).await.unwrap();
+        let options = socket2::SockRef::from(socket.stream.inner());
+        assert!(options.keepalive().unwrap());
+        assert_eq!(options.tcp_keepalive_time().unwrap().as_secs(), 30);
+        assert_eq!(options.tcp_keepalive_interval().unwrap().as_secs(), 5);
+        assert_eq!(options.tcp_keepalive_retries().unwrap(), 4);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
@@ -29,6 +30,8 @@ pub(crate) struct Subject<'a> {
     /// The name, if it is not that of the method.
     pub(crate) name: Option<&'a str>,
     pub(crate) revision: Option<Revision>,
+    /// Set while the server may have the message: during an attempt to send it, and after the last one.
+    pub(crate) in_flight: Option<&'a AtomicBool>,
 }
 
 impl<'a> From<&'a SessionRequest> for Subject<'a> {
@@ -38,6 +41,7 @@ impl<'a> From<&'a SessionRequest> for Subject<'a> {
             params: &request.params,
             name: request.name_header.as_deref(),
             revision: request.revision,
+            in_flight: None,
         }
     }
 }
@@ -49,6 +53,7 @@ impl<'a> From<&'a SessionNotification> for Subject<'a> {
             params: &notification.params,
             name: None,
             revision: notification.revision,
+            in_flight: None,
         }
     }
 }
@@ -69,6 +74,17 @@ impl Subject<'_> {
         let is_proposal = self.method == Some("initialize");
         self.revision
             .or_else(|| is_proposal.then(proposed).flatten())
+    }
+
+    /// Returns true for the cancellation of a request. No user is asked for its credentials.
+    fn is_cancellation(&self) -> bool {
+        self.method == Some("notifications/cancelled")
+    }
+
+    pub(crate) fn set_in_flight(&self, in_flight: bool) {
+        if let Some(flag) = self.in_flight {
+            flag.store(in_flight, Ordering::Relaxed);
+        }
     }
 }
 
@@ -107,6 +123,7 @@ impl Sender {
             if let Some(value) = request.headers_mut().get_mut(AUTHORIZATION) {
                 value.set_sensitive(true);
             }
+            subject.set_in_flight(true);
             let response = self.transmit(request, bound).await?;
             peer = self.pool.peer_address(&response).or(peer);
             attempt.peer = peer;
@@ -121,9 +138,10 @@ impl Sender {
             }
             let (status, headers) = (response.status(), response.headers());
             let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-            if !is_refused || previous == MAX_RETRIES {
+            if !is_refused || previous == MAX_RETRIES || subject.is_cancellation() {
                 return Ok(response);
             }
+            subject.set_in_flight(false);
             match paused(authorization.refused(&mut attempt, status, headers)).await? {
                 Refusal::Retry => release(response.into_body()),
                 _ => return Ok(response),

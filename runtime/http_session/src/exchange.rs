@@ -3,6 +3,7 @@
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 
 use hyper::body::Incoming as Body;
@@ -13,12 +14,13 @@ use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::{ClientError, SessionRequest};
 use treenail_schema::Revision;
 
+use crate::authorized::Subject;
 use crate::events::Events;
 use crate::incoming::Source;
 use crate::inner::{Inner, closed};
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::sender::Parts;
-use crate::session_state::{LegacyTransport, SessionState};
+use crate::session_state::SessionState;
 use crate::sse_2024_11_05::{self, may_be_http_sse};
 use crate::{Answer, backoff, headers, message};
 
@@ -53,68 +55,57 @@ pub(crate) async fn send_modern(
 
 /// Sends a legacy request. Its answer may arrive on any stream of the session, but usually arrives on its own.
 pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) -> Answer {
-    let renews = starts_session(request) && inner.state.reset();
+    if starts_session(request) {
+        inner.state.reset();
+    }
     let state = inner.state.update_revision(request.revision);
-    let mut renewal = PendingRenewal {
-        inner,
-        handshake: renews.then_some(state.handshake),
-    };
     let elsewhere = inner.dispatcher.pending.insert(request.id);
     let mut pending = PendingReply {
         inner,
         id: request.id,
         runtime: Handle::current(),
-        cancel_on_drop: request.cancellable && !starts_session(request),
+        is_cancellable: request.cancellable && !starts_session(request),
+        in_flight: AtomicBool::new(false),
     };
-    let answer = first(exchange(inner, request, state), async {
+    let answer = first(exchange(&pending, request, state), async {
         elsewhere.await.unwrap_or_else(|_| Err(closed()))
     });
     let answer = answer.await;
-    pending.cancel_on_drop = false;
-    if answer.is_ok() {
-        renewal.handshake = None;
-    }
+    pending.is_cancellable = false;
     answer
-}
-
-/// Handshake in place of an expired session. If it fails or is dropped, the session is still expired.
-struct PendingRenewal<'a> {
-    inner: &'a Arc<Inner>,
-    handshake: Option<u64>,
-}
-
-impl Drop for PendingRenewal<'_> {
-    fn drop(&mut self) {
-        if let Some(handshake) = self.handshake {
-            let state = &self.inner.state;
-            state.switch_transport(handshake, LegacyTransport::Expired);
-        }
-    }
 }
 
 fn starts_session(request: &SessionRequest) -> bool {
     request.method == "initialize"
 }
 
-/// A request without an answer yet. Dropping it cancels the request on the server.
+/// A request without an answer yet. Dropping it cancels the request on the server, if the server may have it.
 struct PendingReply<'a> {
     inner: &'a Arc<Inner>,
     id: i64,
     runtime: Handle,
-    cancel_on_drop: bool,
+    is_cancellable: bool,
+    /// False while credentials are obtained: the server has refused all attempts to send the request.
+    in_flight: AtomicBool,
 }
 
 impl Drop for PendingReply<'_> {
     fn drop(&mut self) {
         self.inner.dispatcher.pending.remove(self.id);
-        if self.cancel_on_drop && !self.inner.state.is_closed() {
+        let is_cancelled = self.is_cancellable && *self.in_flight.get_mut();
+        if is_cancelled && !self.inner.state.is_closed() {
             self.inner.send_cancellation(&self.runtime, self.id);
         }
     }
 }
 
-async fn exchange(inner: &Arc<Inner>, request: &SessionRequest, state: SessionState) -> Answer {
-    let error = match post(inner, request, &state).await {
+async fn exchange(
+    reply: &PendingReply<'_>,
+    request: &SessionRequest,
+    state: SessionState,
+) -> Answer {
+    let inner = reply.inner;
+    let error = match post(reply, request, &state).await {
         Ok(answer) => return answer,
         Err(error) => error,
     };
@@ -122,16 +113,17 @@ async fn exchange(inner: &Arc<Inner>, request: &SessionRequest, state: SessionSt
         return Err(inner.state.error_for(error, &state));
     }
     let state = sse_2024_11_05::connect(inner, state, error).await?;
-    let posted = post(inner, request, &state).await;
+    let posted = post(reply, request, &state).await;
     posted.unwrap_or_else(|error| Err(error.into()))
 }
 
 async fn post(
-    inner: &Arc<Inner>,
+    reply: &PendingReply<'_>,
     request: &SessionRequest,
     state: &SessionState,
 ) -> Result<Answer, ErrorResponse> {
-    let response = match send(inner, request, state).await {
+    let inner = reply.inner;
+    let response = match send(reply, request, state).await {
         Ok(response) => response,
         Err(error) => return Ok(Err(error)),
     };
@@ -146,12 +138,17 @@ async fn post(
 }
 
 async fn send(
-    inner: &Arc<Inner>,
+    reply: &PendingReply<'_>,
     request: &SessionRequest,
     state: &SessionState,
 ) -> Result<HttpResponse, ClientError> {
-    let to = state.target(&inner.sender.url)?;
-    let response = inner.sender.post(to, request.into(), || {
+    let inner = reply.inner;
+    let to = state.target(&inner.sender.url, Some(&request.method))?;
+    let subject = Subject {
+        in_flight: Some(&reply.in_flight),
+        ..request.into()
+    };
+    let response = inner.sender.post(to, subject, || {
         let (headers, body) = (state.headers(), message::request(request));
         Ok(Parts { headers, body })
     });

@@ -14,7 +14,7 @@ use crate::backoff::Backoff;
 use crate::events::Events;
 use crate::incoming::Source;
 use crate::inner::Inner;
-use crate::response::HttpResponse;
+use crate::response::{ErrorResponse, HttpResponse};
 use crate::session_state::SessionState;
 
 /// Longest wait of the first request for the stream. Servers open it at once, but some send the response head only with
@@ -38,8 +38,29 @@ pub(crate) async fn open(inner: &Arc<Inner>, state: SessionState) {
     drop(timeout(OPEN_TIMEOUT, is_open).await);
 }
 
-/// Opens the stream again whenever it ends, unless the server has none.
+/// Reads the stream until the server has none any more, and reports the messages that are lost then.
 async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sender<()>) {
+    let mut was_open = false;
+    let last = read_all(inner, state, opened, &mut was_open).await;
+    // Some servers answer with status 404 because they have no such stream.
+    if !was_open {
+        return;
+    }
+    if let Some(error) = last {
+        // The session may have expired, which concerns all other requests too.
+        let error = inner.state.error_for(error, state);
+        tracing::debug!(%error, "the stream of the server has ended for good");
+    }
+    inner.dispatcher.note_gap();
+}
+
+/// Opens the stream again whenever it ends, until the server refuses that. Returns the response, if it is an error.
+async fn read_all(
+    inner: &Arc<Inner>,
+    state: &SessionState,
+    opened: oneshot::Sender<()>,
+    was_open: &mut bool,
+) -> Option<ErrorResponse> {
     let mut opened = Some(opened);
     let mut position = Position::default();
     let mut backoff = Backoff::default();
@@ -56,6 +77,7 @@ async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sende
                 if is_interrupted && position.id.is_none() {
                     inner.dispatcher.note_gap();
                 }
+                *was_open = true;
                 let mut events = Events::new(body, inner.limits.message_bytes, position);
                 backoff.delivered = read(inner, &mut events).await;
                 position = events.into_position();
@@ -67,11 +89,12 @@ async fn listen(inner: &Arc<Inner>, state: &SessionState, opened: oneshot::Sende
             {
                 position.id = None;
             }
-            Ok(_) => return,
+            Ok(HttpResponse::Error(error)) => return Some(error),
+            Ok(_) => return None,
             Err(ClientError::Closed(_)) => {}
             Err(error) => {
                 tracing::warn!(%error, "the stream of the server cannot be read");
-                return;
+                return None;
             }
         }
         is_interrupted = true;

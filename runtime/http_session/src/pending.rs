@@ -20,7 +20,8 @@ impl PendingReplies {
     }
 
     pub(crate) fn remove(&self, id: i64) {
-        self.lock().remove(&id);
+        let sender = self.lock().remove(&id);
+        drop(sender);
     }
 
     /// Passes an answer to the request with this id, if it still waits.
@@ -35,7 +36,9 @@ impl PendingReplies {
     }
 
     pub(crate) fn fail_all(&self, reason: &ClientError) {
-        for (_, sender) in std::mem::take(&mut *self.lock()) {
+        // Bound first, because a lock in the head of a loop is held until its end.
+        let senders = std::mem::take(&mut *self.lock());
+        for sender in senders.into_values() {
             // The receiver may already be gone.
             let _ = sender.send(Err(reason.clone()));
         }

@@ -102,7 +102,8 @@ impl Sender {
             let (headers, body) = (state.headers(), body.to_vec());
             Ok(Parts { headers, body })
         };
-        self.post(state.target(&self.url)?, subject, compose).await
+        let target = state.target(&self.url, subject.method)?;
+        self.post(target, subject, compose).await
     }
 
     /// Requests a stream, or the rest of one after the event `last_event_id`.
@@ -149,6 +150,7 @@ impl Sender {
             let options = (bound, subject);
             return Box::pin(self.send_authorized(authorization, to, request, options)).await;
         }
+        subject.set_in_flight(true);
         let response = self.transmit(request(to)?, bound).await?;
         match self.redirect_target(to, &response) {
             None => Ok(response),

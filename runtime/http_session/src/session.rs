@@ -24,14 +24,16 @@ use crate::{exchange, get_stream, headers, message};
 ///   A stream that breaks off fails its request.
 /// - *Legacy era*: the client sends the session id of the server, and keeps a stream open for messages that belong to no
 ///   request. Streams that break off are resumed ([`HttpClientLimits::resume_attempts`]). Dropping the future of a request
-///   sends `notifications/cancelled`. After the server has ended the session, requests fail with
-///   [`ClientError::SessionExpired`] until `initialize` starts another one.
+///   sends `notifications/cancelled`. After the server has ended the session, messages fail with
+///   [`ClientError::SessionExpired`] until `initialize` and `notifications/initialized` have started another one.
 /// - TLS trusts the certificates of the system, or those in `SSL_CERT_FILE`.
 /// - The environment variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` configure a proxy. Loopback addresses
 ///   never use one.
 /// - Redirects within the origin that preserve the method (307, 308) are followed, up to [`HttpClientLimits::redirects`].
 ///   Other redirects are errors.
 /// - Compressed responses are rejected.
+/// - A connection whose path has vanished ends 50 s after its last byte: HTTP/2 connections are pinged, and sockets are probed
+///   by TCP. Streams on it break off, and further requests open another one.
 ///
 /// The server must accept a notification within [`ClientLimits::request_timeout`]. The caller bounds the duration of a
 /// request.
@@ -162,8 +164,12 @@ async fn send_notification(
     let state = inner.state.update_revision(notification.revision);
     let body = message::notification(&notification);
     inner.deliver(&state, subject, &body).await?;
-    if method == "notifications/initialized" && !state.is_http_sse() {
-        get_stream::open(inner, state).await;
+    if method == "notifications/initialized" {
+        let handshake = state.handshake;
+        if !state.is_http_sse() {
+            get_stream::open(inner, state).await;
+        }
+        inner.state.complete_handshake(handshake);
     }
     Ok(())
 }

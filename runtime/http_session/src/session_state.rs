@@ -37,12 +37,27 @@ pub(crate) struct SessionState {
     pub(crate) id: Option<HeaderValue>,
     pub(crate) revision: Option<Revision>,
     pub(crate) transport: LegacyTransport,
+    /// The handshake replaces an expired session, and is not complete yet. A session that it leaves behind counts as expired.
+    is_renewing: bool,
 }
 
 impl SessionState {
-    /// Returns the URL to post messages to.
-    pub(crate) fn target<'a>(&'a self, url: &'a Uri) -> Result<&'a Uri, ClientError> {
+    /// Returns the URL to post a message with this method to; answers have none.
+    pub(crate) fn target<'a>(
+        &'a self,
+        url: &'a Uri,
+        method: Option<&str>,
+    ) -> Result<&'a Uri, ClientError> {
+        let is_early = matches!(
+            method,
+            None | Some("initialize" | "notifications/initialized")
+        );
         match &self.transport {
+            LegacyTransport::StreamableHttp | LegacyTransport::HttpSse(_)
+                if self.is_renewing && !is_early =>
+            {
+                Err(ClientError::SessionExpired)
+            }
             LegacyTransport::StreamableHttp => Ok(url),
             LegacyTransport::HttpSse(endpoint) => Ok(endpoint),
             LegacyTransport::StreamLost => {
@@ -112,16 +127,23 @@ impl StateStore {
         state.clone()
     }
 
-    /// Discards the state before a new handshake. Returns true if the session had expired.
-    pub(crate) fn reset(&self) -> bool {
+    /// Discards the state before a new handshake. If the session had expired, it is still expired for other messages until
+    /// [`complete_handshake`](Self::complete_handshake).
+    pub(crate) fn reset(&self) {
         let mut current = self.lock();
         current.stop_reader();
-        let had_expired = matches!(current.state.transport, LegacyTransport::Expired);
+        let state = &current.state;
+        let has_expired = matches!(state.transport, LegacyTransport::Expired);
         current.state = SessionState {
-            handshake: current.state.handshake + 1,
+            handshake: state.handshake + 1,
+            is_renewing: state.is_renewing || has_expired,
             ..SessionState::default()
         };
-        had_expired
+    }
+
+    /// Opens the session to all messages, after the server has accepted `notifications/initialized`.
+    pub(crate) fn complete_handshake(&self, handshake: u64) {
+        self.update(handshake, |current| current.state.is_renewing = false);
     }
 
     /// Changes the transport and drops the session id. Returns false if the session is closed, or another handshake has

@@ -92,7 +92,8 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Obtains other credentials after a response with status 401 or 403. The session sends the same request again for
-    /// [`Refusal::Retry`], at most 8 times: with the same id and the same body, at the URL of the session.
+    /// [`Refusal::Retry`], at most 8 times: with the same id and the same body, at the URL of the session. Not called for the
+    /// cancellation of a request, which is not worth asking a user.
     ///
     /// # Errors
     ///

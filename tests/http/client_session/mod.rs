@@ -8,6 +8,7 @@ mod listener;
 mod malformed;
 mod modern;
 mod redirects;
+mod renewal;
 mod scripted_server;
 mod sse_2024_11_05;
 mod streams;

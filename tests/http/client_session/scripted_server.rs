@@ -42,6 +42,8 @@ enum Rest {
     Endless(Vec<u8>),
     /// Sends all texts of a channel, until that ends.
     Channel(UnboundedReceiver<String>),
+    /// Sends these bytes when the channel ends.
+    Held(Vec<u8>, UnboundedReceiver<()>),
 }
 
 impl Response {
@@ -93,6 +95,14 @@ impl Response {
         let mut response = Self::stream(events);
         response.rest = Rest::Channel(receiver);
         (response, sender)
+    }
+
+    /// The same response, which is sent when the sender is dropped.
+    pub(crate) fn held(mut self) -> (Self, UnboundedSender<()>) {
+        let (sender, receiver) = unbounded_channel();
+        let bytes = std::mem::take(&mut self.bytes);
+        self.rest = Rest::Held(bytes, receiver);
+        (self, sender)
     }
 
     /// Bytes that are repeated without end.
@@ -195,6 +205,10 @@ async fn respond(
         Rest::Endless(bytes) => loop {
             socket.write_all(&bytes).await.ok()?;
         },
+        Rest::Held(bytes, mut held) => {
+            held.recv().await;
+            socket.write_all(&bytes).await.ok()?;
+        }
         Rest::Channel(mut chunks) => {
             let (mut reading, mut writing) = socket.split();
             let mut byte = [0];

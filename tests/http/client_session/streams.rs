@@ -229,3 +229,43 @@ async fn the_session_stream_is_reopened() {
         assert_eq!(incoming, expected);
     }
 }
+
+#[tokio::test]
+async fn a_session_stream_that_is_lost_for_good_is_a_gap() {
+    // The responses to the requests for the stream, and the outcome of a later call.
+    let stream = || Response::stream("retry: 1\n\n: x\n\n");
+    let error = |status| Response::complete(status, "", "");
+    for (statuses, is_gap, has_expired) in [
+        (&[200, 404][..], true, true),
+        (&[200, 503, 404], true, true),
+        (&[200, 405], true, false),
+        // The server has no such stream.
+        (&[404], false, false),
+        (&[503, 404], false, false),
+        (&[405], false, false),
+    ] {
+        let mut left = statuses.iter();
+        let mut server = ScriptedServer::new(move |received| {
+            if received.method != "GET" {
+                return default_response(received);
+            }
+            match *left.next().unwrap() {
+                200 => stream(),
+                status => error(status),
+            }
+        })
+        .await;
+        let mut client = TestSession::legacy(&server.url).await;
+        for _ in statuses {
+            server.next_request_with("GET").await;
+        }
+        if is_gap {
+            let incoming = client.next_incoming().await;
+            assert!(matches!(incoming, Incoming::Missed), "{statuses:?}");
+        }
+        let called = client.send(call(1)).await;
+        let expired = matches!(called, Err(ClientError::SessionExpired));
+        assert_eq!(expired, has_expired, "CLI-LHTTP-08: {statuses:?}");
+        assert!(client.has_no_incoming(), "{statuses:?}");
+    }
+}

@@ -63,20 +63,23 @@ impl Broadcast {
     }
 
     pub(super) fn send(&self, notification: &Arc<ServerNotification>) {
+        let mut queues = Vec::new();
         self.listeners().retain(|listener| {
-            let listener = listener.upgrade();
-            listener.is_some_and(|queue| {
-                queue.push(Arc::clone(notification));
-                true
-            })
+            let queue = listener.upgrade();
+            let is_open = queue.is_some();
+            queues.extend(queue);
+            is_open
         });
+        // Without the lock, because a waker may own the client.
+        for queue in queues {
+            queue.push(Arc::clone(notification));
+        }
     }
 
     pub(super) fn close(&self) {
-        for listener in self.listeners().drain(..) {
-            if let Some(queue) = listener.upgrade() {
-                queue.close();
-            }
+        let listeners = std::mem::take(&mut *self.listeners());
+        for queue in listeners.iter().filter_map(Weak::upgrade) {
+            queue.close();
         }
     }
 

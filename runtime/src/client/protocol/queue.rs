@@ -62,18 +62,14 @@ impl<T: ByteSize> Queue<T> {
             state.bytes -= oldest.bytes();
             state.lost += 1;
         }
-        if let Some(waker) = state.waker.take() {
-            waker.wake();
-        }
+        Self::wake(state);
     }
 
     /// Ends the queue after the items that are in it.
     pub(super) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
-        if let Some(waker) = state.waker.take() {
-            waker.wake();
-        }
+        Self::wake(state);
     }
 
     /// Ends the queue as [`close`](Self::close), because the server has ended the subscription.
@@ -96,13 +92,74 @@ impl<T: ByteSize> Queue<T> {
             }
             None if state.closed => Poll::Ready(None),
             None => {
-                state.waker = Some(context.waker().clone());
+                let former = state.waker.replace(context.waker().clone());
+                drop(state);
+                drop(former);
                 Poll::Pending
             }
         }
     }
 
+    /// Wakes the listener. Without the lock, because a waker may own the request that ends this queue.
+    fn wake(mut state: MutexGuard<'_, State<T>>) {
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     pub(super) fn lost(&self) -> u64 {
         self.state().lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Wake;
+
+    use super::*;
+
+    struct Item;
+
+    impl ByteSize for Item {
+        fn bytes(&self) -> usize {
+            1
+        }
+    }
+
+    /// Waker that owns the sender of a queue, as a waker of an executor may.
+    struct Owner(Arc<Queue<Item>>);
+
+    impl Wake for Owner {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.0.close();
+        }
+    }
+
+    #[test]
+    fn a_waker_may_own_the_sender() {
+        let changes: [fn(&Queue<Item>); 4] = [
+            |queue| queue.push(Item),
+            |queue| queue.close(),
+            |queue| queue.cancel(),
+            |queue| {
+                let polled = queue.poll_next(&mut Context::from_waker(Waker::noop()));
+                assert!(polled.is_pending());
+            },
+        ];
+        for change in changes {
+            let queue = Queue::new(&ClientLimits::default());
+            let waker = Waker::from(Arc::new(Owner(Arc::clone(&queue))));
+            let polled = queue.poll_next(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+            drop(waker);
+            change(&queue);
+            assert!(queue.state().closed);
+        }
     }
 }

@@ -11,7 +11,8 @@ use treenail::client::{
 };
 use treenail::schema::Revision;
 
-use super::super::listener::{TestSession, modern, tool};
+use super::super::legacy::default_response;
+use super::super::listener::{TestSession, legacy, modern, tool};
 use super::super::scripted_server::{Received, Response, ScriptedServer};
 use super::{Tokens, client, has_token};
 
@@ -164,4 +165,55 @@ fn discovered(received: &Received) -> Response {
         "serverInfo": {"name": "x", "version": "1"}, "ttlMs": 0, "cacheScope": "private",
     });
     Response::result(received, &result)
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_credentials_is_not_cancelled() {
+    let mut server = ScriptedServer::new(|received| match received.rpc() {
+        "tools/list" => Response::complete(401, "", ""),
+        _ => default_response(received),
+    })
+    .await;
+    let tokens = Arc::new(Tokens {
+        gate: Some(Notify::new()),
+        ..Tokens::default()
+    });
+    let client = client(&server, &tokens);
+    client.initialize().await.unwrap();
+    let call = client.spawn(legacy(1, "tools/list", &json!({})));
+    while !tokens.waiting.load(Ordering::SeqCst) {
+        tokio::task::yield_now().await;
+    }
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
+    client.send(legacy(2, "ping", &json!({}))).await.unwrap();
+    for method in ["initialize", "tools/list", "ping"] {
+        assert_eq!(server.next_request().await.rpc(), method, "CLI-LHTTP-04");
+    }
+}
+
+#[tokio::test]
+async fn no_credentials_are_obtained_for_a_cancellation() {
+    let mut open_streams = Vec::new();
+    let mut server = ScriptedServer::new(move |received| match received.rpc() {
+        "tools/list" => {
+            let (response, more) = Response::open_stream(": x\n\n");
+            open_streams.push(more);
+            response
+        }
+        "notifications/cancelled" => Response::complete(401, "", ""),
+        _ => default_response(received),
+    })
+    .await;
+    let tokens = Arc::<Tokens>::default();
+    let client = client(&server, &tokens);
+    client.initialize().await.unwrap();
+    let call = client.spawn(legacy(1, "tools/list", &json!({})));
+    server.next_request_with("tools/list").await;
+    call.abort();
+    server.next_request_with("notifications/cancelled").await;
+    client.send(legacy(2, "ping", &json!({}))).await.unwrap();
+    assert_eq!(server.next_request().await.rpc(), "ping");
+    let log = tokens.log();
+    assert!(log.iter().all(|line| line.starts_with("POST")), "{log:?}");
 }

@@ -83,7 +83,9 @@ impl Router {
         lock(&self.progress).insert(token, sink);
         let router = Arc::clone(self);
         Registration(Box::new(move || {
-            drop(lock(&router.progress).remove(&token));
+            // A sink and a queue are dropped without the lock, because their wakers may own another registration.
+            let sink = lock(&router.progress).remove(&token);
+            drop(sink);
         }))
     }
 
@@ -95,7 +97,10 @@ impl Router {
         let queue = Queue::new(&self.limits);
         lock(&self.subscriptions).insert(id, Arc::clone(&queue));
         let router = Arc::clone(self);
-        let remove = move || drop(lock(&router.subscriptions).remove(&id));
+        let remove = move || {
+            let queue = lock(&router.subscriptions).remove(&id);
+            drop(queue);
+        };
         (queue, Registration(Box::new(remove)))
     }
 
@@ -210,10 +215,13 @@ impl IncomingHandler for Router {
         self.changes.closed.store(true, Ordering::Release);
         self.changes.changed.notify_waiters();
         self.broadcast.close();
-        for (_, subscription) in std::mem::take(&mut *lock(&self.subscriptions)) {
+        // Bound first, because a lock in the head of a loop is held until its end.
+        let subscriptions = std::mem::take(&mut *lock(&self.subscriptions));
+        for subscription in subscriptions.values() {
             subscription.close();
         }
-        for (_, open) in std::mem::take(&mut *lock(&self.open_requests)) {
+        let open_requests = std::mem::take(&mut *lock(&self.open_requests));
+        for open in open_requests.into_values() {
             open.responder.discard();
             if let Some(task) = open.task {
                 task.abort();
