@@ -43,6 +43,20 @@ async fn a_list_without_a_ttl_is_stale_at_once() {
 }
 
 #[tokio::test]
+async fn an_unusual_ttl_is_accepted() {
+    for (ttl, fetched) in [(json!(-1), 2), (json!(60_000.0), 1), (json!(1e30), 1)] {
+        let page = move |_: Option<&str>| json!({"tools": tools(&["a"]), "ttlMs": ttl});
+        let (session, received) = scripted(server_with_pages(page));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(client.tools().await.unwrap().len(), 1);
+        }
+        let fetches = received.methods().len() - 1;
+        assert_eq!(fetches, fetched, "CLI-CACHE-03: a negative TTL counts as 0");
+    }
+}
+
+#[tokio::test]
 async fn a_change_makes_a_list_stale_in_every_era() {
     #[mcp_tool]
     fn late() -> &'static str {
