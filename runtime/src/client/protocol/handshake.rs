@@ -48,7 +48,13 @@ impl<'a> Handshake<'a> {
                 self.probe(Revision::LATEST_LEGACY).await
             }
             Expectation::Preferred(revision) => match self.initialize(revision).await {
-                Err(ClientError::Closed(reason)) => Err(ClientError::Closed(reason)),
+                // A probe would fail for the same reason, and might ask for credentials again.
+                Err(
+                    error @ (ClientError::Closed(_)
+                    | ClientError::Authorization(_)
+                    | ClientError::Unauthorized(_)
+                    | ClientError::Invalid(_)),
+                ) => Err(error),
                 Err(_) => self.probe(Revision::LATEST_LEGACY).await,
                 Ok(peer) => Ok(peer),
             },
