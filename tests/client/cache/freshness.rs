@@ -116,6 +116,30 @@ async fn resources_are_cached_only_with_a_ttl() {
     assert_eq!(received.methods().len(), 3, "CLI-CACHE-02");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_is_often_read_again_evicts_no_other() {
+    let limits = ClientLimits::default().cache(CacheLimits::default().results(4));
+    let (session, received) = scripted_with_limits(&limits, |message| {
+        if message["method"] == "server/discover" {
+            return discovered(message);
+        }
+        let uri = &message["params"]["uri"];
+        let ttl = if uri == "a://long" { 3_600_000 } else { 1 };
+        let contents = json!([{"uri": uri, "text": "x"}]);
+        let result = json!({"resultType": "complete", "ttlMs": ttl, "contents": contents});
+        Reply::result(message, &result)
+    });
+    let builder = McpClient::builder().session(session).limits(limits);
+    let client = builder.build().await.unwrap();
+    client.read_resource("a://long").await.unwrap();
+    for _ in 0..6 {
+        client.read_resource("a://short").await.unwrap();
+        tokio::time::advance(Duration::from_millis(2)).await;
+    }
+    client.read_resource("a://long").await.unwrap();
+    assert_eq!(received.methods().len(), 1 + 1 + 6);
+}
+
 #[tokio::test]
 async fn the_memory_of_cached_resources_is_limited() {
     let numbers = |count: usize| json!(vec![0; count]);
