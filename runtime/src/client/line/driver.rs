@@ -65,6 +65,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         if self.deadline.is_none()
             && (is_closing || self.close_reason.exited.as_mut().poll(context).is_ready())
         {
+            (self.close_reason.stop)();
             let timeout = self.inner.limits.shutdown_timeout;
             self.deadline = Some(Box::pin(sleep_until(deadline::after(timeout))));
         }

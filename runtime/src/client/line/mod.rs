@@ -54,7 +54,9 @@ pub struct LineSession {
 pub struct CloseReason {
     /// Ready when the server has exited. Its streams may still be open: another process may have inherited them.
     pub exited: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Polled when the streams have ended; returns the reason.
+    /// Called when the session starts to close. From then on, the server has the shutdown timeout to exit.
+    pub stop: Box<dyn Fn() + Send + Sync>,
+    /// Polled when the streams have ended; returns the reason. Stops the server, if it has not exited.
     pub reason: Pin<Box<dyn Future<Output = String> + Send>>,
 }
 
@@ -72,6 +74,7 @@ impl CloseReason {
         Self {
             exited: Box::pin(pending()),
             reason: Box::pin(ready("the server has closed it".to_owned())),
+            stop: Box::new(|| {}),
         }
     }
 }
