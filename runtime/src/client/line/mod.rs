@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
+use treenail_schema::{Request, SubscriptionsListenRequest};
 
 use self::driver::Driver;
 use self::inner::Inner;
@@ -73,8 +74,8 @@ impl CloseReason {
     pub fn of_streams() -> Self {
         Self {
             exited: Box::pin(pending()),
-            reason: Box::pin(ready("the server has closed it".to_owned())),
             stop: Box::new(|| {}),
+            reason: Box::pin(ready("the server has closed it".to_owned())),
         }
     }
 }
@@ -150,7 +151,11 @@ impl Session for LineSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            let _permit = self.inner.acquire_permit().await?;
+            // A subscription would hold its permit for as long as it is open.
+            let _permit = match &*request.method {
+                SubscriptionsListenRequest::METHOD => None,
+                _ => Some(self.inner.acquire_permit().await?),
+            };
             self.inner.wait_for_output_space().await;
             self.inner.send_request(&request)?.await
         })
