@@ -11,3 +11,4 @@ mod redirects;
 mod scripted_server;
 mod sse_2024_11_05;
 mod streams;
+mod subscriptions;
