@@ -116,7 +116,9 @@ pub mod internal {
 
     /// JSON of structs.
     pub mod object {
-        pub use crate::object::{insert, next_key, object, read, skip, write, write_all};
+        pub use crate::object::{
+            insert, next_key, object, read, read_count, skip, write, write_all,
+        };
     }
 
     /// JSON-RPC messages as bytes: parsing with bounds, and writing.

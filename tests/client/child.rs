@@ -1,7 +1,9 @@
 //! Environment of servers that are child processes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::Instant;
 use treenail::client::{ClientLimits, LineSession, ServerCommand, Session, SessionRequest};
 use treenail::jsoncall::JsoncallSession;
 
@@ -69,4 +71,30 @@ async fn a_server_that_exits_on_the_probe_can_still_be_modern() {
         treenail::schema::Revision::LATEST
     );
     session.close().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_exit_is_killed_after_two_timeouts() {
+    let script = r#"
+        trap '' TERM
+        read line
+        echo '{"jsonrpc":"2.0","id":1,"result":{}}'
+        sleep 1000
+    "#;
+    let command = ServerCommand::new("sh").args(["-c", script]);
+    let limits = ClientLimits::default().shutdown_timeout(Duration::from_secs(3));
+    let line: LineSession = command.start(&limits).unwrap();
+    let jsoncall = JsoncallSession::command(&command, &limits).unwrap();
+    let sessions: [Arc<dyn Session>; 2] = [Arc::new(line), Arc::new(jsoncall)];
+    for session in sessions {
+        let request = SessionRequest::new(1, "ping", "{}".to_owned());
+        session.request(request).await.unwrap();
+        let start = Instant::now();
+        session.close().await.unwrap();
+        assert_eq!(
+            start.elapsed().as_secs(),
+            6,
+            "SIGTERM after 3 s, SIGKILL after 6 s"
+        );
+    }
 }

@@ -1,13 +1,17 @@
 //! Subscriptions to changes: their retries, and their end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::split;
 use tokio_stream::StreamExt;
+use treenail::client::{ClientLimits, Session};
+use treenail::jsoncall::JsoncallSession;
 use treenail::prelude::*;
 use treenail::schema::SubscriptionFilter;
 
-use crate::script::{Reply, answer, scripted};
+use crate::script::{Reply, answer, scripted, scripted_with_limits, server};
 
 /// Reply of a modern server that announces changes of its tools.
 fn discovered_with_changes(message: &Value) -> Reply {
@@ -119,4 +123,28 @@ async fn a_subscription_ends_when_the_server_cancels_it() {
     let first = subscription.next().await.unwrap().unwrap();
     assert_eq!(first.method, "notifications/tools/list_changed");
     assert!(subscription.next().await.is_none(), "SRV-SUB-08, AMB-01");
+}
+
+#[tokio::test]
+async fn an_open_subscription_leaves_room_for_requests() {
+    let reply = |message: &Value| match message["method"].as_str() {
+        Some("server/discover") => discovered_with_changes(message),
+        Some("subscriptions/listen") => Reply::Lines(vec![acknowledgement(message)]),
+        _ => Reply::result(message, &json!({"resultType": "complete", "tools": []})),
+    };
+    let limits = ClientLimits::default().requests_in_flight(1);
+    let (reader, writer) = split(server(reply).0);
+    let jsoncall: Arc<dyn Session> =
+        Arc::new(JsoncallSession::with_limits(reader, writer, &limits));
+    let sessions = [scripted_with_limits(&limits, reply).0, jsoncall];
+    for session in sessions {
+        let builder = McpClientSession::builder().session(session);
+        let session = builder.limits(limits.clone()).build().await.unwrap();
+        let filter = SubscriptionFilter::new().with_tools_list_changed(true);
+        let _open = [
+            session.subscriptions_listen(&filter).await.unwrap(),
+            session.subscriptions_listen(&filter).await.unwrap(),
+        ];
+        session.tools_list(None).await.unwrap();
+    }
 }

@@ -25,6 +25,7 @@ struct Entries {
     newest: Section<Reason>,
     open: Section<Reason>,
     optional: Section<Reason>,
+    lenient: Section<Reason>,
     constant: Section<Constant>,
     keep: Section<Reason>,
     error_code: Section<ErrorCode>,
@@ -185,6 +186,11 @@ impl Overlay {
 
     pub(crate) fn is_optional(&self, at: &str) -> bool {
         self.find("optional", &self.entries.optional, at).is_some()
+    }
+
+    /// Returns `true` if a negative number at `at` is read as 0.
+    pub(crate) fn is_lenient(&self, at: &str) -> bool {
+        self.find("lenient", &self.entries.lenient, at).is_some()
     }
 
     /// The only value of the member at `at`.

@@ -9,7 +9,7 @@ use treenail_runtime::client::{
     SessionRequest, TransportKind,
 };
 use treenail_runtime::internal::timeout::timeout;
-use treenail_schema::{JsonObject, Revision};
+use treenail_schema::{JsonObject, Request, Revision, SubscriptionsListenRequest};
 
 use crate::builder::HttpSessionBuilder;
 use crate::inner::{Inner, closed};
@@ -90,7 +90,11 @@ impl Session for HttpSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         let exchange = async move {
-            let _permit = self.0.permits.acquire().await.map_err(|_| closed())?;
+            // A subscription would hold its permit for as long as it is open.
+            let _permit = match &*request.method {
+                SubscriptionsListenRequest::METHOD => None,
+                _ => Some(self.0.permits.acquire().await.map_err(|_| closed())?),
+            };
             match request.revision.filter(|revision| revision.is_modern()) {
                 Some(revision) => exchange::send_modern(&self.0, &request, revision).await,
                 None => exchange::send_legacy(&self.0, &request).await,

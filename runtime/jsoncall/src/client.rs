@@ -13,6 +13,7 @@ use treenail_runtime::client::{
     SessionNotification, SessionRequest, TransportKind,
 };
 use treenail_runtime::internal::{self, CloseReason, IN_MEMORY_BUFFER_BYTES, StrayLines};
+use treenail_schema::{Request, SubscriptionsListenRequest};
 
 use crate::backlog::Backlog;
 use crate::calls::Calls;
@@ -160,7 +161,11 @@ impl Session for JsoncallSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            let _permit = self.calls.permit().await?;
+            // A subscription would hold its permit for as long as it is open.
+            let _permit = match &*request.method {
+                SubscriptionsListenRequest::METHOD => None,
+                _ => Some(self.calls.permit().await?),
+            };
             self.backlog.wait_for_room().await;
             self.calls.check_open()?;
             let bytes = request.params.len();

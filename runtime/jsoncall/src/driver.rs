@@ -29,10 +29,19 @@ impl Driver {
         pipe: (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
         ending: CloseReason,
     ) {
-        let CloseReason { exited, reason } = ending;
+        let CloseReason {
+            exited,
+            stop,
+            reason,
+        } = ending;
         let (mut from_inner, mut to_inner) = pipe;
         let result = self
-            .pump((reader, writer), &mut from_inner, &mut to_inner, exited)
+            .pump(
+                (reader, writer),
+                &mut from_inner,
+                &mut to_inner,
+                (exited, stop),
+            )
             .await;
         let mut reason = reason.await;
         if let Err(error) = result {
@@ -61,7 +70,7 @@ impl Driver {
         (reader, writer): (R, W),
         from_inner: &mut ReadHalf<DuplexStream>,
         to_inner: &mut WriteHalf<DuplexStream>,
-        exited: impl Future<Output = ()>,
+        (exited, stop): (impl Future<Output = ()>, impl Fn()),
     ) -> io::Result<()> {
         let calls = &self.guard.side;
         let mut closing = calls.closing.subscribe();
@@ -76,7 +85,10 @@ impl Driver {
         };
         let shutdown = async {
             tokio::select! {
-                _ = closing.wait_for(|closing| *closing) => self.guard.close(),
+                _ = closing.wait_for(|closing| *closing) => {
+                    self.guard.close();
+                    stop();
+                }
                 () = exited => {}
             }
             sleep(self.limits.shutdown_timeout).await;

@@ -31,7 +31,8 @@ limits! {
         /// Maximum size of the id of a server request in bytes, as written. A longer one is answered with -32600, without its
         /// id. Default 4 KiB.
         request_id_bytes: usize = 4 << 10,
-        /// Maximum number of requests in flight; further ones are queued. Default 256.
+        /// Maximum number of requests in flight; further ones are queued. Open subscriptions (`subscriptions/listen`) do not
+        /// count: only the client opens them. Default 256.
         requests_in_flight: usize = 256,
         /// Maximum size of the messages that the server has not read yet, in bytes. Above it, further requests are queued, and
         /// no message of the server is read. Default 1 MiB.

@@ -1426,7 +1426,7 @@ impl DiscoverResult {
 object! {
     DiscoverResult { required capabilities = "capabilities", required supported_versions
     = "supportedVersions", optional cache_scope = "cacheScope", optional instructions =
-    "instructions", optional result_type = "resultType", optional ttl_ms = "ttlMs",
+    "instructions", optional result_type = "resultType", lenient ttl_ms = "ttlMs",
     optional meta = "_meta" }
 }
 
@@ -2625,7 +2625,7 @@ impl ListPromptsResult {
 object! {
     ListPromptsResult { required prompts = "prompts", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
-    "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
+    "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
 }
 
 impl ResultObject for ListPromptsResult {
@@ -2701,7 +2701,7 @@ impl ListResourceTemplatesResult {
 object! {
     ListResourceTemplatesResult { required resource_templates = "resourceTemplates",
     optional cache_scope = "cacheScope", optional next_cursor = "nextCursor", optional
-    result_type = "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
+    result_type = "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
 }
 
 impl ResultObject for ListResourceTemplatesResult {
@@ -2777,7 +2777,7 @@ impl ListResourcesResult {
 object! {
     ListResourcesResult { required resources = "resources", optional cache_scope =
     "cacheScope", optional next_cursor = "nextCursor", optional result_type =
-    "resultType", optional ttl_ms = "ttlMs", optional meta = "_meta" }
+    "resultType", lenient ttl_ms = "ttlMs", optional meta = "_meta" }
 }
 
 impl ResultObject for ListResourcesResult {
@@ -2924,7 +2924,7 @@ impl ListToolsResult {
 
 object! {
     ListToolsResult { required tools = "tools", optional cache_scope = "cacheScope",
-    optional next_cursor = "nextCursor", optional result_type = "resultType", optional
+    optional next_cursor = "nextCursor", optional result_type = "resultType", lenient
     ttl_ms = "ttlMs", optional meta = "_meta" }
 }
 
@@ -3752,8 +3752,8 @@ impl ReadResourceResult {
 
 object! {
     ReadResourceResult { required contents = "contents", optional cache_scope =
-    "cacheScope", optional result_type = "resultType", optional ttl_ms = "ttlMs",
-    optional meta = "_meta" }
+    "cacheScope", optional result_type = "resultType", lenient ttl_ms = "ttlMs", optional
+    meta = "_meta" }
 }
 
 impl ResultObject for ReadResourceResult {

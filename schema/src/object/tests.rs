@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::{
-    CallToolResult, CancelTaskResult, Icon, ImageContent, Implementation, LoggingLevel,
-    LoggingMessageNotificationParams, MetaObject, RequestMetaObject, TaskStatus,
+    CallToolResult, CancelTaskResult, Icon, ImageContent, Implementation, ListToolsResult,
+    LoggingLevel, LoggingMessageNotificationParams, MetaObject, RequestMetaObject, TaskStatus,
 };
 
 fn error<T: DeserializeOwned + std::fmt::Debug>(text: &str) -> String {
@@ -102,6 +102,46 @@ fn a_nullable_member_is_always_written() {
         serde_json::from_value::<CancelTaskResult>(written).unwrap(),
         task
     );
+}
+
+#[test]
+fn a_lenient_count_is_never_negative_and_saturates() {
+    let read = |ttl: &str| {
+        let text = format!(r#"{{"tools":[],"ttlMs":{ttl}}}"#);
+        let result = serde_json::from_str::<ListToolsResult>(&text);
+        let tree = serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        assert_eq!(
+            result.as_ref().ok(),
+            serde_json::from_value(tree).ok().as_ref()
+        );
+        result.map(|result| result.ttl_ms)
+    };
+    for (ttl, expected) in [
+        ("5", Some(5)),
+        ("0", Some(0)),
+        ("-0", Some(0)),
+        ("-1", Some(0)),
+        ("-1e300", Some(0)),
+        ("60000.0", Some(60_000)),
+        ("6e4", Some(60_000)),
+        ("18446744073709551615", Some(u64::MAX)),
+        ("18446744073709551616", Some(u64::MAX)),
+        ("1e300", Some(u64::MAX)),
+        ("null", None),
+    ] {
+        assert_eq!(read(ttl).unwrap(), expected, "CLI-CACHE-03: {ttl}");
+    }
+    for ttl in ["1.5", "-0.5", "\"1\"", "true", "[]"] {
+        read(ttl).unwrap_err();
+    }
+    let repeated = error::<ListToolsResult>(r#"{"tools":[],"ttlMs":1,"ttlMs":1}"#);
+    assert!(
+        repeated.starts_with("duplicate field `ttlMs`"),
+        "{repeated}"
+    );
+    let written = ListToolsResult::new([]).with_ttl_ms(7);
+    let written = serde_json::to_value(&written).unwrap();
+    assert_eq!(written, json!({"tools": [], "ttlMs": 7}));
 }
 
 #[test]

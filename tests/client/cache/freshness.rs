@@ -43,6 +43,20 @@ async fn a_list_without_a_ttl_is_stale_at_once() {
 }
 
 #[tokio::test]
+async fn an_unusual_ttl_is_accepted() {
+    for (ttl, fetched) in [(json!(-1), 2), (json!(60_000.0), 1), (json!(1e30), 1)] {
+        let page = move |_: Option<&str>| json!({"tools": tools(&["a"]), "ttlMs": ttl});
+        let (session, received) = scripted(server_with_pages(page));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(client.tools().await.unwrap().len(), 1);
+        }
+        let fetches = received.methods().len() - 1;
+        assert_eq!(fetches, fetched, "CLI-CACHE-03: a negative TTL counts as 0");
+    }
+}
+
+#[tokio::test]
 async fn a_change_makes_a_list_stale_in_every_era() {
     #[mcp_tool]
     fn late() -> &'static str {
@@ -100,6 +114,30 @@ async fn resources_are_cached_only_with_a_ttl() {
         );
     }
     assert_eq!(received.methods().len(), 3, "CLI-CACHE-02");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_that_is_often_read_again_evicts_no_other() {
+    let limits = ClientLimits::default().cache(CacheLimits::default().results(4));
+    let (session, received) = scripted_with_limits(&limits, |message| {
+        if message["method"] == "server/discover" {
+            return discovered(message);
+        }
+        let uri = &message["params"]["uri"];
+        let ttl = if uri == "a://long" { 3_600_000 } else { 1 };
+        let contents = json!([{"uri": uri, "text": "x"}]);
+        let result = json!({"resultType": "complete", "ttlMs": ttl, "contents": contents});
+        Reply::result(message, &result)
+    });
+    let builder = McpClient::builder().session(session).limits(limits);
+    let client = builder.build().await.unwrap();
+    client.read_resource("a://long").await.unwrap();
+    for _ in 0..6 {
+        client.read_resource("a://short").await.unwrap();
+        tokio::time::advance(Duration::from_millis(2)).await;
+    }
+    client.read_resource("a://long").await.unwrap();
+    assert_eq!(received.methods().len(), 1 + 1 + 6);
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Revisions that the application requires or prefers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
-use treenail::client::{ClientError, LineSession};
+use treenail::client::{
+    ClientError, IncomingHandler, LineSession, Session, SessionFuture, SessionNotification,
+    SessionRequest, TransportKind,
+};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -76,4 +79,44 @@ async fn a_preferred_revision_is_tried_first() {
         .unwrap();
     assert_eq!(session.protocol_version(), Revision::LATEST);
     assert_eq!(received.methods(), ["initialize", "server/discover"]);
+}
+
+/// Session whose user declines to sign in.
+#[derive(Debug, Default)]
+struct Declined(Mutex<Vec<String>>);
+
+impl Session for Declined {
+    fn listen(&self, _: Arc<dyn IncomingHandler>) {}
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        self.0.lock().unwrap().push(request.method.into_owned());
+        let declined = std::io::Error::other("the user declined");
+        Box::pin(async { Err(ClientError::authorization(declined)) })
+    }
+
+    fn notify(&self, _: SessionNotification) -> SessionFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn transport(&self) -> TransportKind {
+        TransportKind::Http
+    }
+
+    fn close(&self) -> SessionFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[tokio::test]
+async fn a_declined_sign_in_is_not_repeated() {
+    for (revision, method) in [
+        (Revision::V2025_11_25, "initialize"),
+        (Revision::LATEST, "server/discover"),
+    ] {
+        let session = Arc::new(Declined::default());
+        let builder = McpClientSession::builder().session(session.clone());
+        let error = builder.prefer_version(revision).build().await.unwrap_err();
+        assert!(matches!(error, ClientError::Authorization(_)), "{error}");
+        assert_eq!(*session.0.lock().unwrap(), [method]);
+    }
 }

@@ -67,6 +67,35 @@ async fn a_result_without_revisions_means_legacy() {
     );
 }
 
+#[tokio::test]
+async fn an_unusual_ttl_does_not_mean_legacy() {
+    for ttl in [json!(-1), json!(60000.0), json!(1e30)] {
+        let (connected, received) = connect_to(move |message| {
+            let result = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                "capabilities": {}, "ttlMs": ttl});
+            Reply::result(message, &result)
+        })
+        .await;
+        let revision = connected.unwrap().protocol_version();
+        assert_eq!(revision, Revision::LATEST, "CLI-CACHE-03");
+        assert_eq!(received.methods(), ["server/discover"]);
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_list_of_revisions_does_not_mean_legacy() {
+    for versions in [json!("2026-07-28"), json!([1]), json!(null)] {
+        let (connected, received) = connect_to(move |message| {
+            let result = json!({"supportedVersions": versions, "capabilities": {}});
+            Reply::result(message, &result)
+        })
+        .await;
+        let error = connected.unwrap_err();
+        assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+        assert_eq!(received.methods(), ["server/discover"]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_response_means_legacy() {
     let (connected, received) = connect_to(|message| match message["method"].as_str() {

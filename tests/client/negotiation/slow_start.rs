@@ -1,7 +1,12 @@
 //! Servers that answer the probe late, or never.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use treenail::client::ClientLimits;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::time::{Instant, sleep};
+use treenail::client::{ClientError, ClientLimits, LineSession};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -61,6 +66,55 @@ async fn a_late_probe_response_is_used() {
         session.tools_list(None).await.unwrap();
         let expected = ["server/discover", "initialize", "tools/list"];
         assert_eq!(received.methods(), expected);
+    }
+}
+
+/// Connects to a server that refuses the handshake at once, and answers the open probe with `late` after `delay`.
+async fn connect_to_late(
+    delay: Duration,
+    late: impl FnOnce(&Value) -> Reply + Send + 'static,
+) -> Result<McpClientSession, ClientError> {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move {
+        let (reader, mut writer) = tokio::io::split(theirs);
+        let mut lines = BufReader::new(reader).lines();
+        let mut next = async || -> Value {
+            let line = lines.next_line().await.unwrap().unwrap();
+            serde_json::from_str(&line).unwrap()
+        };
+        let (probe, initialize) = (next().await, next().await);
+        let refusal = Reply::error(&initialize, &json!({"code": -32601, "message": "no"}));
+        for (reply, delay) in [(refusal, Duration::ZERO), (late(&probe), delay)] {
+            let Reply::Lines(lines) = reply else {
+                unreachable!("both are lines")
+            };
+            sleep(delay).await;
+            let text = lines.join("\n") + "\n";
+            writer.write_all(text.as_bytes()).await.unwrap();
+        }
+        std::future::pending::<()>().await;
+    });
+    let (reader, writer) = tokio::io::split(ours);
+    let session = Arc::new(LineSession::new(reader, writer));
+    McpClientSession::builder().session(session).build().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_handshake_leaves_the_probe_open() {
+    const SECOND: Duration = Duration::from_secs(1);
+
+    let session = connect_to_late(2 * SECOND, discovered).await.unwrap();
+    assert_eq!(session.protocol_version(), Revision::LATEST);
+
+    // After 10 s, the handshake is sent. A refusal of the probe, or a timeout of 60 s, ends the wait. The server does not close its
+    // output, so closing the connection takes 2 s.
+    let refused = |probe: &Value| Reply::error(probe, &json!({"code": -32601, "message": "no"}));
+    for (delay, seconds) in [(Duration::ZERO, 12), (2 * SECOND, 14), (600 * SECOND, 72)] {
+        let start = Instant::now();
+        let error = connect_to_late(delay, refused).await.unwrap_err();
+        let code = error.as_refused().map(|error| error.code);
+        assert_eq!(code, Some(-32601), "{error}");
+        assert_eq!(start.elapsed().as_secs(), seconds);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Results: their validation against the listed schema, within a limit of time and size.
 
+use std::future::{Future, IntoFuture};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use serde_json::{Value, json};
 use treenail::client::{ClientError, ClientLimits, McpClientBuilder};
@@ -103,6 +105,47 @@ async fn the_latest_listed_schema_is_used() {
     client.call_tool("t", ()).await.unwrap();
     client.refresh_tools().await.unwrap();
     client.call_tool("t", ()).await.unwrap_err();
+}
+
+#[test]
+fn a_schema_of_an_earlier_list_is_not_cached() {
+    // Schemas are compiled on the only thread for blocking work.
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.max_blocking_threads(1).enable_all().build();
+    runtime.unwrap().block_on(async {
+        let key = Arc::new(Mutex::new("one"));
+        let current = Arc::clone(&key);
+        let reply = move |message: &Value| {
+            let key = *current.lock().unwrap();
+            if message["method"] != "tools/list" {
+                return tool_with(json!({}), json!({key: "x"}))(message);
+            }
+            let schema = json!({"type": "object", "required": [key], "allOf": [{"type": "object"}],
+                "properties": {key: {"type": "string", "pattern": "^[a-z]+$"}}});
+            let tools = json!([
+                {"name": "a", "inputSchema": {"type": "object"}, "outputSchema": schema},
+                {"name": "b", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}},
+            ]);
+            let result = json!({"resultType": "complete", "tools": tools, "ttlMs": 3_600_000});
+            Reply::result(message, &result)
+        };
+        let (client, _) = client_of(reply, ClientLimits::default()).await;
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || released.recv());
+        let mut first = std::pin::pin!(client.call_tool("a", ()).into_future());
+        let polled = std::future::poll_fn(|context| Poll::Ready(first.as_mut().poll(context)));
+        assert!(polled.await.is_pending(), "the schema is being compiled");
+        *key.lock().unwrap() = "two";
+        client.refresh_tools().await.unwrap();
+        client.call_tool("b", ()).await.unwrap();
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        // Its result matches the list of before the call.
+        *key.lock().unwrap() = "one";
+        first.await.unwrap();
+        *key.lock().unwrap() = "two";
+        client.call_tool("a", ()).await.unwrap();
+    });
 }
 
 #[tokio::test]

@@ -12,3 +12,4 @@ mod renewal;
 mod scripted_server;
 mod sse_2024_11_05;
 mod streams;
+mod subscriptions;

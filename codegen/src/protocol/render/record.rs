@@ -111,7 +111,7 @@ impl<'a> Record<'a> {
         let tag = self.tag.map(|(key, value)| quote! { (#key = #value) });
         let fields = self.fields.iter().map(|field| {
             let FieldType { member, ident, .. } = field.rust;
-            let kind = field.kind();
+            let kind = field.kind(self.input, self.name);
             quote! { #kind #ident = #member }
         });
         let extra = self.open.then(|| quote! { ; extra });
@@ -239,12 +239,14 @@ impl Field<'_> {
     }
 
     /// Returns the kind of the field for the macro `object`.
-    fn kind(&self) -> Ident {
+    fn kind(&self, input: Input<'_>, record: &str) -> Ident {
         let ty = type_name(&self.rust.ty);
+        let at = format!("{record}.{}", self.rust.member);
         let kind = match (self.facts.required, ty.as_str()) {
             (true, "Option") => "nullable",
             (true, _) => "required",
             (false, "Value") => "explicit",
+            (false, "u64") if input.overlay.is_lenient(&at) => "lenient",
             (false, _) => "optional",
         };
         format_ident!("{kind}")

@@ -85,20 +85,53 @@ impl Entries {
         }
     }
 
-    /// Evicts the oldest entries until the limits hold.
+    /// Evicts the oldest entries until the limits hold, and forgets the numbers of replaced entries once they prevail.
     fn evict(&mut self, limits: &ClientLimits) {
         let max_results = limits.cache.results;
-        while self.bytes > limits.cache.bytes || self.order.len() > max_results {
+        while self.bytes > limits.cache.bytes || self.by_uri.len() > max_results {
             let Some((number, uri)) = self.order.pop_front() else {
                 break;
             };
-            if self
-                .by_uri
-                .get(&uri)
-                .is_some_and(|entry| entry.number == number)
-            {
+            if is_live(&self.by_uri, number, &uri) {
                 self.remove(&uri);
             }
+        }
+        if self.order.len() > 2 * self.by_uri.len() + 16 {
+            let by_uri = &self.by_uri;
+            self.order
+                .retain(|(number, uri)| is_live(by_uri, *number, uri));
+        }
+    }
+}
+
+/// Returns true if the entry for `uri` has not been removed or replaced.
+fn is_live(by_uri: &HashMap<Box<str>, CachedResource>, number: u64, uri: &str) -> bool {
+    by_uri.get(uri).is_some_and(|entry| entry.number == number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn replaced_entries_neither_evict_others_nor_accumulate() {
+        let mut limits = ClientLimits::default();
+        limits.cache.results = 4;
+        let cache = ResourceCache::default();
+        let result = Arc::new(ReadResourceResult::new([]).with_ttl_ms(60_000));
+        let insert = |uri: &str| cache.insert(uri, (&result, 1), 0, &limits);
+        insert("a:kept");
+        for _ in 0..1_000 {
+            insert("a:replaced");
+        }
+        assert!(cache.get("a:kept", 0).is_some());
+        assert!(cache.entries.lock().unwrap().order.len() <= 20);
+        for uri in ["a:1", "a:2", "a:3"] {
+            insert(uri);
+        }
+        assert!(cache.get("a:kept", 0).is_none(), "the oldest is evicted");
+        for uri in ["a:replaced", "a:1", "a:2", "a:3"] {
+            assert!(cache.get(uri, 0).is_some(), "{uri}");
         }
     }
 }

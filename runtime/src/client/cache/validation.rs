@@ -88,7 +88,7 @@ impl ValidatorCache {
         } else {
             // Boxed, because this happens once for each tool.
             let schema = Arc::new(Box::pin(compile(tool, schema, limits)).await?);
-            self.lock().insert(tool, &schema, limits);
+            self.lock().insert(list, tool, &schema, limits);
             schema
         };
         let tool = Arc::clone(tool);
@@ -106,7 +106,7 @@ impl CacheState {
         list: &Arc<Snapshot<Tool>>,
         tool: &Arc<Tool>,
     ) -> Option<Arc<CompiledSchema>> {
-        if !std::ptr::eq(self.snapshot.as_ptr(), Arc::as_ptr(list)) {
+        if !self.is_current(list) {
             // Most tools are unchanged in a new snapshot of the list.
             let is_listed = |cached: &CachedSchema| {
                 let tool = list.get(&cached.tool.name);
@@ -119,8 +119,15 @@ impl CacheState {
         Some(Arc::clone(&cached.schema))
     }
 
-    fn insert(&mut self, tool: &Arc<Tool>, schema: &Arc<CompiledSchema>, limits: &ClientLimits) {
-        if limits.validation.compiled_schemas == 0 {
+    /// Caches the schema of a tool in `list`, unless another snapshot has replaced it during the compilation.
+    fn insert(
+        &mut self,
+        list: &Arc<Snapshot<Tool>>,
+        tool: &Arc<Tool>,
+        schema: &Arc<CompiledSchema>,
+        limits: &ClientLimits,
+    ) {
+        if limits.validation.compiled_schemas == 0 || !self.is_current(list) {
             return;
         }
         if self.schemas.len() >= limits.validation.compiled_schemas {
@@ -133,6 +140,11 @@ impl CacheState {
             schema: Arc::clone(schema),
         };
         self.schemas.insert(tool.name.as_str().into(), cached);
+    }
+
+    /// Returns true if the cached tools were last compared with `list`.
+    fn is_current(&self, list: &Arc<Snapshot<Tool>>) -> bool {
+        std::ptr::eq(self.snapshot.as_ptr(), Arc::as_ptr(list))
     }
 }
 

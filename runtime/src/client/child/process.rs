@@ -4,13 +4,14 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::process::Child;
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -26,7 +27,10 @@ pub(super) fn supervise(
         group: Group::of(&child),
         child,
     };
-    let (stop, stop_requested) = oneshot::channel();
+    let (stop, mut stopping) = watch::channel(false);
+    let stop = Arc::new(stop);
+    // Also ready when all senders are gone.
+    let stop_requested = async move { drop(stopping.wait_for(|stop| *stop).await) };
     let (reason_sender, mut reason) = watch::channel(None);
     tokio::spawn(async move {
         let exit_reason = process.run(stop_requested, shutdown_timeout).await;
@@ -38,12 +42,14 @@ pub(super) fn supervise(
         }
         reason_sender.send_replace(Some(exit_reason));
     });
-    let mut exited = reason.clone();
+    let (mut exited, early_stop) = (reason.clone(), Arc::clone(&stop));
     CloseReason {
         exited: Box::pin(async move { drop(exited.wait_for(Option::is_some).await) }),
+        stop: Box::new(move || {
+            early_stop.send_replace(true);
+        }),
         reason: Box::pin(async move {
-            // Fails only if the server has already exited.
-            let _already_exited = stop.send(()).is_err();
+            stop.send_replace(true);
             let reason = reason.wait_for(Option::is_some).await;
             let reason = reason.ok().and_then(|reason| reason.clone());
             reason.unwrap_or_else(|| "the server is no longer supervised".to_owned())
@@ -76,7 +82,7 @@ impl Process {
         }
     }
 
-    /// Stops the server, whose input has been closed.
+    /// Stops the server, whose input is being closed.
     async fn stop(&mut self, limit: Duration) -> String {
         if timeout(limit, self.wait_for_exit()).await.is_ok() {
             return self.reap().await;

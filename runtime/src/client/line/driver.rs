@@ -65,21 +65,25 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
         if self.deadline.is_none()
             && (is_closing || self.close_reason.exited.as_mut().poll(context).is_ready())
         {
+            (self.close_reason.stop)();
             let timeout = self.inner.limits.shutdown_timeout;
             self.deadline = Some(Box::pin(sleep_until(deadline::after(timeout))));
         }
         loop {
             let mut progress = match self.poll_write(context) {
                 Ok(progress) => progress,
-                // The server may have sent answers before it closed its input.
+                // The server may have sent answers before it closed its input. Output is of no use to it any more.
                 Err(error) => {
                     while self.poll_read(context).unwrap_or(Some(false)) == Some(true) {}
                     return Poll::Ready(Err(error));
                 }
             };
-            match self.poll_read(context)? {
-                Some(more) => progress |= more,
-                None => return Poll::Ready(Ok(())),
+            // Otherwise the server could cause more output.
+            if !self.inner.is_output_full() {
+                match self.poll_read(context)? {
+                    Some(more) => progress |= more,
+                    None => return Poll::Ready(Ok(())),
+                }
             }
             if let Some(deadline) = &mut self.deadline {
                 if deadline.as_mut().poll(context).is_ready() {
@@ -132,9 +136,6 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
 
     /// Reads available input. Returns true if there was any, and `None` at the end of the stream.
     fn poll_read(&mut self, context: &mut Context<'_>) -> io::Result<Option<bool>> {
-        if self.inner.is_output_full() {
-            return Ok(Some(false));
-        }
         let mut buffer = ReadBuf::new(self.lines.room());
         match self.reader.as_mut().poll_read(context, &mut buffer)? {
             Poll::Pending => return Ok(Some(false)),

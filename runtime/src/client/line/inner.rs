@@ -229,7 +229,7 @@ impl Inner {
         closing
     }
 
-    /// Returns true if the output queue is full. The driver then stops reading, so that the server cannot cause more output.
+    /// Returns true if the output queue is full.
     pub(super) fn is_output_full(&self) -> bool {
         self.state().queued_bytes() > self.limits.queued_output_bytes
     }

@@ -15,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
+use treenail_schema::{Request, SubscriptionsListenRequest};
 
 use self::driver::Driver;
 use self::inner::Inner;
@@ -54,7 +55,9 @@ pub struct LineSession {
 pub struct CloseReason {
     /// Ready when the server has exited. Its streams may still be open: another process may have inherited them.
     pub exited: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Polled when the streams have ended; returns the reason.
+    /// Called when the session starts to close. From then on, the server has the shutdown timeout to exit.
+    pub stop: Box<dyn Fn() + Send + Sync>,
+    /// Polled when the streams have ended; returns the reason. Stops the server, if it has not exited.
     pub reason: Pin<Box<dyn Future<Output = String> + Send>>,
 }
 
@@ -71,6 +74,7 @@ impl CloseReason {
     pub fn of_streams() -> Self {
         Self {
             exited: Box::pin(pending()),
+            stop: Box::new(|| {}),
             reason: Box::pin(ready("the server has closed it".to_owned())),
         }
     }
@@ -147,7 +151,11 @@ impl Session for LineSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            let _permit = self.inner.acquire_permit().await?;
+            // A subscription would hold its permit for as long as it is open.
+            let _permit = match &*request.method {
+                SubscriptionsListenRequest::METHOD => None,
+                _ => Some(self.inner.acquire_permit().await?),
+            };
             self.inner.wait_for_output_space().await;
             self.inner.send_request(&request)?.await
         })

@@ -1,6 +1,7 @@
 //! Choice of a revision from those that a server lists.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use treenail_schema::{DiscoverResult, Revision};
 
 use crate::client::ClientError;
@@ -64,9 +65,15 @@ pub(super) enum Discovery {
 impl Discovery {
     /// Parses the answer to a request that was sent in `revision`, with `meta`.
     pub(super) fn parse(text: &str, revision: Revision, meta: String) -> Result<Self, ClientError> {
-        // Some legacy servers answer an unknown method with an arbitrary result.
-        let Ok(result) = serde_json::from_str::<DiscoverResult>(text) else {
-            return Ok(Self::Legacy(None));
+        let result = match serde_json::from_str::<DiscoverResult>(text) {
+            Ok(result) => result,
+            Err(error) if lists_revisions(text) => {
+                return Err(ClientError::protocol(format!(
+                    "its result of `server/discover` is malformed: {error}"
+                )));
+            }
+            // Some legacy servers answer an unknown method with an arbitrary result.
+            Err(_) => return Ok(Self::Legacy(None)),
         };
         let is_same = |version: &String| version == revision.as_str();
         if result.supported_versions.iter().any(is_same) {
@@ -80,4 +87,15 @@ impl Discovery {
             ))),
         }
     }
+}
+
+/// Returns true if a malformed result is that of a server which knows `server/discover`.
+fn lists_revisions(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Listed {
+        #[serde(rename = "supportedVersions")]
+        _versions: IgnoredAny,
+    }
+
+    serde_json::from_str::<Listed>(text).is_ok()
 }

@@ -1,8 +1,5 @@
 //! Handshake: negotiation of the protocol revision with the server.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
 use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error_code};
@@ -48,7 +45,13 @@ impl<'a> Handshake<'a> {
                 self.probe(Revision::LATEST_LEGACY).await
             }
             Expectation::Preferred(revision) => match self.initialize(revision).await {
-                Err(ClientError::Closed(reason)) => Err(ClientError::Closed(reason)),
+                // A probe would fail for the same reason, and might ask for credentials again.
+                Err(
+                    error @ (ClientError::Closed(_)
+                    | ClientError::Authorization(_)
+                    | ClientError::Unauthorized(_)
+                    | ClientError::Invalid(_)),
+                ) => Err(error),
                 Err(_) => self.probe(Revision::LATEST_LEGACY).await,
                 Ok(peer) => Ok(peer),
             },
@@ -74,7 +77,12 @@ impl<'a> Handshake<'a> {
                 self.initialize_or_upgrade(legacy).await
             }
             Found::Silent(probe) => {
-                first(probe.modern_peer(), self.initialize_or_upgrade(legacy)).await
+                probe
+                    .settle(
+                        self.initialize_or_upgrade(legacy),
+                        self.link.limits.request_timeout,
+                    )
+                    .await
             }
         }
     }
@@ -234,14 +242,4 @@ impl<'a> Handshake<'a> {
         request.cancellable = false;
         request
     }
-}
-
-/// Waits for the future that is ready first.
-async fn first<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
-    let (mut one, mut other) = (pin!(one), pin!(other));
-    poll_fn(|context| match one.as_mut().poll(context) {
-        Poll::Pending => other.as_mut().poll(context),
-        ready @ Poll::Ready(_) => ready,
-    })
-    .await
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use serde::Deserialize;
@@ -91,17 +91,10 @@ impl Subscription {
         let template = RequestTemplate::new(METHOD, params);
         let request = template.compose(id, &RoundParams::default(), &peer);
         let session = Arc::clone(&link.session);
-        let mut request: PendingRequest = Box::pin(async move { session.request(request).await });
-
-        let limit = link.limits.request_timeout;
-        let first = poll_fn(|context| match queue.poll_next(context) {
-            Poll::Ready(first) => Poll::Ready(Ok(first)),
-            Poll::Pending => request
-                .as_mut()
-                .poll(context)
-                .map(|ended| ended.map(|_| None)),
-        });
-        let first = timeout(limit, first).await??;
+        let request: PendingRequest = Box::pin(async move { session.request(request).await });
+        let mut request = Some(request);
+        let first = first_notification(&queue, &mut request);
+        let first = timeout(link.limits.request_timeout, first).await??;
         let first = first.ok_or_else(|| {
             ClientError::closed("the subscription ended before its acknowledgement")
         })?;
@@ -114,11 +107,35 @@ impl Subscription {
             acknowledged: acknowledged.notifications,
             acknowledgement: members,
             queue,
-            request: Some(request),
+            request,
             error: None,
             _registration: registration,
         })
     }
+}
+
+/// Waits for the first notification of a subscription. Returns `None` if there is none before the end of the request, which is then
+/// removed.
+async fn first_notification(
+    queue: &Queue<Arc<ServerNotification>>,
+    request: &mut Option<PendingRequest>,
+) -> Result<Option<Arc<ServerNotification>>, ClientError> {
+    poll_fn(|context| {
+        if let Poll::Ready(first) = queue.poll_next(context) {
+            return Poll::Ready(Ok(first));
+        }
+        let Some(pending) = request else {
+            return Poll::Ready(Ok(None));
+        };
+        let ended = ready!(pending.as_mut().poll(context));
+        *request = None;
+        // Both may have arrived together.
+        Poll::Ready(ended.map(|_| match queue.poll_next(context) {
+            Poll::Ready(first) => first,
+            Poll::Pending => None,
+        }))
+    })
+    .await
 }
 
 impl Stream for Subscription {
@@ -135,7 +152,7 @@ impl Stream for Subscription {
         let Some(request) = &mut this.request else {
             return Poll::Ready(this.error.take().map(Err));
         };
-        let result = std::task::ready!(request.as_mut().poll(context));
+        let result = ready!(request.as_mut().poll(context));
         this.request = None;
         // Notifications that arrived before the end are returned first.
         this.error = result.err();
