@@ -9,6 +9,7 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod back_pressure;
 mod calls;
 mod faults;
 mod features;

@@ -11,6 +11,7 @@
 
 mod answer;
 mod calls;
+mod deadline;
 mod event;
 mod exchange;
 mod failure;

@@ -3,9 +3,8 @@
 mod rounds;
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use treenail_runtime::internal::{NO_RANDOM_BYTES, random_id};
 use treenail_runtime::{AskError, Context, RpcError};
@@ -55,27 +54,21 @@ impl Forwarder<'_> {
         let mut exchange = self.start(context, call, "");
         let mut answers: Vec<Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::new();
         loop {
-            let step = {
-                let mut step = pin!(exchange.step(context));
-                poll_fn(|task| {
-                    let open = answers.len();
-                    answers.retain_mut(|answer| answer.as_mut().poll(task).is_pending());
-                    match step.as_mut().poll(task) {
-                        Poll::Ready(step) => Poll::Ready(Some(step)),
-                        // The timeout continues once the last question is answered.
-                        Poll::Pending if open > 0 && answers.is_empty() => Poll::Ready(None),
-                        Poll::Pending => Poll::Pending,
-                    }
-                })
-                .await
-            };
-            match step {
-                Some(Step::Done(result)) => return result.map_err(|error| self.failure(&error)),
-                Some(Step::Question(question)) => {
+            let step = poll_fn(|task| {
+                let open = answers.len();
+                answers.retain_mut(|answer| answer.as_mut().poll(task).is_pending());
+                if open > 0 && answers.is_empty() {
+                    // The last question is answered.
+                    exchange.resume();
+                }
+                exchange.poll_step(task, context)
+            });
+            match step.await {
+                Step::Done(result) => return result.map_err(|error| self.failure(&error)),
+                Step::Question(question) => {
                     exchange.pause();
                     answers.push(Box::pin(answer_directly(context.clone(), question)));
                 }
-                None => exchange.resume(),
             }
         }
     }
