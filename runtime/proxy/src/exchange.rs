@@ -8,6 +8,7 @@ use std::task::{Context as TaskContext, Poll, ready};
 use tokio::sync::mpsc;
 use treenail_runtime::Context;
 use treenail_runtime::client::{ClientError, TransportKind};
+use treenail_runtime::internal::send_log;
 
 use crate::calls::CallGuard;
 use crate::deadline::Deadline;
@@ -181,8 +182,11 @@ async fn pass_on(event: Event, context: Context) {
             }
             progress.await;
         }
-        #[expect(deprecated, reason = "a proxy passes on what servers still send")]
-        Event::Log(params) => context.log(params.level, params.data).await,
+        Event::Log(mut params) => {
+            // It belongs to one hop.
+            params.meta = None;
+            send_log(&context, &params).await;
+        }
         // The call has ended, so the question is refused.
         Event::Question(question) => drop(question),
     }
