@@ -95,7 +95,13 @@ impl Forwarder<'_> {
                 Step::Question(question) => {
                     number += 1;
                     let call = WaitingCall::new(exchange, question, number, context);
-                    exchange = self.ask(context, &id, call).await?;
+                    exchange = match self.waiting.check_room(&call, self.limits) {
+                        Ok(()) => self.ask(context, &id, call).await?,
+                        Err(reason) => {
+                            call.question.respond(Err(RpcError::internal(reason)));
+                            call.exchange
+                        }
+                    };
                 }
             }
         }
@@ -108,10 +114,6 @@ impl Forwarder<'_> {
         id: &str,
         call: WaitingCall,
     ) -> Result<Exchange, Failure> {
-        if let Err(reason) = self.waiting.check_room(&call, self.limits) {
-            call.question.respond(Err(RpcError::internal(reason)));
-            return Ok(call.exchange);
-        }
         let (request, key) = (
             InputRequest::clone(&call.question.request),
             call.number.to_string(),
