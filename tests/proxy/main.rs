@@ -24,5 +24,6 @@ mod station;
 mod subscription_faults;
 mod subscriptions;
 mod tasks;
+mod unanswered_lists;
 mod uris;
 mod waiting_calls;

@@ -44,7 +44,8 @@ limits! {
         reconnect_delay: Duration = Duration::from_millis(500),
         /// Maximum delay between attempts to connect. Default 30 s.
         max_reconnect_delay: Duration = Duration::from_secs(30),
-        /// Timeout of one attempt to connect, with the handshake and the lists. Default 60 s.
+        /// Timeout of one attempt to connect, with the handshake and the lists, and of later fetches of the lists. A list without
+        /// an answer in this time stays as it was, and is fetched again. Default 60 s.
         connect_timeout: Duration = Duration::from_secs(60),
     }
 }
