@@ -180,6 +180,24 @@ fn headers_of_a_configuration_file_are_sent_and_not_shown() {
     assert!(!(outcome.stderr + &log).contains("s3cret"), "{log}");
 }
 
+#[cfg(unix)]
+#[test]
+fn stray_output_of_a_server_with_a_directory_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    let script = format!("echo oops from $(basename $PWD); exec '{}'", server());
+    let config = json!({"mcpServers": {
+        "stray": {"command": "sh", "args": ["-c", script], "cwd": folder.path()},
+    }});
+    fs::write(&file, config.to_string()).unwrap();
+    let args = ["call", "stray.add", "a=1", "b=2", "--verbose"];
+    let outcome = through_proxy(&args, &["--config", file.to_str().unwrap()]);
+    assert_eq!((outcome.code, outcome.stdout.trim()), (0, "3"));
+    let folder = folder.path().file_name().unwrap().to_str().unwrap();
+    let note = format!("output that is not a message: `oops from {folder}`");
+    assert!(outcome.stderr.contains(&note), "{}", outcome.stderr);
+}
+
 #[test]
 fn a_wrong_configuration_file_is_reported_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
