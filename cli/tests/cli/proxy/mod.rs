@@ -4,6 +4,7 @@ mod http;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -178,6 +179,25 @@ fn headers_of_a_configuration_file_are_sent_and_not_shown() {
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("near") && log.contains("far"), "{log}");
     assert!(!(outcome.stderr + &log).contains("s3cret"), "{log}");
+}
+
+#[test]
+fn the_query_of_a_url_is_not_shown() {
+    // Nothing listens at this port after the listener is dropped.
+    let dead = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = dead.local_addr().unwrap();
+    drop(dead);
+    let url = format!("http://me:s3cret@{address}/mcp?key=s3cret");
+    let options = ["--url", &url, "--wait", "5s"];
+    for args in [
+        &["list", "--verbose"][..],
+        &["call", "add", "a=1", "b=2", "--verbose"],
+    ] {
+        let outcome = through_proxy(args, &options);
+        let shown = outcome.stdout + &outcome.stderr;
+        assert!(shown.contains(&format!("http://{address}/mcp`")), "{shown}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
 }
 
 #[cfg(unix)]
