@@ -16,8 +16,8 @@ limits! {
     /// assert_eq!(limits.waiting_calls, 256);
     /// ```
     struct ProxyLimits {
-        /// Timeout of a call of a server. It restarts with each progress notification, and pauses while a client is asked. It goes
-        /// on while the caller accepts no messages. Default 60 s.
+        /// Timeout of a call of a server. It restarts with each progress notification, and pauses while a client is asked. It
+        /// continues while the caller accepts no messages. Default 60 s.
         call_timeout: Duration = Duration::from_secs(60),
         /// Maximum duration of a call with progress, without the time in which a client is asked. Default 1 h.
         call_duration: Duration = Duration::from_secs(60 * 60),
