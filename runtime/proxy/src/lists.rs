@@ -159,7 +159,9 @@ impl Answers {
             until(deadline, client.resources()),
             until(deadline, templates),
         );
-        let ((tools, prompts), (resources, templates)) = join(features, resources).await;
+        // The future is boxed because it is large.
+        let lists = Box::pin(join(features, resources)).await;
+        let ((tools, prompts), (resources, templates)) = lists;
         Ok(Self {
             tools: unless_lost(tools, server, "tools")?,
             prompts: unless_lost(prompts, server, "prompts")?,

@@ -187,7 +187,7 @@ fn the_query_of_a_url_is_not_shown() {
     let dead = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = dead.local_addr().unwrap();
     drop(dead);
-    let url = format!("http://me:s3cret@{address}/mcp?key=s3cret");
+    let url = format!("http://{address}/mcp?key=s3cret");
     let options = ["--url", &url, "--wait", "5s"];
     for args in [
         &["list", "--verbose"][..],

@@ -95,13 +95,11 @@ impl Supervisor {
     /// Connects, and serves the features of the server. Returns the cause of a failure.
     async fn connect(&mut self) -> Result<Arc<Link>, Arc<str>> {
         let deadline = self.deadline();
-        let link = match timeout_at(deadline, self.shake_hands()).await {
-            Ok(link) => link.map_err(|error| error.to_string())?,
-            Err(_) => {
-                let limit = self.upstream.limits.connect_timeout;
-                return Err(format!("it did not answer within {limit:?}").into());
-            }
+        let Ok(link) = timeout_at(deadline, self.shake_hands()).await else {
+            let limit = self.upstream.limits.connect_timeout;
+            return Err(format!("it did not answer within {limit:?}").into());
         };
+        let link = link.map_err(|error| error.to_string())?;
         let refreshed = self.refresh(&link.client, deadline).await;
         refreshed.map_err(|error| error.to_string())?;
         self.upstream.set_up(Arc::clone(&link));
