@@ -13,7 +13,7 @@ use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
 use crate::file_lock::FileLock;
 use crate::files::{FileMode, read_file, replace_file_with};
-use crate::server::target_words;
+use crate::server::{describe_url, target_words};
 use crate::terminal::Terminal;
 
 /// Maximum number of tickets of one server; further ones replace the oldest.
@@ -159,19 +159,11 @@ fn read_tickets(path: &Path) -> Result<StoredTickets, Failure> {
     })
 }
 
-/// Returns the address of a server without secrets: its URL without user and query, or its program.
+/// Returns the address of a server without secrets: its URL, or its program.
 fn describe_target(words: &[String]) -> String {
     let last = words.get(1).map_or("", String::as_str);
     if words.first().is_some_and(|word| word == "--url") {
-        let url = last.split(['?', '#']).next().unwrap_or_default();
-        return match url.split_once("://") {
-            Some((scheme, rest)) => {
-                let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-                let host = host.rsplit('@').next().unwrap_or_default();
-                format!("{scheme}://{host}/{path}")
-            }
-            None => url.to_owned(),
-        };
+        return describe_url(last);
     }
     last.to_owned()
 }
@@ -234,11 +226,7 @@ mod tests {
     #[test]
     fn a_described_target_has_no_secrets() {
         for (words, expected) in [
-            (
-                ["--url", "https://me:pw@host:1/mcp?key=1#a"],
-                "https://host:1/mcp",
-            ),
-            (["--url", "https://host"], "https://host/"),
+            (["--url", "https://me:pw@host/mcp"], "https://host/mcp"),
             (["--", "server"], "server"),
         ] {
             assert_eq!(describe_target(&words.map(str::to_owned)), expected);

@@ -6,7 +6,8 @@ use treenail::client::ClientError;
 use treenail::prelude::*;
 use treenail::schema::{LoggingLevel, PromptReference};
 
-use crate::station::{ERAS, LEGACY, MODERN, client_of, proxied, station};
+use crate::script::{legacy_server, text, tools};
+use crate::station::{ERAS, LEGACY, MODERN, client_of, gateway, proxied, station};
 
 #[tokio::test]
 async fn results_and_failures_pass_in_every_era() {
@@ -104,6 +105,38 @@ async fn progress_and_log_messages_arrive_before_the_result() {
             logged |= next.method == "notifications/message" && next.params.contains("hot");
         }
         assert!(logged, "{caller} {remote}");
+    }
+}
+
+#[tokio::test]
+async fn the_logger_of_a_log_message_passes() {
+    for caller in [LEGACY, MODERN] {
+        let server = legacy_server(&tools(&["log"]), |message, line| {
+            if message["method"] == "tools/call" {
+                line.send(&json!({
+                    "jsonrpc": "2.0", "method": "notifications/message",
+                    "params": {"level": "warning", "logger": "database", "data": {"rows": 3}},
+                }));
+                line.answer(message, &text("done"));
+            }
+            true
+        });
+        let (gateway, proxy) = gateway();
+        proxy.mount(server).unwrap().connected().await;
+        let client = client_of(&gateway, caller).build().await.unwrap();
+        let mut notifications = Box::pin(client.session().notifications());
+        let call = client.session().tools_call("script.log", ());
+        call.log_level(LoggingLevel::Info).await.unwrap();
+        let logged = loop {
+            let next = std::future::poll_fn(|task| notifications.as_mut().poll_next(task)).await;
+            let next = next.unwrap();
+            if next.method == "notifications/message" {
+                break serde_json::from_str::<Value>(&next.params).unwrap();
+            }
+        };
+        assert_eq!(logged["level"], "warning", "{caller}");
+        assert_eq!(logged["logger"], "database", "{caller}");
+        assert_eq!(logged["data"], json!({"rows": 3}), "{caller}");
     }
 }
 

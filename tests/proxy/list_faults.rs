@@ -13,7 +13,7 @@ use crate::script::{Line, legacy_server, scripted, tools};
 use crate::station::{LEGACY, MODERN, client_of, gateway, impatient};
 
 /// Server of the legacy era with tools and resources. `lists` answers requests for lists, or returns false: then they fail.
-fn failing(lists: impl FnMut(&Value, &Line) -> bool + Send + 'static) -> Remote {
+pub(crate) fn failing(lists: impl FnMut(&Value, &Line) -> bool + Send + 'static) -> Remote {
     let lists = Arc::new(Mutex::new(lists));
     Remote::new("script", move || {
         let lists = Arc::clone(&lists);

@@ -9,6 +9,7 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod back_pressure;
 mod calls;
 mod faults;
 mod features;
@@ -23,5 +24,6 @@ mod station;
 mod subscription_faults;
 mod subscriptions;
 mod tasks;
+mod unanswered_lists;
 mod uris;
 mod waiting_calls;

@@ -178,3 +178,27 @@ async fn waiting_calls_of_one_client_leave_places_for_others() {
     let next = raw(&gateway, "anna", next).await;
     assert_eq!(next["resultType"], "input_required", "{next}");
 }
+
+#[tokio::test]
+async fn an_answer_reaches_its_server_although_the_table_is_full() {
+    let (station, _) = station();
+    let (gateway, proxy) = gateway();
+    // Mounts share the table, and have limits of their own.
+    let small = proxy
+        .clone()
+        .limits(ProxyLimits::default().waiting_calls(1));
+    small.mount(asking(1)).unwrap().connected().await;
+    let other = proxy.mount(remote("two", &station, LEGACY)).unwrap();
+    other.connected().await;
+    let first = raw(&gateway, "anna", json!({"name": "script.ask"})).await;
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let second = raw(&gateway, "eve", json!({"name": "two.book"})).await;
+    assert_eq!(second["resultType"], "input_required", "{second}");
+    let key = first["inputRequests"].as_object().unwrap().keys().next();
+    let next = json!({
+        "name": "script.ask", "requestState": first["requestState"],
+        "inputResponses": {key.unwrap(): {"action": "accept"}},
+    });
+    let result = raw(&gateway, "anna", next).await;
+    assert_eq!(result["content"][0]["text"], "accept", "{result}");
+}

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use treenail::client::McpClientBuilder;
 use treenail::prelude::*;
 use treenail::proxy::ProxyLimits;
@@ -109,6 +110,51 @@ async fn the_timeout_of_a_call_pauses_while_its_client_is_asked() {
             Some("the server `script` did not answer: no answer within 5s"),
             "{caller}"
         );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_while_a_client_is_asked_does_not_count_the_pause_twice() {
+    for caller in [LEGACY, MODERN] {
+        let server = legacy_server(&tools(&["ask"]), |message, line| {
+            if message["method"] == "tools/call" {
+                line.send(&json!({
+                    "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                    "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+                }));
+                let token = message["params"]["_meta"]["progressToken"].clone();
+                let line = line.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_secs(90)).await;
+                    line.send(&json!({
+                        "jsonrpc": "2.0", "method": "notifications/progress",
+                        "params": {"progressToken": token, "progress": 1},
+                    }));
+                });
+            }
+            true
+        });
+        let (gateway, proxy) = gateway();
+        proxy.mount(server).unwrap().connected().await;
+        let (asked, answer) = (Arc::default(), Arc::default());
+        let client = slow_user(client_of(&gateway, caller), &asked, &answer)
+            .build()
+            .await
+            .unwrap();
+        let start = Instant::now();
+        let call = client.session().tools_call("script.ask", ());
+        let call = tokio::spawn(call.timeout(Duration::from_secs(86_400)).into_future());
+        asked.notified().await;
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        answer.notify_one();
+        let result = call.await.unwrap().unwrap();
+        assert_eq!(
+            result.as_text(),
+            Some("the server `script` did not answer: no answer within 60s"),
+            "{caller}"
+        );
+        let elapsed = start.elapsed().as_secs();
+        assert_eq!(elapsed, 160, "{caller}");
     }
 }
 

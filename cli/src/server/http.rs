@@ -38,6 +38,19 @@ pub(super) fn url_with_path(url: &str) -> Option<String> {
     (!has_path).then(|| format!("{scheme}://{address}/mcp"))
 }
 
+/// Returns a URL without parts that may be secret: user, password, query and fragment.
+pub(crate) fn describe_url(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}/{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +65,17 @@ mod tests {
         ];
         for (url, expected) in cases {
             assert_eq!(url_with_path(url).as_deref(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_described_url_has_no_secrets() {
+        for (url, expected) in [
+            ("https://me:pw@host:1/mcp?key=1#a", "https://host:1/mcp"),
+            ("https://host?key=1", "https://host/"),
+            ("host/mcp?key=1", "host/mcp"),
+        ] {
+            assert_eq!(describe_url(url), expected, "{url}");
         }
     }
 }

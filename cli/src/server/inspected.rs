@@ -37,7 +37,7 @@ impl Inspected {
         // Results are shown even if they are invalid.
         let builder = builder.validate_results(false).handler(parts.handler);
         let trace = Trace::with_sink(args, terminal, parts.sink)?;
-        let builder = set_target(builder, args, &tail, &|url, headers| {
+        let builder = set_target(builder, args, None, &tail, &|url, headers| {
             let oauth = oauth_client(args, terminal, &timer)?;
             http::open_session(url, headers, oauth, (&limits, Some(&trace)))
         })?;

@@ -23,6 +23,7 @@ use treenail::{ClientError, McpClient};
 
 use self::authorization::oauth_client;
 pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_client};
+pub(crate) use self::http::describe_url;
 pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
 pub(crate) use self::proxied::proxied_client;
 pub(crate) use self::request_timer::{PauseGuard, RequestTimer};
@@ -94,7 +95,7 @@ impl Connection {
             builder = builder.roots(roots_of(args)?);
         }
         let trace = Trace::from_args(args, terminal)?;
-        let builder = set_target(builder, args, &tail, &|url, headers| {
+        let builder = set_target(builder, args, None, &tail, &|url, headers| {
             let oauth = oauth_client(args, terminal, &timer)?;
             http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
         })?;
@@ -177,16 +178,20 @@ fn base_builder(args: &ServerArgs, subscribe: bool) -> (McpClientBuilder, Client
     (builder, limits)
 }
 
-/// Configures the builder with the server to connect to.
+/// Configures the builder with the server to connect to. A program runs in `directory`.
 fn set_target(
     builder: McpClientBuilder,
     args: &ServerArgs,
+    directory: Option<&Path>,
     tail: &StderrTail,
     open_http: &OpenHttp<'_>,
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {
-            let command = ServerCommand::new(program).args(arguments);
+            let mut command = ServerCommand::new(program).args(arguments);
+            if let Some(directory) = directory {
+                command = command.current_dir(directory);
+            }
             let command = environment::apply_environment(command, &args.environment)?;
             let command = command.stderr(Stderr::lines(tail.stderr_listener()));
             Ok(builder.command(command.on_stray_line(tail.stray_line_listener())))

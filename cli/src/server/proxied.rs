@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use treenail::client::{McpClientBuilder, ServerCommand, Stderr};
+use treenail::client::McpClientBuilder;
 
 use super::authorization::oauth_client;
 use super::stderr_tail::StderrTail;
-use super::target::Target;
 use super::trace::Trace;
-use super::{RequestTimer, UNBOUNDED, base_builder, environment, http, set_target};
+use super::{RequestTimer, UNBOUNDED, base_builder, http, set_target};
 use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
@@ -24,19 +23,10 @@ pub(crate) fn proxied_client(
     let tail = StderrTail::new(terminal);
     let (builder, limits) = base_builder(args, false);
     let builder = builder.validate_results(false);
-    let builder = match (Target::from_args(args)?, directory) {
-        (Target::Program { program, arguments }, Some(directory)) => {
-            let command = ServerCommand::new(program)
-                .args(arguments)
-                .current_dir(directory);
-            let command = environment::apply_environment(command, &args.environment)?;
-            builder.command(command.stderr(Stderr::lines(tail.stderr_listener())))
-        }
-        _ => set_target(builder, args, &tail, &|url, headers| {
-            let oauth = oauth_client(args, terminal, &timer)?;
-            http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
-        })?,
-    };
+    let builder = set_target(builder, args, directory, &tail, &|url, headers| {
+        let oauth = oauth_client(args, terminal, &timer)?;
+        http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
+    })?;
     Ok(match trace {
         Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
         None => builder,

@@ -78,13 +78,16 @@ fn parse_headers(args: &HeaderArgs) -> Result<Vec<(String, String)>, Failure> {
     plain.chain(from_env).collect()
 }
 
-/// Returns the `file:` URI of an absolute path.
+/// Returns the `file:` URI of an absolute path. Paths of Windows may have the verbatim form, and a host in place of a drive.
 pub(super) fn file_uri(path: &Path) -> String {
-    let mut uri = "file://".to_owned();
     let text = path.to_string_lossy().replace('\\', "/");
-    if !text.starts_with('/') {
-        uri.push('/');
-    }
+    let text = match (text.strip_prefix("//?/UNC/"), text.strip_prefix("//?/")) {
+        (Some(share), _) => format!("//{share}"),
+        (None, Some(drive)) => format!("///{drive}"),
+        (None, None) if text.starts_with("//") => text,
+        (None, None) => format!("//{}{text}", if text.starts_with('/') { "" } else { "/" }),
+    };
+    let mut uri = "file:".to_owned();
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b':' => {
@@ -109,9 +112,14 @@ mod tests {
 
     #[test]
     fn paths_are_percent_encoded() {
-        assert_eq!(
-            file_uri(Path::new("/a b/ü.txt")),
-            "file:///a%20b/%C3%BC.txt"
-        );
+        for (path, expected) in [
+            ("/a b/ü.txt", "file:///a%20b/%C3%BC.txt"),
+            (r"C:\a", "file:///C:/a"),
+            (r"\\?\C:\a", "file:///C:/a"),
+            (r"\\host\share\a", "file://host/share/a"),
+            (r"\\?\UNC\host\share\a", "file://host/share/a"),
+        ] {
+            assert_eq!(file_uri(Path::new(path)), expected, "{path}");
+        }
     }
 }

@@ -3,15 +3,15 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll};
-use std::time::Duration;
+use std::task::{Context as TaskContext, Poll, ready};
 
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Sleep, sleep_until};
 use treenail_runtime::Context;
 use treenail_runtime::client::{ClientError, TransportKind};
+use treenail_runtime::internal::send_log;
 
 use crate::calls::CallGuard;
+use crate::deadline::Deadline;
 use crate::event::{Event, Question};
 use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall, Reply};
@@ -19,7 +19,11 @@ use crate::link::{Link, RemoteCall, Reply};
 /// One request in flight. Dropping it cancels the request at the server.
 pub(crate) struct Exchange {
     reply: Option<Reply>,
+    /// The response, until the messages before it are passed on.
+    response: Option<Result<String, ClientError>>,
     events: mpsc::Receiver<Event>,
+    /// Message that is passed on to the caller now.
+    passing: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     guard: CallGuard,
     transport: TransportKind,
     deadline: Deadline,
@@ -47,7 +51,9 @@ impl Exchange {
         let (guard, events) = link.tap.calls.register(id, client, limits.queued_messages);
         Self {
             reply: Some(link.send(id, call, round, context)),
+            response: None,
             events,
+            passing: None,
             guard,
             transport: link.client.session().session().transport(),
             deadline: Deadline::start(limits),
@@ -64,22 +70,41 @@ impl Exchange {
         }
     }
 
-    /// Waits for the response or for a request for the client. Progress and log messages are passed on.
+    /// Waits for the response or for a request for the client. Progress and log messages are passed on. Dropping the future loses
+    /// nothing.
     pub(crate) async fn step(&mut self, context: &Context) -> Step {
+        poll_fn(|task| self.poll_step(task, context)).await
+    }
+
+    /// Polls for the next step, as [`step`](Self::step).
+    pub(crate) fn poll_step(
+        &mut self,
+        task: &mut TaskContext<'_>,
+        context: &Context,
+    ) -> Poll<Step> {
         loop {
-            match poll_fn(|task| self.poll(task)).await {
-                Polled::Event(Event::Question(question)) => return Step::Question(question),
-                Polled::Event(event) => {
+            // A server that sends messages without end does not defer it.
+            if self.deadline.is_over() {
+                return Poll::Ready(self.timed_out(task));
+            }
+            match self.poll_event(task) {
+                Poll::Ready(Some(Event::Question(question))) if self.response.is_none() => {
+                    return Poll::Ready(Step::Question(question));
+                }
+                Poll::Ready(Some(event)) => {
                     self.deadline.restart();
-                    pass_on(event, context).await;
+                    self.passing = Some(Box::pin(pass_on(event, context.clone())));
+                    continue;
                 }
-                Polled::Done(result) => {
-                    // They were sent before the response.
-                    while let Ok(event) = self.events.try_recv() {
-                        pass_on(event, context).await;
-                    }
-                    return Step::Done(result);
-                }
+                Poll::Ready(None) => {}
+                Poll::Pending => return self.deadline.poll(task).map(|()| self.timed_out(task)),
+            }
+            // The messages before the response have been passed on.
+            if let Some(response) = self.response.take() {
+                return Poll::Ready(Step::Done(response));
+            }
+            if self.poll_reply(task).is_pending() {
+                return self.deadline.poll(task).map(|()| self.timed_out(task));
             }
         }
     }
@@ -94,26 +119,42 @@ impl Exchange {
         self.deadline.resume();
     }
 
-    fn poll(&mut self, task: &mut TaskContext<'_>) -> Poll<Polled> {
-        if let Poll::Ready(Some(event)) = self.events.poll_recv(task) {
-            return Poll::Ready(Polled::Event(event));
+    /// Returns the next message of the server, if there is one now. It is pending while the last one is passed on.
+    fn poll_event(&mut self, task: &mut TaskContext<'_>) -> Poll<Option<Event>> {
+        if let Some(passing) = &mut self.passing {
+            ready!(passing.as_mut().poll(task));
+            self.passing = None;
         }
-        if let Some(reply) = &mut self.reply {
-            if let Poll::Ready(result) = reply.as_mut().poll(task) {
-                self.reply = None;
-                if is_answered(&result, self.transport) {
-                    self.guard.finish();
-                }
-                return Poll::Ready(Polled::Done(result));
-            }
-            if self.deadline.poll(task).is_ready() {
-                // Dropping the request cancels it.
-                self.reply = None;
-                let after = self.deadline.elapsed();
-                return Poll::Ready(Polled::Done(Err(ClientError::Timeout(after))));
-            }
+        if self.response.is_some() {
+            return Poll::Ready(self.events.try_recv().ok());
         }
-        Poll::Pending
+        match self.events.poll_recv(task) {
+            Poll::Ready(event) => Poll::Ready(event),
+            Poll::Pending => Poll::Ready(None),
+        }
+    }
+
+    /// Waits for the response. The messages that the server sent before it are queued then.
+    fn poll_reply(&mut self, task: &mut TaskContext<'_>) -> Poll<()> {
+        let Some(reply) = &mut self.reply else {
+            return Poll::Pending;
+        };
+        let response = ready!(reply.as_mut().poll(task));
+        self.reply = None;
+        if is_answered(&response, self.transport) {
+            self.guard.finish();
+        }
+        self.response = Some(response);
+        Poll::Ready(())
+    }
+
+    /// Ends the call, with the response if there is one. Dropping the request cancels it.
+    fn timed_out(&mut self, task: &mut TaskContext<'_>) -> Step {
+        // The response may wait for messages that the caller has not accepted.
+        let _ = self.poll_reply(task);
+        self.reply = None;
+        let response = self.response.take();
+        Step::Done(response.unwrap_or_else(|| Err(ClientError::Timeout(self.deadline.elapsed()))))
     }
 }
 
@@ -128,13 +169,8 @@ fn is_answered(result: &Result<String, ClientError>, transport: TransportKind) -
     }
 }
 
-enum Polled {
-    Event(Event),
-    Done(Result<String, ClientError>),
-}
-
 /// Passes a message of the server on to the caller.
-async fn pass_on(event: Event, context: &Context) {
+async fn pass_on(event: Event, context: Context) {
     match event {
         Event::Progress(params) => {
             let mut progress = context.progress(params.progress);
@@ -146,68 +182,12 @@ async fn pass_on(event: Event, context: &Context) {
             }
             progress.await;
         }
-        #[expect(deprecated, reason = "a proxy passes on what servers still send")]
-        Event::Log(params) => context.log(params.level, params.data).await,
+        Event::Log(mut params) => {
+            // It belongs to one hop.
+            params.meta = None;
+            send_log(&context, &params).await;
+        }
         // The call has ended, so the question is refused.
         Event::Question(question) => drop(question),
     }
-}
-
-/// Deadline of a request, which progress restarts.
-struct Deadline {
-    timeout: Duration,
-    /// Latest end.
-    latest: Instant,
-    started: Instant,
-    sleep: Pin<Box<Sleep>>,
-    paused: Option<Instant>,
-}
-
-impl Deadline {
-    fn start(limits: &ProxyLimits) -> Self {
-        let started = Instant::now();
-        let latest = after(started, limits.call_duration.max(limits.call_timeout));
-        let next = after(started, limits.call_timeout);
-        Self {
-            timeout: limits.call_timeout,
-            latest,
-            started,
-            sleep: Box::pin(sleep_until(next)),
-            paused: None,
-        }
-    }
-
-    fn restart(&mut self) {
-        let next = after(Instant::now(), self.timeout).min(self.latest);
-        self.sleep.as_mut().reset(next);
-    }
-
-    fn pause(&mut self) {
-        self.paused.get_or_insert_with(Instant::now);
-    }
-
-    fn resume(&mut self) {
-        if let Some(paused) = self.paused.take() {
-            let pause = paused.elapsed();
-            self.latest = after(self.latest, pause);
-            let next = after(self.sleep.deadline(), pause);
-            self.sleep.as_mut().reset(next);
-        }
-    }
-
-    fn poll(&mut self, task: &mut TaskContext<'_>) -> Poll<()> {
-        if self.paused.is_some() {
-            return Poll::Pending;
-        }
-        self.sleep.as_mut().poll(task)
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-}
-
-/// Returns the time after a duration, or the far future.
-fn after(start: Instant, duration: Duration) -> Instant {
-    treenail_runtime::internal::deadline::from(start, duration)
 }

@@ -2,8 +2,8 @@
 //!
 //! Use the crate `treenail`, which re-exports this one as `treenail::proxy`.
 
-// The modules, from the bytes up: `tap` and `tapped` (the messages of one connection), `calls` and `exchange` (requests in
-// flight), `forward`, `answer` and `waiting` (requests of servers for their clients, between eras), `names`, `uris`, `matcher`,
+// The modules, from the bytes up: `tap` and `tapped` (the messages of one connection), `calls`, `deadline` and `exchange`
+// (requests in flight), `forward`, `answer` and `waiting` (requests of servers for their clients, between eras), `names`, `uris`, `matcher`,
 // `template_uris` and `rewrite` (the view of clients), `lists` and `features` (lists of a server as features of the proxy), `subscriptions`,
 // `supervisor` (connection and changes) and `proxy`.
 
@@ -11,6 +11,7 @@
 
 mod answer;
 mod calls;
+mod deadline;
 mod event;
 mod exchange;
 mod failure;

@@ -16,8 +16,8 @@ limits! {
     /// assert_eq!(limits.waiting_calls, 256);
     /// ```
     struct ProxyLimits {
-        /// Timeout of a call of a server. It restarts with each progress notification, and pauses while a client is asked. Default
-        /// 60 s.
+        /// Timeout of a call of a server. It restarts with each progress notification, and pauses while a client is asked. It
+        /// continues while the caller accepts no messages. Default 60 s.
         call_timeout: Duration = Duration::from_secs(60),
         /// Maximum duration of a call with progress, without the time in which a client is asked. Default 1 h.
         call_duration: Duration = Duration::from_secs(60 * 60),
@@ -44,7 +44,8 @@ limits! {
         reconnect_delay: Duration = Duration::from_millis(500),
         /// Maximum delay between attempts to connect. Default 30 s.
         max_reconnect_delay: Duration = Duration::from_secs(30),
-        /// Timeout of one attempt to connect, with the handshake and the lists. Default 60 s.
+        /// Timeout of one attempt to connect, with the handshake and the lists, and of later fetches of the lists. A list without
+        /// an answer in this time stays as it was, and is fetched again. Default 60 s.
         connect_timeout: Duration = Duration::from_secs(60),
     }
 }

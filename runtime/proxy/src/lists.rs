@@ -1,12 +1,15 @@
 //! The lists of a server.
 
+use std::future::Future;
 use std::sync::Arc;
 
+use tokio::time::{Instant, timeout_at};
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::item::Item;
 use crate::matcher::Matcher;
+use crate::race::join;
 use crate::remote::Remote;
 
 /// Lists of resources that have been fetched at least once.
@@ -36,23 +39,22 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Fetches all lists. One that cannot be fetched now stays as it was `before`; the others are served all the same. Returns
-    /// false if there is such a list.
+    /// Fetches all lists until `deadline`. One that cannot be fetched now stays as it was `before`; the others are served all the
+    /// same. Returns false if there is such a list.
     pub(crate) async fn fetch(
         client: &McpClient,
         server: &str,
         before: &Self,
+        deadline: Instant,
     ) -> Result<(Self, bool), ClientError> {
+        let Answers {
+            tools,
+            prompts,
+            resources,
+            templates,
+        } = Answers::fetch(client, server, deadline).await?;
         let info = client.session().peer_info();
         let capabilities = &info.capabilities;
-        let templates = client.url_templates().await.map(|templates| {
-            let templates = templates.iter().map(|one| Arc::new(one.listed().clone()));
-            templates.collect()
-        });
-        let tools = unless_lost(client.tools().await, server, "tools")?;
-        let prompts = unless_lost(client.prompts().await, server, "prompts")?;
-        let resources = unless_lost(client.resources().await, server, "resources")?;
-        let templates = unless_lost(templates, server, "resource templates")?;
         let is_complete =
             tools.is_some() && prompts.is_some() && resources.is_some() && templates.is_some();
         let fetched = Fetched {
@@ -129,6 +131,46 @@ impl Lists {
     }
 }
 
+/// Lists that a server has sent; `None` for one that could not be fetched.
+struct Answers {
+    tools: Option<Vec<Arc<Tool>>>,
+    prompts: Option<Vec<Arc<Prompt>>>,
+    resources: Option<Vec<Arc<Resource>>>,
+    templates: Option<Vec<Arc<ResourceTemplate>>>,
+}
+
+impl Answers {
+    /// Fetches all lists concurrently: one without an answer must not take the time of the others.
+    async fn fetch(
+        client: &McpClient,
+        server: &str,
+        deadline: Instant,
+    ) -> Result<Self, ClientError> {
+        let templates = async {
+            let templates = client.url_templates().await?;
+            let templates = templates.iter().map(|one| Arc::new(one.listed().clone()));
+            Ok(templates.collect())
+        };
+        let features = join(
+            until(deadline, client.tools()),
+            until(deadline, client.prompts()),
+        );
+        let resources = join(
+            until(deadline, client.resources()),
+            until(deadline, templates),
+        );
+        // The future is boxed because it is large.
+        let lists = Box::pin(join(features, resources)).await;
+        let ((tools, prompts), (resources, templates)) = lists;
+        Ok(Self {
+            tools: unless_lost(tools, server, "tools")?,
+            prompts: unless_lost(prompts, server, "prompts")?,
+            resources: unless_lost(resources, server, "resources")?,
+            templates: unless_lost(templates, server, "resource templates")?,
+        })
+    }
+}
+
 /// Kind of features that one list has, or two lists that change together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
@@ -162,6 +204,16 @@ impl ListKind {
     }
 }
 
+/// Waits for a list until `deadline`.
+async fn until<T>(
+    deadline: Instant,
+    list: impl Future<Output = Result<T, ClientError>>,
+) -> Result<T, ClientError> {
+    let start = Instant::now();
+    let list = timeout_at(deadline, list).await;
+    list.unwrap_or_else(|_| Err(ClientError::Timeout(start.elapsed())))
+}
+
 /// Returns a list, empty if the server does not have it; `None` if it cannot be fetched now. The loss of the connection is an
 /// error.
 fn unless_lost<T>(
@@ -171,7 +223,7 @@ fn unless_lost<T>(
 ) -> Result<Option<Vec<T>>, ClientError> {
     match list {
         Ok(list) => Ok(Some(list)),
-        Err(error @ (ClientError::Closed(_) | ClientError::Timeout(_))) => Err(error),
+        Err(error @ ClientError::Closed(_)) => Err(error),
         Err(error) if error.is_unsupported() => Ok(Some(Vec::new())),
         Err(error) => {
             tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");

@@ -71,7 +71,7 @@ struct Block<'a> {
     content: Option<&'a RawValue>,
 }
 
-/// Returns the JSON texts of the URIs in a result, in order; `None` if it does not have the form of its kind.
+/// Returns the JSON texts of the URIs in a result, in the order of the text; `None` if it does not have the form of its kind.
 fn uris(kind: ResultKind, text: &str) -> Option<Vec<&str>> {
     let result: Members<'_> = serde_json::from_str(text).ok()?;
     let mut found = Vec::new();
@@ -86,6 +86,8 @@ fn uris(kind: ResultKind, text: &str) -> Option<Vec<&str>> {
         }
         ResultKind::Completion => {}
     }
+    // A block may have its own URI after the one of its resource.
+    found.sort_unstable_by_key(|uri| uri.as_ptr());
     Some(found)
 }
 
@@ -125,6 +127,11 @@ mod tests {
                 ResultKind::Tool,
                 r#"{"content":[{"type":"resource_link","name":"a","uri":"data:\u0061"},{"type":"text","text":"\"uri\": \"data:b\""},{"type":"resource","resource":{"uri":"data:c","text":"uri"}}],"structuredContent":{"uri":"data:d"}}"#,
                 r#"{"content":[{"type":"resource_link","name":"a","uri":"x+data:a"},{"type":"text","text":"\"uri\": \"data:b\""},{"type":"resource","resource":{"uri":"x+data:c","text":"uri"}}],"structuredContent":{"uri":"data:d"}}"#,
+            ),
+            (
+                ResultKind::Tool,
+                r#"{"content":[{"type":"resource","resource":{"uri":"data:c"},"uri":"data:a"}]}"#,
+                r#"{"content":[{"type":"resource","resource":{"uri":"x+data:c"},"uri":"x+data:a"}]}"#,
             ),
             (
                 ResultKind::Prompt,

@@ -44,10 +44,15 @@ impl Context {
         note = "the protocol deprecates logging (SEP-2577; it may be removed from 2027-07-28 on); log to standard error, for example with `tracing`"
     )]
     pub async fn log(&self, level: LoggingLevel, data: impl Into<Value>) {
-        if self.state.peer.wants_logs(level) {
-            let params = LoggingMessageNotificationParams::new(level, data);
+        self.send_log(&LoggingMessageNotificationParams::new(level, data))
+            .await;
+    }
+
+    /// Sends a log message to the client, if its level is enabled.
+    pub(crate) async fn send_log(&self, params: &LoggingMessageNotificationParams) {
+        if self.state.peer.wants_logs(params.level) {
             self.state
-                .notify::<LoggingMessageNotification>(&params)
+                .notify::<LoggingMessageNotification>(params)
                 .await;
         }
     }

@@ -10,6 +10,7 @@ mod http_server;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use treenail_schema::LoggingMessageNotificationParams;
 
 #[cfg(feature = "client")]
 pub use self::client::*;
@@ -102,6 +103,12 @@ pub mod task {
 /// Deadlines that cannot overflow.
 pub mod deadline {
     pub use crate::deadline::{NEVER, after, from};
+}
+
+/// Sends a log message to the client of a call, if its level is enabled.
+#[inline]
+pub async fn send_log(context: &Context, params: &LoggingMessageNotificationParams) {
+    context.send_log(params).await;
 }
 
 /// Returns the round of questions of a call, if it may have several.

@@ -54,12 +54,16 @@ struct Envelope<'a> {
     error: Option<RpcError>,
 }
 
-/// Parses a line: a message, or a batch of messages (revision 2025-03-26), whose answers are sent one by one.
+/// Parses a line: a message, or a batch of messages (revision 2025-03-26), whose answers are sent one by one. A blank line has no
+/// message.
 pub(super) fn parse_line(line: &[u8]) -> Vec<Result<ClientMessage, InvalidMessage>> {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text.trim(),
         Err(error) => return vec![Err(parse_error(&error))],
     };
+    if text.is_empty() {
+        return Vec::new();
+    }
     if !text.starts_with('[') {
         return vec![parse_message(text)];
     }
@@ -197,6 +201,13 @@ mod tests {
             assert_eq!(parsed.unwrap_err().error.code, code, "{line}");
         }
         assert_eq!(parse_line(&[0xff]).len(), 1);
+    }
+
+    #[test]
+    fn a_blank_line_has_no_message() {
+        for line in ["", " \r\n"] {
+            assert!(parse_line(line.as_bytes()).is_empty(), "{line:?}");
+        }
     }
 
     #[test]

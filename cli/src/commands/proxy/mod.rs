@@ -20,7 +20,7 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::hosts::ServerEntry;
-use crate::server::terminated;
+use crate::server::{describe_url, terminated};
 use crate::terminal::Terminal;
 
 /// Serve several servers as one, over stdio or HTTP
@@ -141,7 +141,7 @@ impl Proxy {
                 url: url.clone(),
                 headers: Vec::new(),
             };
-            servers.push((url.clone(), String::new(), entry));
+            servers.push((describe_url(url), String::new(), entry));
         }
         if servers.is_empty() {
             let message =

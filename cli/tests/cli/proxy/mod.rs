@@ -4,6 +4,7 @@ mod http;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -178,6 +179,43 @@ fn headers_of_a_configuration_file_are_sent_and_not_shown() {
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("near") && log.contains("far"), "{log}");
     assert!(!(outcome.stderr + &log).contains("s3cret"), "{log}");
+}
+
+#[test]
+fn the_query_of_a_url_is_not_shown() {
+    // Nothing listens at this port after the listener is dropped.
+    let dead = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = dead.local_addr().unwrap();
+    drop(dead);
+    let url = format!("http://{address}/mcp?key=s3cret");
+    let options = ["--url", &url, "--wait", "5s"];
+    for args in [
+        &["list", "--verbose"][..],
+        &["call", "add", "a=1", "b=2", "--verbose"],
+    ] {
+        let outcome = through_proxy(args, &options);
+        let shown = outcome.stdout + &outcome.stderr;
+        assert!(shown.contains(&format!("http://{address}/mcp`")), "{shown}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn stray_output_of_a_server_with_a_directory_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mcp.json");
+    let script = format!("echo oops from $(basename $PWD); exec '{}'", server());
+    let config = json!({"mcpServers": {
+        "stray": {"command": "sh", "args": ["-c", script], "cwd": folder.path()},
+    }});
+    fs::write(&file, config.to_string()).unwrap();
+    let args = ["call", "stray.add", "a=1", "b=2", "--verbose"];
+    let outcome = through_proxy(&args, &["--config", file.to_str().unwrap()]);
+    assert_eq!((outcome.code, outcome.stdout.trim()), (0, "3"));
+    let folder = folder.path().file_name().unwrap().to_str().unwrap();
+    let note = format!("output that is not a message: `oops from {folder}`");
+    assert!(outcome.stderr.contains(&note), "{}", outcome.stderr);
 }
 
 #[test]

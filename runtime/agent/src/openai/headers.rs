@@ -7,11 +7,8 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 use treenail_schema::internal::quoted;
 
-use super::key::ApiKey;
+use super::key::{ApiKey, MIN_SECRET_LEN};
 use crate::ModelError;
-
-/// Minimum length of a header value to be redacted: a shorter one occurs in any text by chance.
-const MIN_SECRET_LEN: usize = 4;
 
 /// Redacts the values of sensitive headers in a text, and the credentials after the scheme of those that have one.
 pub(super) fn redact_secrets(mut text: String, headers: &HeaderMap) -> String {

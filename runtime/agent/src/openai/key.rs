@@ -6,7 +6,11 @@ use http::HeaderValue;
 
 use crate::ModelError;
 
-/// API key of an endpoint. It is never disclosed; its `Debug` is `ApiKey(…)`.
+/// Minimum length of a secret to be redacted: a shorter one occurs in any text by chance.
+pub(super) const MIN_SECRET_LEN: usize = 4;
+
+/// API key of an endpoint. It is never disclosed; its `Debug` is `ApiKey(…)`. Texts of the endpoint in errors do not contain it,
+/// unless it has less than four characters, as the placeholder for an endpoint without keys.
 ///
 /// ```
 /// use treenail::agent::ApiKey;
@@ -47,9 +51,9 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// Redacts the key in a text.
+    /// Redacts the key in a text, unless it is shorter than [`MIN_SECRET_LEN`].
     pub(super) fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() {
+        if self.0.len() < MIN_SECRET_LEN {
             return text.to_owned();
         }
         text.replace(&*self.0, "[key]")
@@ -83,5 +87,22 @@ pub(super) fn env_var(variable: &str) -> Result<Option<String>, ModelError> {
         Err(env::VarError::NotUnicode(_)) => Err(ModelError::misconfigured(format!(
             "the environment variable `{variable}` is not Unicode"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_redacted_unless_it_occurs_in_any_text() {
+        let text = "HTTP 401: the key sk-1 is wrong";
+        for (key, expected) in [
+            ("sk-1", "HTTP 401: the key [key] is wrong"),
+            ("1", text),
+            ("", text),
+        ] {
+            assert_eq!(ApiKey::new(key).redact(text), expected, "{key}");
+        }
     }
 }

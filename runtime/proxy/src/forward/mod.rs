@@ -3,9 +3,8 @@
 mod rounds;
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use treenail_runtime::internal::{NO_RANDOM_BYTES, random_id};
 use treenail_runtime::{AskError, Context, RpcError};
@@ -55,27 +54,21 @@ impl Forwarder<'_> {
         let mut exchange = self.start(context, call, "");
         let mut answers: Vec<Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::new();
         loop {
-            let step = {
-                let mut step = pin!(exchange.step(context));
-                poll_fn(|task| {
-                    let open = answers.len();
-                    answers.retain_mut(|answer| answer.as_mut().poll(task).is_pending());
-                    match step.as_mut().poll(task) {
-                        Poll::Ready(step) => Poll::Ready(Some(step)),
-                        // The timeout continues once the last question is answered.
-                        Poll::Pending if open > 0 && answers.is_empty() => Poll::Ready(None),
-                        Poll::Pending => Poll::Pending,
-                    }
-                })
-                .await
-            };
-            match step {
-                Some(Step::Done(result)) => return result.map_err(|error| self.failure(&error)),
-                Some(Step::Question(question)) => {
+            let step = poll_fn(|task| {
+                let open = answers.len();
+                answers.retain_mut(|answer| answer.as_mut().poll(task).is_pending());
+                if open > 0 && answers.is_empty() {
+                    // The last question is answered.
+                    exchange.resume();
+                }
+                exchange.poll_step(task, context)
+            });
+            match step.await {
+                Step::Done(result) => return result.map_err(|error| self.failure(&error)),
+                Step::Question(question) => {
                     exchange.pause();
                     answers.push(Box::pin(answer_directly(context.clone(), question)));
                 }
-                None => exchange.resume(),
             }
         }
     }
@@ -102,7 +95,13 @@ impl Forwarder<'_> {
                 Step::Question(question) => {
                     number += 1;
                     let call = WaitingCall::new(exchange, question, number, context);
-                    exchange = self.ask(context, &id, call).await?;
+                    exchange = match self.waiting.check_room(&call, self.limits) {
+                        Ok(()) => self.ask(context, &id, call).await?,
+                        Err(reason) => {
+                            call.question.respond(Err(RpcError::internal(reason)));
+                            call.exchange
+                        }
+                    };
                 }
             }
         }
@@ -115,10 +114,6 @@ impl Forwarder<'_> {
         id: &str,
         call: WaitingCall,
     ) -> Result<Exchange, Failure> {
-        if let Err(reason) = self.waiting.check_room(&call, self.limits) {
-            call.question.respond(Err(RpcError::internal(reason)));
-            return Ok(call.exchange);
-        }
         let (request, key) = (
             InputRequest::clone(&call.question.request),
             call.number.to_string(),

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use treenail_runtime::WeakServer;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
+use treenail_runtime::internal::deadline::from as after;
 use treenail_runtime::internal::{Backoff, jitter, lists_expiry};
 
 pub(crate) use self::sources::Sources;
@@ -70,9 +71,8 @@ impl Supervisor {
         let backoff = self.backoff();
         let mut failures = 0;
         loop {
-            let connected = tokio::time::timeout(limits.connect_timeout, self.connect()).await;
-            let cause: Arc<str> = match connected {
-                Ok(Ok(link)) => {
+            let cause = match self.connect().await {
+                Ok(link) => {
                     let since = Instant::now();
                     let cause = self.serve(&link).await;
                     // A server that ends at once is not started again at once.
@@ -81,8 +81,7 @@ impl Supervisor {
                     }
                     cause
                 }
-                Ok(Err(error)) => error.to_string().into(),
-                Err(_) => format!("it did not answer within {:?}", limits.connect_timeout).into(),
+                Err(cause) => cause,
             };
             failures += 1;
             let name = &self.upstream.name;
@@ -93,8 +92,28 @@ impl Supervisor {
         }
     }
 
-    /// Connects, and serves the features of the server.
-    async fn connect(&mut self) -> Result<Arc<Link>, ClientError> {
+    /// Connects, and serves the features of the server. Returns the cause of a failure.
+    async fn connect(&mut self) -> Result<Arc<Link>, Arc<str>> {
+        let deadline = self.deadline();
+        let Ok(link) = timeout_at(deadline, self.shake_hands()).await else {
+            let limit = self.upstream.limits.connect_timeout;
+            return Err(format!("it did not answer within {limit:?}").into());
+        };
+        let link = link.map_err(|error| error.to_string())?;
+        let refreshed = self.refresh(&link.client, deadline).await;
+        refreshed.map_err(|error| error.to_string())?;
+        self.upstream.set_up(Arc::clone(&link));
+        self.send_status();
+        Ok(link)
+    }
+
+    /// Returns the time until which a connection is established, or its lists are fetched.
+    fn deadline(&self) -> Instant {
+        after(Instant::now(), self.upstream.limits.connect_timeout)
+    }
+
+    /// Connects a client.
+    async fn shake_hands(&self) -> Result<Arc<Link>, ClientError> {
         let slot: Arc<Mutex<Option<Arc<Tap>>>> = Arc::default();
         let (name, limits) = (
             Arc::clone(&self.upstream.name),
@@ -114,11 +133,7 @@ impl Supervisor {
         let client = builder.build().await?;
         let tap = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         let tap = tap.ok_or_else(|| ClientError::closed("its session was not opened"))?;
-        let link = Arc::new(Link::new(client, tap));
-        self.refresh(&link.client).await?;
-        self.upstream.set_up(Arc::clone(&link));
-        self.send_status();
-        Ok(link)
+        Ok(Arc::new(Link::new(client, tap)))
     }
 
     fn send_status(&self) {
@@ -162,7 +177,7 @@ impl Supervisor {
             if !news.lists {
                 continue;
             }
-            let refreshed = self.refresh(&link.client).await;
+            let refreshed = self.refresh(&link.client, self.deadline()).await;
             match refreshed {
                 Ok(()) => self.send_status(),
                 Err(error) => {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tokio::time::Instant;
 use treenail_runtime::Server;
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_runtime::dynamic::Feature;
@@ -12,10 +13,15 @@ use crate::lists::{ListKind, Lists};
 use crate::upstream::KnownResources;
 
 impl Supervisor {
-    /// Fetches the lists of the server, and serves them by one edit if they have changed.
-    pub(super) async fn refresh(&mut self, client: &McpClient) -> Result<(), ClientError> {
+    /// Fetches the lists of the server until `deadline`, and serves them by one edit if they have changed.
+    pub(super) async fn refresh(
+        &mut self,
+        client: &McpClient,
+        deadline: Instant,
+    ) -> Result<(), ClientError> {
         let name = &self.upstream.name;
-        let (mut lists, is_complete) = Lists::fetch(client, name, &self.fetched).await?;
+        let fetched = Lists::fetch(client, name, &self.fetched, deadline).await?;
+        let (mut lists, is_complete) = fetched;
         self.fetched = lists.clone();
         self.note_fetch(is_complete);
         let mut known = KnownResources {

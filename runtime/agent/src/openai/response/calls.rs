@@ -1,7 +1,10 @@
 //! Assembly of streamed tool calls.
 
+use std::borrow::Cow;
+
 use treenail_schema::ToolUseContent;
 
+use super::arguments::Arguments;
 use super::chunk::{CallDelta, arguments_of};
 use crate::openai::request::ToolNames;
 use crate::tool_use_from_raw;
@@ -15,7 +18,46 @@ struct Call {
     index: Option<u64>,
     id: String,
     name: String,
-    arguments: String,
+    arguments: Arguments,
+}
+
+/// Chunk of a call. Texts that it does not have are empty.
+#[derive(Default)]
+struct Piece<'a> {
+    index: Option<u64>,
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
+    arguments: Cow<'a, str>,
+}
+
+impl<'a> Piece<'a> {
+    fn of(delta: CallDelta<'a>) -> Self {
+        let mut piece = Self {
+            index: delta.index,
+            id: delta.id.unwrap_or_default(),
+            ..Self::default()
+        };
+        if let Some(function) = delta.function {
+            piece.name = function.name.unwrap_or_default();
+            piece.arguments = function.arguments.map(arguments_of).unwrap_or_default();
+        }
+        piece
+    }
+
+    /// Returns true if the chunk belongs to this call, which is the last one with its index.
+    ///
+    /// Some endpoints send the same index for all calls, or none: then a different id starts a new call. Without an id, a name
+    /// starts one if there is no index, and other arguments or another name after complete arguments always do.
+    fn continues(&self, call: &Call) -> bool {
+        if !self.id.is_empty() {
+            return call.id.is_empty() || call.id == self.id;
+        }
+        let is_named = !self.name.is_empty() && !call.name.is_empty();
+        let is_other =
+            self.arguments.trim_start().starts_with('{') || is_named && self.name != call.name;
+        let starts_new = is_other && call.arguments.is_complete();
+        !(starts_new || is_named && self.index.is_none())
+    }
 }
 
 impl CallAssembler {
@@ -25,63 +67,31 @@ impl CallAssembler {
 
     /// Adds a chunk and returns the number of bytes stored.
     pub(super) fn push(&mut self, delta: CallDelta<'_>, max: usize) -> Result<usize, String> {
-        let id = delta.id.unwrap_or_default();
-        let function = delta.function;
-        let (name, arguments) = match &function {
-            Some(function) => (function.name.as_deref(), function.arguments),
-            None => (None, None),
+        let mut piece = Piece::of(delta);
+        let last = match piece.index {
+            Some(_) => self.0.iter().rposition(|call| call.index == piece.index),
+            None => self.0.len().checked_sub(1),
         };
-        let name = name.unwrap_or_default();
-        let at = self.find(delta.index, &id, name);
-        let call = match at {
-            Some(at) => &mut self.0[at],
-            None if self.0.len() >= max => {
+        let at = match last {
+            Some(last) if piece.continues(&self.0[last]) => last,
+            _ if self.0.len() >= max => {
                 return Err(format!("the message has more than {max} tool calls"));
             }
-            None => {
+            last => {
+                // A call without id and name is of the same function as the call before it.
+                if let Some(last) = last.filter(|_| piece.id.is_empty() && piece.name.is_empty()) {
+                    piece.name = Cow::Owned(self.0[last].name.clone());
+                }
                 self.0.push(Call {
-                    index: delta.index,
+                    index: piece.index,
                     id: String::new(),
                     name: String::new(),
-                    arguments: String::new(),
+                    arguments: Arguments::default(),
                 });
-                // The entry was pushed just now.
-                let at = self.0.len() - 1;
-                &mut self.0[at]
+                self.0.len() - 1
             }
         };
-        let mut size = 0;
-        if call.id.is_empty() {
-            size += id.len();
-            call.id.push_str(&id);
-        }
-        // Some endpoints repeat the name in each chunk.
-        if call.name.is_empty() {
-            size += name.len();
-            call.name.push_str(name);
-        }
-        if let Some(arguments) = arguments {
-            let arguments = arguments_of(arguments);
-            size += arguments.len();
-            call.arguments.push_str(&arguments);
-        }
-        Ok(size)
-    }
-
-    /// Finds the call to which a chunk belongs; `None` if it starts a new one.
-    ///
-    /// Calls are identified by index. Some endpoints send the same index for all calls, or none: then a different id,
-    /// or a name after arguments, starts a new call.
-    fn find(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        let at = match index {
-            Some(_) => self.0.iter().rposition(|call| call.index == index)?,
-            None => self.0.len().checked_sub(1)?,
-        };
-        let call = &self.0[at];
-        let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
-        let other_call =
-            index.is_none() && id.is_empty() && !name.is_empty() && !call.name.is_empty();
-        (!other_id && !other_call).then_some(at)
+        Ok(self.0[at].push(&piece))
     }
 
     /// Converts the calls to the protocol's format. Missing ids are generated from the turn.
@@ -93,9 +103,27 @@ impl CallAssembler {
             } else {
                 call.id
             };
-            tool_use_from_raw(id, names.original(&call.name), &call.arguments)
+            tool_use_from_raw(id, names.original(&call.name), call.arguments.as_str())
         });
         calls.collect()
+    }
+}
+
+impl Call {
+    /// Adds a chunk and returns the number of bytes stored.
+    fn push(&mut self, piece: &Piece<'_>) -> usize {
+        let mut size = piece.arguments.len();
+        self.arguments.push(&piece.arguments);
+        if self.id.is_empty() {
+            size += piece.id.len();
+            self.id.push_str(&piece.id);
+        }
+        // Some endpoints repeat the name in each chunk.
+        if self.name.is_empty() {
+            size += piece.name.len();
+            self.name.push_str(&piece.name);
+        }
+        size
     }
 }
 
@@ -154,6 +182,32 @@ mod tests {
             &[
                 ("call_4_0", "f", r#"{"x":1}"#),
                 ("call_4_1", "g", r#"{"y":2}"#),
+            ],
+        );
+        // The same index for all calls, and no id.
+        check(
+            &[
+                r#"{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}"#,
+                r#"{"index":0,"function":{"name":"g","arguments":"{\"y\":2}"}}"#,
+            ],
+            &[
+                ("call_4_0", "f", r#"{"x":1}"#),
+                ("call_4_1", "g", r#"{"y":2}"#),
+            ],
+        );
+        check(
+            &[
+                r#"{"index":0,"function":{"name":"f","arguments":""}}"#,
+                r#"{"index":0,"function":{"arguments":"{\"x\":"}}"#,
+                r#"{"index":0,"function":{"name":"f","arguments":"{}}"}}"#,
+                r#"{"index":0,"function":{"name":"g","arguments":""}}"#,
+                r#"{"index":0,"function":{"arguments":"{}"}}"#,
+                r#"{"index":0,"function":{"arguments":"{\"z\":3}"}}"#,
+            ],
+            &[
+                ("call_4_0", "f", r#"{"x":{}}"#),
+                ("call_4_1", "g", "{}"),
+                ("call_4_2", "g", r#"{"z":3}"#),
             ],
         );
         // Name and id in each chunk.

@@ -1,5 +1,6 @@
 //! Assembly of a response from its chunks, and its conversion to the protocol's format.
 
+mod arguments;
 mod calls;
 mod chunk;
 
