@@ -7,6 +7,7 @@ pub(crate) mod argument_error;
 pub(crate) mod bounds;
 pub(crate) mod field_type;
 pub mod kind;
+pub(crate) mod integral;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod schema_hint;

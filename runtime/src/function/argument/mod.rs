@@ -13,6 +13,7 @@ pub use self::list::ArgumentList;
 use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, Problem};
 use crate::function::bounds::Check;
+use crate::function::integral::without_fractions;
 use crate::function::schema::{Direction, drop_null};
 use crate::function::type_schema::schema_for;
 
@@ -178,18 +179,24 @@ impl<T> Argument<T> {
             None if text == "null" && self.default.is_some() => {
                 fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
             }
-            None => Err(self.problem(text)),
+            None => self.retry(text),
         }
     }
 
     #[cold]
-    fn problem(&self, text: &str) -> Problem {
-        (self.explain)(self.name, text)
-            .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))
+    fn retry(&self, text: &str) -> Result<T, Problem> {
+        let rewritten = without_fractions(text);
+        match rewritten.and_then(|text| (self.read)(&text)) {
+            Some(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
+            Some(_) => Err(Problem::new(self.name, Fault::wrong(text))),
+            None => Err((self.explain)(self.name, text)
+                .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))),
+        }
     }
 }
 
 /// Returns the value that a type has when its field is missing, such as `None`.
+    /// Reads a value that may only have integers with a fraction, such as `1.0`, which its schema allows.
 pub(crate) fn value_if_missing<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(MissingValue).ok()
 }
