@@ -146,11 +146,8 @@ impl Arguments {
             }
             Form::Texts => {
                 let texts = self.texts();
-                let texts = texts
-                    .iter()
-                    .map(|(name, text)| (&**name, TextDeserializer(text)));
-                serde_path_to_error::deserialize(MapDeserializer::new(texts))
-                    .map_err(|error| ArgumentError::new(&error))
+                parse_texts(&texts, TextDeserializer::new)
+                    .or_else(|_| parse_texts(&texts, TextDeserializer::json))
             }
         }
     }
@@ -168,6 +165,18 @@ impl Arguments {
         }
         texts
     }
+}
+
+/// Deserializes arguments that are strings.
+fn parse_texts<'a, T: DeserializeOwned>(
+    texts: &'a [(String, String)],
+    deserializer: fn(&'a str) -> TextDeserializer<'a>,
+) -> Result<T, ArgumentError> {
+    let texts = texts
+        .iter()
+        .map(|(name, text)| (&**name, deserializer(text)));
+    serde_path_to_error::deserialize(MapDeserializer::new(texts))
+        .map_err(|error| ArgumentError::new(&error))
 }
 
 /// Error of [`Arguments::parse`]: an argument does not fit the type.
