@@ -11,6 +11,7 @@ pub(crate) mod integral;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod schema_hint;
+pub(crate) mod schema_fit;
 pub(crate) mod text;
 pub(crate) mod type_schema;
 #[cfg(feature = "schema-validation")]
