@@ -13,6 +13,7 @@ pub use self::list::ArgumentList;
 use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, Problem};
 use crate::function::bounds::Check;
+use crate::function::default_value::drop_absent;
 use crate::function::integral::without_fractions;
 use crate::function::schema::{Direction, drop_null};
 use crate::function::type_schema::schema_for;
@@ -132,10 +133,17 @@ impl<T> Argument<T> {
             }
             for check in &self.checks {
                 for (keyword, bound) in check.keywords() {
+                    // That of the type is no longer the closest one.
+                    match *keyword {
+                        "exclusiveMinimum" => property.remove("minimum"),
+                        "exclusiveMaximum" => property.remove("maximum"),
+                        _ => None,
+                    };
                     property.insert((*keyword).to_owned(), bound.clone());
                 }
             }
-            if let Some(default) = default {
+            if let Some(mut default) = default {
+                drop_absent(&mut default, property);
                 property.insert("default".to_owned(), default);
             }
         }
@@ -183,6 +191,7 @@ impl<T> Argument<T> {
         }
     }
 
+    /// Reads a value that may only have integers with a fraction, such as `1.0`, which its schema allows.
     #[cold]
     fn retry(&self, text: &str) -> Result<T, Problem> {
         let rewritten = without_fractions(text);
@@ -196,7 +205,6 @@ impl<T> Argument<T> {
 }
 
 /// Returns the value that a type has when its field is missing, such as `None`.
-    /// Reads a value that may only have integers with a fraction, such as `1.0`, which its schema allows.
 pub(crate) fn value_if_missing<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(MissingValue).ok()
 }
