@@ -24,9 +24,9 @@ fn tools(schema: &Value) -> [Feature; 4] {
     ]
 }
 
-async fn check(schema: Value, arguments: &str, expected: Option<&str>) {
+async fn check(schema: &Value, arguments: &str, expected: Option<&str>) {
     for revision in covering("SRV-TOOL-17") {
-        for feature in tools(&schema) {
+        for feature in tools(schema) {
             let server = treenail::server!().add(feature).build().unwrap();
             let mut peer = Peer::connect(&server, revision).await;
             let listed = peer.request("tools/list", json!({})).await;
@@ -49,28 +49,26 @@ async fn check(schema: Value, arguments: &str, expected: Option<&str>) {
 
 #[tokio::test]
 async fn forged_arguments_do_not_pass_the_validation() {
-    let mode = || {
-        json!({
-            "type": "object",
-            "properties": {"mode": {"enum": ["read"]}, "n": {"type": "integer"}},
-            "required": ["mode"],
-            "additionalProperties": false,
-        })
-    };
-    check(mode(), FORGED, None).await;
-    check(mode(), &FORGED.replace("{\"$", "{ \"\\u0024"), None).await;
+    let mode = json!({
+        "type": "object",
+        "properties": {"mode": {"enum": ["read"]}, "n": {"type": "integer"}},
+        "required": ["mode"],
+        "additionalProperties": false,
+    });
+    check(&mode, FORGED, None).await;
+    check(&mode, &FORGED.replace("{\"$", "{ \"\\u0024"), None).await;
     let nested = r#"{"mode":"read","n":{"$serde_json::private::RawValue":"5"}}"#;
-    check(mode(), nested, None).await;
+    check(&mode, nested, None).await;
     let honest = r#"{"mode":"read"}"#;
-    check(mode(), honest, Some(honest)).await;
+    check(&mode, honest, Some(honest)).await;
 }
 
 #[tokio::test]
 async fn a_raw_value_is_valid_json() {
-    let open = || json!({"type": "object"});
+    let open = json!({"type": "object"});
     let not_json = r#"{"$serde_json::private::RawValue":"not json"}"#;
-    check(open(), not_json, None).await;
-    check(open(), &format!(r#"{{"a":[{not_json}]}}"#), None).await;
+    check(&open, not_json, None).await;
+    check(&open, &format!(r#"{{"a":[{not_json}]}}"#), None).await;
     let honest = r#"{"$ref":{"$schema": 1}}"#;
-    check(open(), honest, Some(honest)).await;
+    check(&open, honest, Some(honest)).await;
 }
