@@ -129,7 +129,8 @@ async fn an_error_never_contradicts_itself() {
         (
             "by_flag",
             json!({"counts": {"x": 1}}),
-            "/counts: invalid type: string \"x\", expected a boolean",
+            // `serde_json` does not state the key.
+            "/counts: invalid type: string \"\", expected a boolean",
         ),
         (
             "by_letter",

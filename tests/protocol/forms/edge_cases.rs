@@ -79,25 +79,28 @@ fn a_form_accepts_its_own_default_at_a_bound() {
 const MOST: u8 = 5;
 
 #[mcp_form]
+#[derive(PartialEq)]
 struct TooMany {
     #[field(range = 1..=MOST, default = 9)]
     guests: u8,
 }
 
 #[mcp_form]
+#[derive(PartialEq)]
 struct TooLong {
     #[field(length = ..=3, default = "abcdef")]
     note: String,
 }
 
 #[mcp_form]
+#[derive(PartialEq)]
 struct MayBeEmpty {
     #[field(length = 2..=3, default = "")]
     note: String,
 }
 
 #[mcp_form]
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct AtTheBound {
     #[field(range = 0.0..f64::from(MOST), default = f64::from(MOST))]
     share: f64,
