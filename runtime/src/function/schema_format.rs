@@ -39,7 +39,7 @@ const LIMITS: [(&str, i64, i64); 2] = [
     ("uint32", 0, u32::MAX as i64),
 ];
 
-/// Removes a format that is not standard, or replaces it by an example or the range that it stands for.
+/// Removes a format that is not standard, or replaces it by an example or by its range.
 pub(crate) fn drop_unknown_format(schema: &mut Map<String, Value>) {
     let format = schema.get("format").and_then(Value::as_str);
     let Some(format) = format.filter(|format| !FORMATS.contains(format)) else {

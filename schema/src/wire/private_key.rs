@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use memchr::memchr2;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Start of the reserved keys.
@@ -19,7 +20,9 @@ pub fn is_private_key(key: &str) -> bool {
 /// a `Value` has none.
 pub fn has_private_key(text: &str) -> bool {
     // Few texts have a string that starts with a dollar sign, which may be escaped.
-    (text.contains("\"$") || text.contains(r#""\u0024"#)) && search(text)
+    memchr2(b'$', b'\\', text.as_bytes()).is_some()
+        && (text.contains("\"$") || text.contains(r#""\u0024"#))
+        && search(text)
 }
 
 #[cold]
