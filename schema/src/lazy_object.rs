@@ -34,13 +34,13 @@ impl LazyObject {
     /// Creates an object from its text, or returns `None` if the text might not be parsed without an error.
     ///
     /// The text has been scanned. Numbers and escapes can be out of range nevertheless, so a text with a digit or a backslash is
-    /// not accepted.
+    /// not accepted. Neither is one with a dollar sign: keys that `serde_json` reserves for itself start with it.
     #[cfg(feature = "client")]
     pub(crate) fn from_scanned(text: &str) -> Option<Self> {
         // Without an early end, many bytes are compared at once.
         let mut has_special = false;
         for byte in text.bytes() {
-            has_special |= matches!(byte, b'\\' | b'0'..=b'9');
+            has_special |= matches!(byte, b'\\' | b'$' | b'0'..=b'9');
         }
         (!has_special).then(|| Self {
             text: text.into(),

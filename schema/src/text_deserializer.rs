@@ -1,12 +1,40 @@
 //! Values that are transmitted as strings.
 
 use serde::de::value::{Error, StrDeserializer};
-use serde::de::{Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::de::StrRead;
 
 /// Deserializer of a value from a string.
 #[derive(Debug)]
-pub struct TextDeserializer<'a>(pub &'a str);
+pub struct TextDeserializer<'a> {
+    text: &'a str,
+    /// Set if the string is JSON also for an enum, and for a type that does not declare which kind of value it needs.
+    is_json: bool,
+}
+
+impl<'a> TextDeserializer<'a> {
+    /// Creates a deserializer for which an enum, and a value of any type, is the string itself.
+    #[inline]
+    pub fn new(text: &'a str) -> Self {
+        let is_json = false;
+        Self { text, is_json }
+    }
+
+    /// Creates a deserializer for which they are the JSON object or array in the string, if it starts like one: enums with data
+    /// are objects, and those with an internal tag are deserialized as values of any type.
+    #[inline]
+    pub fn json(text: &'a str) -> Self {
+        let is_json = text.starts_with(['{', '[']);
+        Self { text, is_json }
+    }
+
+    /// Reads a value from the string itself or, if that fails, from the JSON in it.
+    #[inline]
+    pub fn read<T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
+        T::deserialize(Self::new(text)).or_else(|_| T::deserialize(Self::json(text)))
+    }
+}
 
 impl<'de> IntoDeserializer<'de> for TextDeserializer<'de> {
     type Deserializer = Self;
@@ -19,9 +47,9 @@ impl<'de> IntoDeserializer<'de> for TextDeserializer<'de> {
 macro_rules! parsed {
     ($($method:ident: $type:ident => $visit:ident,)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self.0.parse::<$type>() {
+            match self.text.parse::<$type>() {
                 Ok(value) => visitor.$visit(value),
-                Err(_) => visitor.visit_str(self.0),
+                Err(_) => visitor.visit_str(self.text),
             }
         }
     )*};
@@ -31,9 +59,9 @@ macro_rules! parsed {
 macro_rules! finite {
     ($($method:ident: $type:ident => $visit:ident,)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self.0.parse::<$type>() {
+            match self.text.parse::<$type>() {
                 Ok(value) if value.is_finite() => visitor.$visit(value),
-                _ => visitor.visit_str(self.0),
+                _ => visitor.visit_str(self.text),
             }
         }
     )*};
@@ -46,19 +74,30 @@ macro_rules! from_json {
             $($argument: $type,)*
             visitor: V,
         ) -> Result<V::Value, Error> {
-            let mut json = serde_json::Deserializer::from_str(self.0);
-            let value = json.$method($($argument,)* visitor).map_err(Error::custom)?;
-            json.end().map_err(Error::custom)?;
-            Ok(value)
+            read_json(self.text, |json| json.$method($($argument,)* visitor))
         }
     )*};
+}
+
+/// Reads the whole text as JSON.
+fn read_json<'de, T>(
+    text: &'de str,
+    read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
+) -> Result<T, Error> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = read(&mut json).map_err(Error::custom)?;
+    json.end().map_err(Error::custom)?;
+    Ok(value)
 }
 
 impl<'de> Deserializer<'de> for TextDeserializer<'de> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_borrowed_str(self.0)
+        if self.is_json {
+            return read_json(self.text, |json| json.deserialize_any(visitor));
+        }
+        visitor.visit_borrowed_str(self.text)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -75,11 +114,16 @@ impl<'de> Deserializer<'de> for TextDeserializer<'de> {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _: &'static str,
-        _: &'static [&'static str],
+        name: &'static str,
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let text: StrDeserializer<'_, Error> = self.0.into_deserializer();
+        if self.is_json {
+            return read_json(self.text, |json| {
+                json.deserialize_enum(name, variants, visitor)
+            });
+        }
+        let text: StrDeserializer<'_, Error> = self.text.into_deserializer();
         visitor.visit_enum(text)
     }
 
@@ -136,7 +180,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: DeserializeOwned + Debug + PartialEq>(text: &str, expected: Result<T, &str>) {
-        let found = T::deserialize(TextDeserializer(text)).map_err(|error| error.to_string());
+        let found = TextDeserializer::read(text).map_err(|error| error.to_string());
         assert_eq!(found, expected.map_err(str::to_owned), "{text}");
     }
 
@@ -174,5 +218,31 @@ mod tests {
             "[1] 2",
             Err::<Vec<u8>, _>("trailing characters at line 1 column 5"),
         );
+    }
+
+    #[test]
+    fn types_that_need_an_object_are_read_from_json() {
+        #[derive(Debug, Deserialize, PartialEq)]
+        #[serde(tag = "k")]
+        enum Tagged {
+            A { x: u8 },
+        }
+        #[derive(Debug, Deserialize, PartialEq)]
+        enum Other {
+            B(u8),
+        }
+        check(r#"{"k":"A","x":1}"#, Ok(Tagged::A { x: 1 }));
+        check(r#"{"k":"A","x":1}"#, Ok(Some(Tagged::A { x: 1 })));
+        check(r#"{"B":2}"#, Ok(Other::B(2)));
+        check(
+            r#"{"k":"A","x":"s"}"#,
+            Err::<Tagged, _>("invalid type: string \"s\", expected u8"),
+        );
+        check(
+            "A",
+            Err::<Tagged, _>("invalid type: string \"A\", expected internally tagged enum Tagged"),
+        );
+        let text = r#"{"k":1}"#;
+        check(text, Ok(serde_json::Value::from(text)));
     }
 }

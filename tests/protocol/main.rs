@@ -19,6 +19,7 @@
     reason = "functions of tools inside of tables"
 )]
 
+mod argument_types;
 mod arguments;
 // Cargo does not run tests inside examples, so the tests of these examples run here.
 #[path = "../../examples/board.rs"]

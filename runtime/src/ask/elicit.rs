@@ -13,7 +13,7 @@ use treenail_schema::{
 use crate::ask::AskError;
 use crate::ask::question::{Question, decode, unsupported};
 use crate::ask::seal::{NO_RANDOM_BYTES, random_id};
-use crate::form::{Form, FormError, downgrade_form, parse_form_content};
+use crate::form::{Form, FormError, check_defaults, downgrade_form, parse_form_content};
 
 /// Asks for the values of a [`Form`]; see [`Context::elicit`](crate::Context::elicit).
 ///
@@ -54,7 +54,9 @@ impl<T: Send + 'static> Question for Elicit<T> {
         revision: Revision,
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
-        form(self.message.clone(), (self.schema)(), revision, client)
+        let schema = (self.schema)();
+        check_defaults(&schema).map_err(AskError::NotAllowed)?;
+        form(self.message.clone(), schema, revision, client)
     }
 
     fn read(self, answer: &str) -> Result<T, AskError> {
@@ -78,6 +80,7 @@ impl Question for ElicitBySchema {
         revision: Revision,
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
+        check_defaults(&self.schema).map_err(AskError::NotAllowed)?;
         form(self.message.clone(), self.schema.clone(), revision, client)
     }
 

@@ -27,7 +27,8 @@ pub enum AskError {
     Refused(RpcError),
     /// The answer does not fit the question; the problem with it.
     Invalid(String),
-    /// The question cannot be asked: the protocol does not allow it, or a bound of [`Limits`](crate::Limits) is reached.
+    /// The question cannot be asked: the protocol does not allow it, the form does not accept the default of a field, or a bound
+    /// of [`Limits`](crate::Limits) is reached.
     NotAllowed(String),
     /// There was no answer within [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout).
     TimedOut,

@@ -11,6 +11,7 @@ use treenail_schema::internal::{Places, TextDeserializer};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::function::argument_error::{Problem, format_problems};
+use crate::function::integral::without_fractions;
 use crate::wire::{Members, as_string};
 
 /// Arguments of one call, which own their JSON text. Needs the feature `dynamic`.
@@ -134,6 +135,10 @@ impl Arguments {
                 }
                 // Only a failure needs the location, whose tracking takes time.
                 serde_json::from_str(self.text()).or_else(|_| {
+                    let rewritten = without_fractions(self.text());
+                    if let Some(Ok(read)) = rewritten.map(|text| serde_json::from_str(&text)) {
+                        return Ok(read);
+                    }
                     let json = &mut serde_json::Deserializer::from_str(self.text());
                     serde_path_to_error::deserialize(json)
                         .map_err(|error| ArgumentError::new(&error))
@@ -141,11 +146,8 @@ impl Arguments {
             }
             Form::Texts => {
                 let texts = self.texts();
-                let texts = texts
-                    .iter()
-                    .map(|(name, text)| (&**name, TextDeserializer(text)));
-                serde_path_to_error::deserialize(MapDeserializer::new(texts))
-                    .map_err(|error| ArgumentError::new(&error))
+                parse_texts(&texts, TextDeserializer::new)
+                    .or_else(|_| parse_texts(&texts, TextDeserializer::json))
             }
         }
     }
@@ -163,6 +165,18 @@ impl Arguments {
         }
         texts
     }
+}
+
+/// Deserializes arguments that are strings.
+fn parse_texts<'a, T: DeserializeOwned>(
+    texts: &'a [(String, String)],
+    deserializer: fn(&'a str) -> TextDeserializer<'a>,
+) -> Result<T, ArgumentError> {
+    let texts = texts
+        .iter()
+        .map(|(name, text)| (&**name, deserializer(text)));
+    serde_path_to_error::deserialize(MapDeserializer::new(texts))
+        .map_err(|error| ArgumentError::new(&error))
 }
 
 /// Error of [`Arguments::parse`]: an argument does not fit the type.

@@ -14,7 +14,10 @@ use crate::context::Context;
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::{Fault, MAX_REPORTED, Problem};
 use crate::function::violations::{member_pointer, to_problems};
-use crate::wire::Members;
+use crate::wire::{Members, has_private_key};
+
+/// Reason for rejecting arguments with a key by which `serde_json` recognizes its own types.
+const RESERVED_KEY: &str = "a key that starts with `$serde_json::private::` is not allowed";
 
 /// Arguments that need no check: those of a raw handler, and the variables of a URI that matches its template.
 pub(super) struct Unchecked(pub(super) Form);
@@ -79,6 +82,10 @@ impl Matching {
     /// Validates arguments that are not accepted quickly.
     #[cold]
     fn check(&self, text: &str) -> Result<Accepted, Vec<Problem>> {
+        if has_private_key(text) {
+            // The handler would read other arguments than those that were validated.
+            return Err(whole(RESERVED_KEY.to_owned()));
+        }
         let repeated = repeated(text);
         if !repeated.is_empty() {
             return Err(repeated);

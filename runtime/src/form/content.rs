@@ -83,6 +83,17 @@ pub fn parse_form_content(
     FormError::result_or_problems(problems, normalized)
 }
 
+/// Checks that the form accepts its own defaults. The error names the field.
+pub(crate) fn check_defaults(schema: &ElicitSchema) -> Result<(), String> {
+    for (name, definition) in schema.properties.iter() {
+        if let Some(default) = default_of(definition) {
+            normalize(definition, default, false)
+                .map_err(|reason| format!("the default of field `{name}` is invalid: {reason}"))?;
+        }
+    }
+    Ok(())
+}
+
 /// Converts a value to the form that the schema describes, or explains why it is invalid.
 ///
 /// Two habits of clients are accepted: an empty string for an optional field means no value, and a comma-separated

@@ -197,8 +197,14 @@ impl<T> Field<T> {
             None => None,
         };
         let Some(value) = normalized else {
-            return fallback
-                .ok_or_else(|| format!("missing; expected {}", describe_field(&self.definition)));
+            return match fallback {
+                Some(value) if self.holds(&value) => Ok(value),
+                Some(_) => Err("the default of this field is out of range".to_owned()),
+                None => Err(format!(
+                    "missing; expected {}",
+                    describe_field(&self.definition)
+                )),
+            };
         };
         let text = truncated_json(&value);
         let value = (self.read)(value).map_err(|error| error.to_string())?;

@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use treenail_schema::{ElicitSchema, ElicitValue};
 
 pub use self::choice::FormChoice;
+pub(crate) use self::content::check_defaults;
 pub use self::content::{check_content, parse_form_content};
 #[cfg(feature = "client")]
 pub use self::describe::describe_field;

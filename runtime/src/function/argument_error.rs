@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
-use treenail_schema::internal::json_schema::{push_token, schema_at};
+use treenail_schema::internal::json_schema::{Schema, push_token, schema_at};
 
+use crate::function::schema_fit::fits_description;
 use crate::function::schema_hint::{describe_schema, list_arguments};
 use crate::naming::nearest;
 use crate::wire::shortened;
@@ -118,8 +119,8 @@ impl Problem {
     }
 
     fn describe(&self, input_schema: &Map<String, Value>) -> String {
-        let expected = schema_at(input_schema, &self.pointer)
-            .and_then(|schema| describe_schema(schema, input_schema));
+        let schema = schema_at(input_schema, &self.pointer);
+        let expected = schema.and_then(|schema| describe_schema(schema, input_schema));
         match (&self.fault, expected) {
             (Fault::Missing, Some(expected)) => format!("missing; expected {expected}"),
             (Fault::Missing, None) => "missing".to_owned(),
@@ -146,8 +147,14 @@ impl Problem {
                     reason,
                 },
                 Some(expected),
-            ) if reason.starts_with("invalid ") => {
-                format!("expected {expected}, got {value}")
+            ) if has_serde_form(reason) => {
+                let fits = |schema| seems_to_fit(value, schema, input_schema);
+                if schema.is_some_and(fits) {
+                    // It is a wrong key, or violates a condition that the schema does not have.
+                    reason.clone()
+                } else {
+                    format!("expected {expected}, got {value}")
+                }
             }
             // The reason of a date or a URL rarely names the value or the format.
             (
@@ -182,6 +189,28 @@ fn pointer_of(path: &serde_path_to_error::Path) -> String {
 fn reason_of(error: &impl std::fmt::Display) -> String {
     let reason = error.to_string();
     shortened(reason.split(" at line ").next().unwrap_or_default())
+}
+
+/// Returns whether a reason is one of those that serde creates from an unexpected value and the expected type, which the message
+/// states anyway.
+fn has_serde_form(reason: &str) -> bool {
+    ["invalid type: ", "invalid value: ", "invalid length "]
+        .iter()
+        .any(|form| reason.starts_with(form))
+}
+
+/// Returns whether a value, as it appears in a message, satisfies the description of a schema.
+fn seems_to_fit(shown: &str, schema: &Schema, root: &Schema) -> bool {
+    let json = shown.trim_start_matches(|first: char| !matches!(first, '"' | '{' | '['));
+    let json = if json.is_empty() { shown } else { json };
+    // One that is truncated is not JSON. Its type is known nevertheless.
+    let value = serde_json::from_str(json).unwrap_or_else(|_| match json.chars().next() {
+        Some('{') => Value::Object(Map::new()),
+        Some('[') => Value::Array(Vec::new()),
+        Some('"') => Value::String(String::new()),
+        _ => Value::Null,
+    });
+    fits_description(&value, schema, root)
 }
 
 /// Returns whether the description of the expected string completes the reason: that of serde for unknown variants has it.

@@ -5,10 +5,14 @@
 pub(crate) mod argument;
 pub(crate) mod argument_error;
 pub(crate) mod bounds;
+pub(crate) mod default_value;
 pub(crate) mod field_type;
+pub(crate) mod integral;
 pub mod kind;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod schema_fit;
+pub(crate) mod schema_format;
 pub(crate) mod schema_hint;
 pub(crate) mod text;
 pub(crate) mod type_schema;

@@ -12,35 +12,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// Formats that JSON Schema 2020-12 defines. The others, such as `uint8`, are specific to Rust.
-const FORMATS: [&str; 19] = [
-    "date-time",
-    "date",
-    "time",
-    "duration",
-    "email",
-    "idn-email",
-    "hostname",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "uri",
-    "uri-reference",
-    "iri",
-    "iri-reference",
-    "uuid",
-    "uri-template",
-    "json-pointer",
-    "relative-json-pointer",
-    "regex",
-];
-
-/// Formats of the crates `chrono` and `jiff` that are not standard, with an example for the model in place of each.
-const EXAMPLES: [(&str, &str); 3] = [
-    ("partial-date-time", "2026-12-01T10:00:00"),
-    ("partial-time", "10:00:00"),
-    ("zoned-date-time", "2026-12-01T10:00:00+01:00[Europe/Oslo]"),
-];
+use crate::function::default_value::drop_absent;
+use crate::function::schema_format::drop_unknown_format;
 
 /// Keywords whose value maps names to schemas.
 const NAMED: [&str; 5] = [
@@ -104,6 +77,9 @@ impl Direction {
         for (keyword, value) in schema.iter_mut() {
             self.tidy_keyword(keyword, value);
         }
+        if self == Self::Input {
+            tidy_default(schema);
+        }
     }
 
     fn tidy_keyword(self, keyword: &str, value: &mut Value) {
@@ -129,16 +105,11 @@ impl Direction {
     }
 }
 
-/// Removes a format that is not standard, or replaces it by an example.
-fn drop_unknown_format(schema: &mut Map<String, Value>) {
-    let format = schema.get("format").and_then(Value::as_str);
-    let Some(format) = format.filter(|format| !FORMATS.contains(format)) else {
-        return;
-    };
-    let example = EXAMPLES.iter().find(|(known, _)| *known == format);
-    schema.remove("format");
-    if let Some((_, example)) = example {
-        schema.insert("examples".to_owned(), json!([example]));
+/// Removes the members of a default that the model would omit.
+fn tidy_default(schema: &mut Map<String, Value>) {
+    if let Some(mut default) = schema.get_mut("default").map(Value::take) {
+        drop_absent(&mut default, schema);
+        schema.insert("default".to_owned(), default);
     }
 }
 
@@ -152,7 +123,9 @@ fn drop_null_of_optional_properties(schema: &mut Map<String, Value>) {
     };
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for (name, property) in properties {
-            if !required.contains(name) {
+            // With a default, omitting the property does not mean null.
+            let default = property.get("default").filter(|it| !it.is_null());
+            if !required.contains(name) && default.is_none() {
                 drop_null(property);
             }
         }

@@ -92,7 +92,14 @@ fn describe_alternatives(schema: &Schema, root: &Schema, steps: &mut u32) -> Opt
     let choices = choices
         .iter()
         .map(|choice| describe_steps(choice.as_object()?, root, steps));
-    Some(choices.collect::<Option<Vec<_>>>()?.join(" or "))
+    let mut distinct = Vec::new();
+    for choice in choices {
+        let choice = choice?;
+        if !distinct.contains(&choice) {
+            distinct.push(choice);
+        }
+    }
+    Some(distinct.join(" or "))
 }
 
 fn with_conditions(mut text: String, schema: &Schema) -> String {

@@ -12,7 +12,7 @@ use crate::wire::{as_string, shortened};
 ///
 /// Implemented for every type that implements [`serde::Deserialize`] and [`schemars::JsonSchema`]; `#[mcp_type]`
 /// derives both. Strings and enums without data are the string itself. Numbers and booleans are parsed from it; lists,
-/// maps and structs are parsed from it as JSON. An `Option<T>` makes the argument optional.
+/// maps, structs and enums with data are parsed from it as JSON. An `Option<T>` makes the argument optional.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be parsed from a string",
     label = "arguments of prompts and variables of URIs need `Deserialize` and `JsonSchema`",
@@ -26,7 +26,7 @@ pub trait TextArgument: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
     fn argument(name: &'static str) -> Argument<Self> {
-        let read = |json: &str| T::deserialize(TextDeserializer(&as_string(json)?)).ok();
+        let read = |json: &str| TextDeserializer::read(&as_string(json)?).ok();
         Argument::new(name, read, |name, json| {
             let Some(text) = as_string(json) else {
                 let reason = format!("expected a string in quotes, got {}", truncated_json(json));
@@ -38,8 +38,13 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
                     },
                 ));
             };
-            let error = T::deserialize(TextDeserializer(&text)).err()?;
-            let (value, reason) = (Some(truncated_json(json)), shortened(&error.to_string()));
+            let error = TextDeserializer::read::<T>(&text).err()?;
+            let mut reason = shortened(&error.to_string());
+            if text.starts_with(['{', '[']) && reason.starts_with("invalid ") {
+                // The place in the JSON is unknown, so the expected type of the whole does not explain the error.
+                reason = format!("the text has an {reason}");
+            }
+            let value = Some(truncated_json(json));
             Some(Problem::new(name, Fault::Unreadable { value, reason }))
         })
     }

@@ -117,9 +117,20 @@ impl<'de> Deserializer<'de> for Pairs<'de, '_> {
         }
     }
 
+    /// Reads the text with `serde_json`: its `RawValue` is a newtype struct for which each deserializer but its own is a map.
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        json(self.object, |json| {
+            json.deserialize_newtype_struct(name, visitor)
+        })
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+        seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 

@@ -7,6 +7,7 @@ mod json;
 mod members;
 mod message;
 mod params;
+mod private_key;
 mod read_members;
 mod response;
 mod scan;
@@ -21,6 +22,7 @@ pub use self::message::{
     Body, Envelope, Invalid, Message, ParseLimits, parse, parse_element, parse_with_known_meta,
 };
 pub use self::params::{Params, object, string};
+pub use self::private_key::{has_private_key, is_private_key};
 pub use self::read_members::read_members;
 pub use self::response::{any_error_code, error_code, write_error, write_result};
 pub use self::scan::{DEEPEST, Scanner, SyntaxError, as_string, canonical, is_plain_string};

@@ -5,6 +5,8 @@ use std::mem::size_of;
 use memchr::memchr2;
 use serde_json::Value;
 
+use super::private_key::has_private_key;
+
 /// Bytes of a value, including the spare capacity of a growing list.
 const VALUE_BYTES: usize = size_of::<Value>() * 3 / 2;
 
@@ -24,6 +26,10 @@ pub fn is_heavier(text: &str, max_bytes: usize) -> bool {
 
 /// Estimates the bytes of memory for the values of a JSON text, in one pass and without parsing them.
 pub fn weight(text: &str) -> usize {
+    if has_private_key(text) {
+        // The JSON in a string counts too: it is parsed as well.
+        return text.len().saturating_mul(MAX_BYTES_PER_TEXT_BYTE);
+    }
     let bytes = text.as_bytes();
     let (mut values, mut members, mut strings) = (1_usize, 0_usize, 0_usize);
     let mut at = 0;
@@ -91,6 +97,17 @@ mod tests {
             "{}",
             weight(&text)
         );
+    }
+
+    #[test]
+    fn json_in_the_string_of_a_raw_value_is_counted() {
+        let text = format!(
+            r#"{{"a":{{"$serde_json::private::RawValue":"[{}0]"}}}}"#,
+            "0,".repeat(999)
+        );
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["a"].as_array().unwrap().len(), 1_000);
+        assert!(weight(&text) >= 1_000 * size_of::<Value>());
     }
 
     #[test]

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use treenail::__private_0_1_0::{check_content, parse_form_content};
 use treenail::form::Form;
-use treenail::mcp_form;
+use treenail::prelude::*;
 use treenail::schema::{ElicitSchema, ElicitValue};
+
+use crate::support::peer::{MODERN, Peer, text};
 
 /// Returns the names that a text selects from a field with these choices.
 fn selected(items: &Value, text: &str) -> Option<Value> {
@@ -72,4 +74,87 @@ fn a_form_accepts_its_own_default_at_a_bound() {
         assert_eq!(check_content(&schema, &content), Ok(()));
         assert!(Share::read(content).is_ok(), "{share}");
     }
+}
+
+const MOST: u8 = 5;
+
+#[mcp_form]
+#[derive(PartialEq)]
+struct TooMany {
+    #[field(range = 1..=MOST, default = 9)]
+    guests: u8,
+}
+
+#[mcp_form]
+#[derive(PartialEq)]
+struct TooLong {
+    #[field(length = ..=3, default = "abcdef")]
+    note: String,
+}
+
+#[mcp_form]
+#[derive(PartialEq)]
+struct MayBeEmpty {
+    #[field(length = 2..=3, default = "")]
+    note: String,
+}
+
+#[mcp_form]
+#[derive(Debug, PartialEq)]
+struct AtTheBound {
+    #[field(range = 0.0..f64::from(MOST), default = f64::from(MOST))]
+    share: f64,
+}
+
+async fn ask<T: Form>(cx: &Context) -> String {
+    match cx.elicit::<T>("Which?").await {
+        Ok(_) => "accepted".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[mcp_tool]
+async fn too_many(cx: &Context) -> String {
+    ask::<TooMany>(cx).await
+}
+
+#[mcp_tool]
+async fn too_long(cx: &Context) -> String {
+    ask::<TooLong>(cx).await
+}
+
+#[mcp_tool]
+async fn may_be_empty(cx: &Context) -> String {
+    ask::<MayBeEmpty>(cx).await
+}
+
+#[tokio::test]
+async fn a_form_that_does_not_accept_its_default_is_not_asked() {
+    let tools = treenail::tools![too_many, too_long, may_be_empty];
+    let server = treenail::server!().tools(tools).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    for (name, expected) in [
+        (
+            "too_many",
+            "this cannot be asked: the default of field `guests` is invalid: expected an integer (1 to 5), got 9",
+        ),
+        (
+            "too_long",
+            "this cannot be asked: the default of field `note` is invalid: expected a string (at most 3 characters), got the string \"abcdef\"",
+        ),
+    ] {
+        let result = peer.call(name, json!({})).await;
+        assert_eq!(text(&result), expected);
+    }
+    // This client cannot be asked at all.
+    let result = peer
+        .request("tools/call", json!({"name": "may_be_empty"}))
+        .await;
+    assert!(!result.to_string().contains("default"), "{result}");
+    // A form schema has no exclusive bounds.
+    let error = AtTheBound::read(BTreeMap::new()).unwrap_err();
+    assert_eq!(
+        error.problems()[0].message(),
+        "the default of this field is out of range"
+    );
 }

@@ -7,6 +7,7 @@ mod declared;
 mod edits;
 mod invalid;
 mod raw;
+mod reserved_keys;
 mod twins;
 
 use crate::support::asking::twin as asking;

@@ -77,7 +77,7 @@ async fn blocks_are_downgraded_for_the_revision() {
 #[tokio::test]
 async fn the_declared_schema_matches_the_fold() {
     let frame = json!({"type": "object", "properties": {
-        "at": {"type": "integer", "minimum": 0},
+        "at": {"type": "integer", "minimum": 0, "maximum": u32::MAX},
         "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }, "required": ["at", "note"]});
     let table = [
@@ -92,7 +92,7 @@ async fn the_declared_schema_matches_the_fold() {
         ("last_frame", Some(frame.clone())),
         (
             "last_number",
-            Some(json!({"type": "integer", "minimum": 0})),
+            Some(json!({"type": "integer", "minimum": 0, "maximum": u32::MAX})),
         ),
         ("ticks", None),
         ("blocks", None),

@@ -13,6 +13,8 @@ pub use self::list::ArgumentList;
 use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, Problem};
 use crate::function::bounds::Check;
+use crate::function::default_value::drop_absent;
+use crate::function::integral::without_fractions;
 use crate::function::schema::{Direction, drop_null};
 use crate::function::type_schema::schema_for;
 
@@ -131,10 +133,17 @@ impl<T> Argument<T> {
             }
             for check in &self.checks {
                 for (keyword, bound) in check.keywords() {
+                    // That of the type is no longer the closest one.
+                    match *keyword {
+                        "exclusiveMinimum" => property.remove("minimum"),
+                        "exclusiveMaximum" => property.remove("maximum"),
+                        _ => None,
+                    };
                     property.insert((*keyword).to_owned(), bound.clone());
                 }
             }
-            if let Some(default) = default {
+            if let Some(mut default) = default {
+                drop_absent(&mut default, property);
                 property.insert("default".to_owned(), default);
             }
         }
@@ -178,14 +187,20 @@ impl<T> Argument<T> {
             None if text == "null" && self.default.is_some() => {
                 fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
             }
-            None => Err(self.problem(text)),
+            None => self.retry(text),
         }
     }
 
+    /// Reads a value that may only have integers with a fraction, such as `1.0`, which its schema allows.
     #[cold]
-    fn problem(&self, text: &str) -> Problem {
-        (self.explain)(self.name, text)
-            .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))
+    fn retry(&self, text: &str) -> Result<T, Problem> {
+        let rewritten = without_fractions(text);
+        match rewritten.and_then(|text| (self.read)(&text)) {
+            Some(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
+            Some(_) => Err(Problem::new(self.name, Fault::wrong(text))),
+            None => Err((self.explain)(self.name, text)
+                .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 use treenail_schema::internal::Places;
-use treenail_schema::internal::wire::Members;
+use treenail_schema::internal::wire::{Members, has_private_key, is_private_key};
 
 /// Maximum number of properties: one bit each.
 const MAX_PROPERTIES: usize = 64;
@@ -94,7 +94,9 @@ impl FlatSchema {
             let at = properties.iter().position(|it| *name == *it.name)?;
             required |= 1_u64.checked_shl(u32::try_from(at).ok()?)?;
         }
-        (properties.len() <= MAX_PROPERTIES).then_some(Self {
+        let is_usable = properties.len() <= MAX_PROPERTIES
+            && !properties.iter().any(|it| is_private_key(&it.name));
+        is_usable.then_some(Self {
             properties,
             required,
             open,
@@ -136,7 +138,8 @@ impl FlatSchema {
         };
         places.add(object, &key, value);
         let Some(at) = self.properties.iter().position(|it| it.name == *key) else {
-            return self.open.then_some(Other::Unknown);
+            let accepts = self.open && !is_private_key(&key) && !has_private_key(value);
+            return accepts.then_some(Other::Unknown);
         };
         let kind = self.properties[at].kind.as_ref()?;
         kind.accepts(value).then_some(Other::Property(at))

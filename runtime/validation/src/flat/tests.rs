@@ -83,3 +83,19 @@ fn repeated_members_and_other_keywords_are_left_to_the_full_validation() {
         assert!(flat(&other).is_none(), "{other}");
     }
 }
+
+#[test]
+fn keys_that_serde_json_reserves_are_left_to_the_full_validation() {
+    let schema = json!({"type": "object", "properties": {}});
+    let open = flat(&schema).unwrap();
+    assert!(open.accepts(r#"{"$ref":{"$ref":"a"}}"#).is_some());
+    for object in [
+        r#"{"$serde_json::private::RawValue":"a"}"#,
+        r#"{"\u0024serde_json::private::RawValue":"a"}"#,
+        r#"{"a":[{"$serde_json::private::RawValue":"a"}]}"#,
+    ] {
+        assert!(open.accepts(object).is_none(), "{object}");
+    }
+    let property = json!({"$serde_json::private::RawValue": {"type": "string"}});
+    assert!(flat(&json!({"type": "object", "properties": property})).is_none());
+}
