@@ -34,6 +34,7 @@ mod completion;
 mod converter;
 mod coverage;
 mod defaults;
+mod derived_types;
 mod dynamic;
 mod dynamic_capabilities;
 mod edits;
