@@ -1,6 +1,7 @@
 //! `#[mcp_client]`: the client, the server and the mock of a trait.
 
 mod contract;
+mod extended;
 mod mock;
 mod options;
 mod round_trip;
