@@ -7,4 +7,5 @@ mod options;
 mod round_trip;
 mod station;
 mod streams;
+mod values;
 mod wrapped;
