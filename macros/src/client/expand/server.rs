@@ -25,12 +25,12 @@ use super::super::parse::{Member, Method, Trait};
 /// It also adds supertraits, so that implementations can be shared among threads.
 pub(crate) fn rewrite(contract: &Contract, item: &mut Trait) {
     let mut types = Vec::new();
-    let of_trait = item.ident.clone();
+    let own = own(item);
     let mut entries = contract.methods.iter();
     for method in item.methods() {
         match entries.next() {
             Some(Entry::Part(part)) => {
-                types.extend(part_of(part, &of_trait, &mut method.function.signature));
+                types.extend(part_of(part, &own, &mut method.function.signature));
             }
             Some(Entry::Tool(tool)) if tool.feature.stream.is_some() => {
                 send_stream(&mut method.function.signature.output);
@@ -91,10 +91,20 @@ fn send_stream(output: &mut ReturnType) {
     }
 }
 
+/// The path of the trait's own members. One that is generic is an error already, and has no further ones.
+fn own(item: &Trait) -> TokenStream {
+    let of_trait = &item.ident;
+    if item.generics.params.is_empty() {
+        quote!(<Self as #of_trait>)
+    } else {
+        quote!(Self)
+    }
+}
+
 /// The associated type of a part, which its method returns.
-fn part_of(part: &Part, of_trait: &Ident, signature: &mut Signature) -> Option<TokenStream> {
+fn part_of(part: &Part, own: &TokenStream, signature: &mut Signature) -> Option<TokenStream> {
     let (of, cfg, ident) = (part.of.as_ref()?, &part.cfg, part.type_ident());
-    signature.output = parse_quote_spanned!(of.span()=> -> &<Self as #of_trait>::#ident);
+    signature.output = parse_quote_spanned!(of.span()=> -> &#own::#ident);
     let doc = format!(
         "The type that [`{}`](Self::{0}) returns.",
         part.signature.ident
