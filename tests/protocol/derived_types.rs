@@ -54,7 +54,7 @@ type Perhaps = Option<Inner>;
 struct Node {
     value: i32,
     next: Box<Option<Node>>,
-    boxed: Box<Box<Option<Inner>>>,
+    boxed: Box<Option<Inner>>,
     alias: Box<Perhaps>,
 }
 
@@ -72,7 +72,7 @@ fn a_boxed_option_may_be_missing() {
     let node: Node = from_value(json).unwrap();
     assert_eq!(node.next.unwrap().value, 2);
     assert_eq!(
-        (**node.boxed, *node.alias),
+        (*node.boxed, *node.alias),
         (Some(Inner { x: 3 }), Some(Inner { x: 4 }))
     );
 }
@@ -97,25 +97,25 @@ impl Conditions {
     #[cfg_attr(all(), doc = "Second.", doc = "Third.")]
     #[cfg_attr(any(), doc = "Nothing.")]
     #[tool]
-    fn documented(&self, of: Conditional) -> usize {
+    fn documented(of: Conditional) -> usize {
         of.there.len() + of.part.map_or(0, |part| part.x.into())
     }
 
     #[cfg_attr(all(), cfg_attr(all(), doc = concat!("All", " of it.")), deprecated)]
     #[tool]
-    fn nested(&self) {}
+    fn nested() {}
 
     #[cfg_attr(any(), doc = "Nothing.", deprecated)]
     #[tool]
-    fn undocumented(&self) {}
+    fn undocumented() {}
 
     #[cfg_attr(all(), cfg(any()))]
     #[tool]
-    fn missing(&self) -> Hidden {}
+    fn missing() -> Hidden {}
 
     #[cfg_attr(any(), cfg(any()))]
     #[tool]
-    fn there(&self) {}
+    fn there() {}
 }
 
 #[tokio::test]
