@@ -5,12 +5,23 @@ use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use crate::args::without_group;
+use crate::cfg_attr;
 
 /// Text of the doc comments among `attributes`, as an expression of type `&'static str`.
 ///
 /// Each comment line loses the space after its slashes. Blank lines, which separate paragraphs, are retained.
-/// Expands to a string literal, or to `concat!("…", include_str!("…"))` if a macro provides some of the text.
+/// Expands to a string literal, to `concat!("…", include_str!("…"))` if a macro provides some of the text, or to
+/// `if cfg!(…) { "…" } else { "…" }` if some of it is within `cfg_attr`.
 pub(crate) fn text(attributes: &[Attribute]) -> Option<TokenStream> {
+    let is_text = |attribute: &Attribute| value(attribute).is_some();
+    let Some((condition, cases)) = cfg_attr::cases(attributes, is_text) else {
+        return text_of(attributes);
+    };
+    let [holds, fails] = cases.map(|attributes| text(&attributes).unwrap_or_else(|| quote!("")));
+    Some(quote!(if ::core::cfg!(#condition) { #holds } else { #fails }))
+}
+
+fn text_of(attributes: &[Attribute]) -> Option<TokenStream> {
     let mut pieces: Vec<TokenStream> = Vec::new();
     let mut plain = String::new();
     for value in attributes.iter().filter_map(value) {
@@ -107,6 +118,19 @@ mod tests {
             &parse_quote! { #[doc = "\n * Starred\n *  more\n "] fn block() {} },
             Some("Starred\n more"),
         );
+    }
+
+    #[test]
+    fn text_within_cfg_attr_depends_on_its_condition() {
+        let item: ItemFn = parse_quote! {
+            /// Always.
+            #[cfg_attr(unix, allow(unused), doc = "Here.")]
+            #[cfg_attr(docsrs, doc(cfg(unix)))]
+            fn conditional() {}
+        };
+        let tokens = text(&item.attrs).unwrap().to_string();
+        let expected = r#"if :: core :: cfg ! (unix) { "Always.\nHere." } else { "Always." }"#;
+        assert_eq!(tokens, expected);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod mcp_type;
 mod tools;
 
 mod args;
+mod cfg_attr;
 mod diag;
 mod docs;
 mod krate;

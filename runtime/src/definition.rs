@@ -149,7 +149,8 @@ impl<P: FeatureKind> Metadata<P> {
     /// Sets the description, which is written for the model.
     #[must_use]
     pub fn description(mut self, description: &'static str) -> Self {
-        self.description = Some(description);
+        // Empty if all of it is within `cfg_attr` attributes whose conditions do not hold.
+        self.description = (!description.is_empty()).then_some(description);
         self
     }
 

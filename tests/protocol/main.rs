@@ -35,6 +35,7 @@ mod completion;
 mod converter;
 mod coverage;
 mod defaults;
+mod derived_types;
 mod dynamic;
 mod dynamic_capabilities;
 mod edits;

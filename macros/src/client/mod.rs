@@ -37,7 +37,7 @@ pub(crate) fn mcp_client(args: TokenStream, item: &TokenStream) -> TokenStream {
     check::contract(&contract, &item, &mut sink);
     expand::rewrite(&contract, &mut item);
     if sink.is_clean() {
-        let members = expand::members(&krate, &contract);
+        let members = expand::members(&krate, &contract, &item.ident);
         item.members.push(Member::Ours(members));
     }
     sink.finish(

@@ -11,10 +11,13 @@ use syn::{
 };
 
 use crate::args::Keys;
+use crate::cfg_attr;
 use crate::diag::Sink;
 use crate::docs;
 use crate::signature::peel;
-use crate::tool::model::{Argument, Feature, Input, Kind, Name, TOOL_KEYS, extract, is_mark};
+use crate::tool::model::{
+    Argument, Feature, Input, Kind, Name, TOOL_KEYS, extract, is_mark, reject_conditional_marks,
+};
 
 use super::parse::{Member, Method, Trait};
 
@@ -94,6 +97,7 @@ impl Contract {
 impl Entry {
     fn read(method: &mut Method, sink: &mut Sink) -> Self {
         let attributes = &mut method.function.attributes;
+        reject_conditional_marks(attributes, sink);
         let namespace = extract(attributes, |mark| mark.path().is_ident("namespace"));
         let tool = extract(attributes, |mark| is_mark(mark.path(), "tool"));
         let mut others = extract(attributes, |mark| {
@@ -140,7 +144,7 @@ impl Tool {
     ) -> Self {
         let mut keys = Keys::of(marks, &TOOL_KEYS, sink);
         let kind = Kind::tool(&mut keys, sink);
-        let docs = documentation(&method.function.attributes);
+        let docs = cfg_attr::named(&method.function.attributes, "doc");
         let feature = Feature::read(&mut method.function, kind, &mut keys, sink);
         let mut names = feature.signature.inputs.iter().filter_map(given_name);
         let parameters = feature.inputs.iter().enumerate();
@@ -193,15 +197,11 @@ impl Part {
         let mut keys = Keys::of(marks, &["name"], sink);
         let function = &method.function;
         let ident = &function.signature.ident;
-        let find = |name| {
-            let attributes = function.attributes.iter();
-            attributes.filter(move |attribute| attribute.path().is_ident(name))
-        };
         Self {
             name: Name::new(keys.string("name", sink), Some(ident), ident),
-            docs: documentation(&function.attributes),
-            cfg: find("cfg").cloned().collect(),
-            deprecated: find("deprecated").next().cloned(),
+            docs: cfg_attr::named(&function.attributes, "doc"),
+            cfg: cfg_attr::cfgs(&function.attributes),
+            deprecated: cfg_attr::first(&function.attributes, "deprecated"),
             signature: function.signature.clone(),
             others,
             of: contract_of(&function.signature.output),
@@ -218,13 +218,13 @@ impl Part {
 
     /// The function that lists the tools of the part. It is a function of the client, if clients are generated, so that a
     /// trait that is not a contract causes only one error.
-    pub(crate) fn tools(&self) -> TokenStream {
+    pub(crate) fn tools(&self, of_trait: &Ident) -> TokenStream {
         let (of, part) = (&self.of, self.type_ident());
         match self.client() {
             Some(client) if cfg!(feature = "client") => {
-                quote_spanned!(of.span()=> <#client>::mcp_tools::<Self::#part, __Whole, _>)
+                quote_spanned!(of.span()=> <#client>::mcp_tools::<<Self as #of_trait>::#part, __Whole, _>)
             }
-            _ => quote_spanned!(of.span()=> <Self::#part as #of>::mcp_tools),
+            _ => quote_spanned!(of.span()=> <<Self as #of_trait>::#part as #of>::mcp_tools),
         }
     }
 
@@ -270,13 +270,6 @@ fn only_trait(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Path> {
         (Some(TypeParamBound::Trait(bound)), 1) => Some(bound.path.clone()),
         _ => None,
     }
-}
-
-fn documentation(attributes: &[Attribute]) -> Vec<Attribute> {
-    let docs = attributes
-        .iter()
-        .filter(|attribute| docs::is_doc(attribute));
-    docs.cloned().collect()
 }
 
 /// The members of a trait that are not methods.

@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use syn::{Attribute, Expr, ExprRange, Ident, ItemEnum, ItemStruct, LitStr, Type};
 
 use crate::args::{Attr, Keys};
+use crate::cfg_attr;
 use crate::diag::Sink;
 use crate::docs;
 use crate::tool::model::{Name, extract};
@@ -104,12 +105,9 @@ impl Choice {
 
 impl RustcAttributes {
     fn find(attributes: &[Attribute]) -> Self {
-        let is = |name| move |attribute: &&Attribute| attribute.path().is_ident(name);
         Self {
-            cfg: attributes.iter().filter(is("cfg")).cloned().collect(),
-            deprecated: attributes
-                .iter()
-                .any(|attribute| is("deprecated")(&attribute)),
+            cfg: cfg_attr::cfgs(attributes),
+            deprecated: cfg_attr::first(attributes, "deprecated").is_some(),
         }
     }
 }

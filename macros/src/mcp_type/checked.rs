@@ -11,7 +11,9 @@ use syn::{
     parse_quote_spanned,
 };
 
+use super::attributes::{attributes, has_ident, is_of_derives, is_one_of};
 use super::direction::Direction;
+use super::understood::is_understood;
 use crate::krate::Krate;
 
 /// The item, and its copies for the derives, which are discarded after that.
@@ -29,25 +31,6 @@ pub(super) struct Copies {
     pub(super) for_serde: Item,
     pub(super) for_schema: Item,
 }
-
-/// Attributes of items with which the derives see the whole meaning of the item.
-const UNDERSTOOD: [&str; 12] = [
-    "allow",
-    "cfg",
-    "deny",
-    "deprecated",
-    "derive",
-    "doc",
-    "expect",
-    "must_use",
-    "non_exhaustive",
-    "schemars",
-    "serde",
-    "warn",
-];
-
-/// Keys of serde and schemars with which fields of an item need no traits, or others.
-const OTHER_TRAITS: [&str; 6] = ["from", "into", "remote", "transparent", "try_from", "with"];
 
 /// Attributes that are part of a copy.
 const OF_COPIES: [&str; 5] = ["cfg", "deprecated", "doc", "schemars", "serde"];
@@ -79,7 +62,7 @@ const OF_FEATURES: [&str; 12] = [
     "Zoned",
 ];
 
-/// Returns the copies if the item has fields to check and nothing that hides what its fields need.
+/// Returns the copies if the item has fields to check, and nothing that hides their requirements.
 pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) -> Option<Copies> {
     let mut plain: Item = syn::parse2(item.clone()).ok()?;
     if !is_understood(&mut plain) {
@@ -100,7 +83,7 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
         let serialize = direction.writes().then(|| path("serialize"));
         let serialize = serialize.map(|path| quote!(serialize_with = #path,));
         let deserialize = direction.reads().then(|| path("deserialize"));
-        let is_option = outermost(&field.ty).is_some_and(|name| name == "Option");
+        let is_option = outermost(unboxed(&field.ty)).is_some_and(|name| name == "Option");
         let may_be_missing = is_option && field.ident.is_some() && !has_default;
         let default = may_be_missing.then(|| quote!(default,));
         let deserialize = deserialize.map(|path| quote!(#default deserialize_with = #path));
@@ -163,53 +146,6 @@ fn has_default(item: &Item) -> bool {
     serde.any(|attribute| has_ident(attribute.meta.to_token_stream(), &|name| name == "default"))
 }
 
-fn is_understood(item: &mut Item) -> bool {
-    let (own, generics) = match item {
-        Item::Struct(item) => (&item.attrs, &item.generics),
-        Item::Enum(item) => (&item.attrs, &item.generics),
-        _ => return false,
-    };
-    let own_are = own.iter().all(|attribute| {
-        let tokens = || attribute.meta.to_token_stream();
-        is_one_of(attribute, &UNDERSTOOD)
-            && (!is_of_derives(attribute)
-                || !has_ident(tokens(), &|name| OTHER_TRAITS.contains(&name)))
-    });
-    let mut all_are = own_are && generics.params.is_empty();
-    attributes(item, |attributes| {
-        for attribute in attributes.iter() {
-            let tokens = attribute.meta.to_token_stream();
-            let hides = attribute.path().is_ident("cfg_attr")
-                && has_ident(tokens, &|name| name == "serde" || name == "schemars");
-            all_are &= !hides && !is_one_of(attribute, &["garde", "validate"]);
-        }
-    });
-    all_are
-}
-
-/// Runs `change` on the attributes of the item, its variants and its fields.
-fn attributes(item: &mut Item, mut change: impl FnMut(&mut Vec<Attribute>)) {
-    match item {
-        Item::Struct(item) => {
-            change(&mut item.attrs);
-            item.fields
-                .iter_mut()
-                .for_each(|field| change(&mut field.attrs));
-        }
-        Item::Enum(item) => {
-            change(&mut item.attrs);
-            for variant in &mut item.variants {
-                change(&mut variant.attrs);
-                variant
-                    .fields
-                    .iter_mut()
-                    .for_each(|field| change(&mut field.attrs));
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Runs `change` on the fields to check, and the types in them that may lack a trait.
 fn checked_fields(item: &mut Item, mut change: impl FnMut(&mut Field, &Type)) {
     let mut change_all = |fields: &mut Fields| {
@@ -242,7 +178,7 @@ fn checked_leaf(field: &Field) -> Option<Type> {
         && !has_ident(tokens, &|name| {
             matches!(name, "Self" | "dyn" | "fn" | "impl")
         });
-    let name = outermost(&field.ty).filter(|_| is_plain)?;
+    let name = outermost(unboxed(&field.ty)).filter(|_| is_plain)?;
     let is_known = CONTAINERS.contains(&&*name) || OF_FEATURES.contains(&&*name);
     leaf(&field.ty)
         .filter(|_| is_known || field.ident.is_none())
@@ -258,12 +194,29 @@ fn leaf(ty: &Type) -> Option<&Type> {
     if !CONTAINERS.contains(&&*name) {
         return Some(ty);
     }
-    let Type::Path(path) = ty else { return None };
-    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
-        return None;
+    parameters(ty).find_map(leaf)
+}
+
+/// Returns the type within any boxes: a boxed `Option` may be missing, too.
+fn unboxed(ty: &Type) -> &Type {
+    let is_box = outermost(ty).is_some_and(|name| name == "Box");
+    let inner = parameters(ty).next().filter(|_| is_box);
+    inner.map_or(ty, unboxed)
+}
+
+/// Returns the types among the parameters of a type.
+fn parameters(ty: &Type) -> impl Iterator<Item = &Type> {
+    let last = match ty {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
     };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => leaf(ty),
+    let arguments = last.and_then(|last| match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(&arguments.args),
+        _ => None,
+    });
+    let arguments = arguments.into_iter().flatten();
+    arguments.filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
         _ => None,
     })
 }
@@ -276,21 +229,4 @@ fn outermost(ty: &Type) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn is_of_derives(attribute: &Attribute) -> bool {
-    is_one_of(attribute, &["schemars", "serde"])
-}
-
-fn is_one_of(attribute: &Attribute, names: &[&str]) -> bool {
-    names.iter().any(|name| attribute.path().is_ident(name))
-}
-
-/// Returns whether any identifier satisfies `wanted`.
-fn has_ident(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => wanted(&ident.to_string()),
-        TokenTree::Group(group) => has_ident(group.stream(), wanted),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
 }

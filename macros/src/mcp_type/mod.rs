@@ -1,7 +1,9 @@
 //! `#[mcp_type]`: derives the traits that arguments and outputs of tools need.
 
+mod attributes;
 mod checked;
 mod direction;
+mod understood;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

@@ -133,20 +133,29 @@ pub(crate) fn read_text<T: DeserializeOwned>(
         let missing = serde_json::from_value(Value::Null);
         return missing.or_else(|error| from_text(String::new()).map_err(|_| error));
     };
-    // Other texts are never the JSON of a string, so only these need the schema of the type.
-    let is_ambiguous = text.starts_with('"') || text == "null";
-    if is_ambiguous && is_plain_text() {
-        return from_text(text);
+    let is_composite = text.starts_with(['{', '[']);
+    match serde_json::from_str(&text) {
+        Ok(value) if is_composite => Ok(value),
+        Ok(value) => Ok(prefer_text(value, text, is_plain_text)),
+        Err(error) => {
+            // Only JSON of an object or a list has locations inside.
+            let json = is_composite.then(|| text.clone());
+            from_text(text).map_err(|_| match json {
+                Some(json) => add_location::<T>(error, &json),
+                None => error,
+            })
+        }
     }
-    let read = serde_json::from_str(&text);
-    read.or_else(|error| {
-        // Only JSON of an object or a list has locations inside.
-        let json = text.starts_with(['{', '[']).then(|| text.clone());
-        from_text(text).map_err(|_| match json {
-            Some(json) => add_location::<T>(error, &json),
-            None => error,
-        })
-    })
+}
+
+/// Chooses between the value of a text as JSON and that of the text itself, which a decimal number has both.
+///
+/// Most types cannot be read from a text, so the schema is rarely needed.
+fn prefer_text<T: DeserializeOwned>(value: T, text: String, is_plain_text: fn() -> bool) -> T {
+    match from_text(text) {
+        Ok(plain) if is_plain_text() => plain,
+        _ => value,
+    }
 }
 
 fn from_text<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {

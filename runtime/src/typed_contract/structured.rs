@@ -11,17 +11,33 @@ use crate::typed_contract::output::text_of;
 ///
 /// A server that must send an object wraps other values as `{"result": …}`. If the result is marked as wrapped, the
 /// value is the inner one. Without a mark, it is the inner one only if the whole object does not fit the type.
+///
+/// A [`Value`] has no integers above 64 bits. If there are any, the value is read from the text copy of the content.
 pub(crate) fn read_structured<T: DeserializeOwned>(
     content: Value,
     result: &CallToolResult,
 ) -> Result<T> {
     if let Some(inner) = wrapped_value(&content) {
-        return read_wrapped(&content, inner, is_marked(result.meta.as_ref()));
+        let read = read_wrapped(&content, inner, is_marked(result.meta.as_ref()));
+        return read.or_else(|error| read_wrapped_copy(error, (&content, inner), result));
     }
-    serde_json::from_value(content).map_err(|error| match text_of(result) {
-        Some(text) => add_location::<T>(error, &text),
-        None => error,
-    })
+    serde_json::from_value(content).or_else(|error| read_copy(error, result))
+}
+
+/// Deserializes the text copy of structured content, which failed with `error`.
+///
+/// A text that fails in the same way as a [`Value`] is a copy. It can be read nevertheless if it has large integers.
+#[cold]
+fn read_copy<T: DeserializeOwned>(error: Error, result: &CallToolResult) -> Result<T> {
+    let text = text_of(result).unwrap_or_default();
+    let copy = serde_json::from_str::<Value>(&text);
+    let of_copy = copy.and_then(serde_json::from_value::<T>);
+    if of_copy.is_err_and(|of_copy| of_copy.to_string() == error.to_string()) {
+        if let Ok(value) = serde_json::from_str(&text) {
+            return Ok(value);
+        }
+    }
+    Err(add_location::<T>(error, &text))
 }
 
 /// Deserializes a stream item like [`read_structured`], without a mark.
@@ -41,6 +57,22 @@ fn read_wrapped<T: DeserializeOwned>(whole: &Value, inner: &Value, marked: bool)
     T::deserialize(likely)
         .or_else(|_| T::deserialize(other))
         .map_err(|_| explain::<T>(whole, inner, marked))
+}
+
+/// Deserializes the text copy of structured content, or of the value within, which failed with `error`.
+#[cold]
+fn read_wrapped_copy<T: DeserializeOwned>(
+    error: Error,
+    (whole, inner): (&Value, &Value),
+    result: &CallToolResult,
+) -> Result<T> {
+    let text = text_of(result).unwrap_or_default();
+    let copy = serde_json::from_str::<Value>(&text);
+    let copy = copy.ok().filter(|copy| copy == inner || copy == whole);
+    match copy.and_then(|_| serde_json::from_str(&text).ok()) {
+        Some(value) => Ok(value),
+        None => Err(error),
+    }
 }
 
 /// Explains why neither the whole object nor its inner value fits: returns the error of the likelier one.
@@ -136,6 +168,32 @@ mod tests {
         assert_eq!(read(noted(), true), Ok(Loose { note }));
         let whole = BTreeMap::from([("result".to_owned(), 3)]);
         assert_eq!(read(three(), false), Ok(whole));
+    }
+
+    #[test]
+    fn large_integers_are_read_from_the_copy() {
+        #[derive(Debug, Deserialize, PartialEq)]
+        struct Big {
+            n: u128,
+        }
+        let largest = u128::MAX;
+        let (object, bare) = (format!("{{\"n\":{largest}}}"), largest.to_string());
+        let read_big = |text: &str| {
+            let content = serde_json::from_str(&object).unwrap();
+            read_structured::<Big>(content, &CallToolResult::text(text))
+        };
+        assert_eq!(read_big(&object).unwrap(), Big { n: largest });
+        for other in ["{\"n\":5}", "{\"n\":-1}", &bare, "a big number"] {
+            let error = read_big(other).unwrap_err().to_string();
+            assert!(error.starts_with("invalid type: floating point"), "{error}");
+        }
+        let read_wrapped = |text: &str| {
+            let content = json!({"result": serde_json::from_str::<Value>(&bare).unwrap()});
+            read_structured::<u128>(content, &CallToolResult::text(text))
+        };
+        assert_eq!(read_wrapped(&bare).unwrap(), largest);
+        let error = read_wrapped("5").unwrap_err().to_string();
+        assert!(error.starts_with("at `result`: invalid type"), "{error}");
     }
 
     #[test]

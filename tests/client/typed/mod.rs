@@ -1,9 +1,11 @@
 //! `#[mcp_client]`: the client, the server and the mock of a trait.
 
 mod contract;
+mod extended;
 mod mock;
 mod options;
 mod round_trip;
 mod station;
 mod streams;
+mod values;
 mod wrapped;

@@ -14,7 +14,14 @@ use super::model::{Contract, Entry, Part, other_members};
 use super::parse::Trait;
 
 /// Methods that the client has in addition to those of the trait.
-const RESERVED: [&str; 5] = ["new", "client", "namespace", "with_namespace", "contract"];
+const RESERVED: [&str; 6] = [
+    "new",
+    "client",
+    "namespace",
+    "with_namespace",
+    "contract",
+    "mcp_tools",
+];
 
 /// Checks a trait.
 pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) {

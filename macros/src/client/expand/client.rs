@@ -130,7 +130,7 @@ fn tools(krate: &Krate, item: &Trait) -> TokenStream {
                 + ::core::marker::Sync
                 + 'static,
         {
-            __Part::mcp_tools(find)
+            <__Part as #ident>::mcp_tools(find)
         }
     }
 }

@@ -4,9 +4,10 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, ReturnType, Signature, Type, TypeParamBound, parse_quote, parse_quote_spanned,
+    Expr, Ident, ReturnType, Signature, Type, TypeParamBound, parse_quote, parse_quote_spanned,
 };
 
+use crate::cfg_attr;
 use crate::krate::Krate;
 use crate::signature::peel;
 use crate::tool::expand::{Target, allow_deprecated, default_scopes, entry, or_empty};
@@ -19,15 +20,18 @@ use super::super::parse::{Member, Method, Trait};
 /// ```text
 /// async fn f(&self) -> R;                → fn f(&self) -> impl Future<Output = R> + Send;
 /// fn s(&self) -> impl Stream<Item = R>;  → fn s(&self) -> impl Stream<Item = R> + Send;
-/// fn part(&self) -> &impl Api;           → type Part: Api; fn part(&self) -> &Self::Part;
+/// fn part(&self) -> &impl Api;           → type Part: Api; fn part(&self) -> &<Self as WeatherApi>::Part;
 /// ```
 /// It also adds supertraits, so that implementations can be shared among threads.
 pub(crate) fn rewrite(contract: &Contract, item: &mut Trait) {
     let mut types = Vec::new();
+    let own = own(item);
     let mut entries = contract.methods.iter();
     for method in item.methods() {
         match entries.next() {
-            Some(Entry::Part(part)) => types.extend(part_of(part, &mut method.function.signature)),
+            Some(Entry::Part(part)) => {
+                types.extend(part_of(part, &own, &mut method.function.signature));
+            }
             Some(Entry::Tool(tool)) if tool.feature.stream.is_some() => {
                 send_stream(&mut method.function.signature.output);
             }
@@ -87,10 +91,20 @@ fn send_stream(output: &mut ReturnType) {
     }
 }
 
+/// The path of the trait's own members. One that is generic is an error already, and has no further ones.
+fn own(item: &Trait) -> TokenStream {
+    let of_trait = &item.ident;
+    if item.generics.params.is_empty() {
+        quote!(<Self as #of_trait>)
+    } else {
+        quote!(Self)
+    }
+}
+
 /// The associated type of a part, which its method returns.
-fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
+fn part_of(part: &Part, own: &TokenStream, signature: &mut Signature) -> Option<TokenStream> {
     let (of, cfg, ident) = (part.of.as_ref()?, &part.cfg, part.type_ident());
-    signature.output = parse_quote_spanned!(of.span()=> -> &Self::#ident);
+    signature.output = parse_quote_spanned!(of.span()=> -> &#own::#ident);
     let doc = format!(
         "The type that [`{}`](Self::{0}) returns.",
         part.signature.ident
@@ -114,16 +128,20 @@ fn part_of(part: &Part, signature: &mut Signature) -> Option<TokenStream> {
 ///     __tools.push(<entry>);
 ///     __tools.extend(::treenail::__private_0_1_0::prefix_names(
 ///         "alerts",
-///         <AlertsApiClient>::mcp_tools::<Self::Alerts, __Whole, _>(move |__whole: &__Whole| Self::alerts(__part(__whole))),
+///         <AlertsApiClient>::mcp_tools::<<Self as WeatherApi>::Alerts, __Whole, _>(
+///             move |__whole: &__Whole| <Self as WeatherApi>::alerts(__part(__whole)),
+///         ),
 ///     ));
 ///     __tools
 /// }
 /// ```
-/// `__part` finds the implementation of the trait in the mounted value.
-pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
+/// `__part` finds the implementation of the trait in the mounted value. Members are named with their trait, since another
+/// contract may be its supertrait and have members of the same names.
+pub(crate) fn members(krate: &Krate, contract: &Contract, of_trait: &Ident) -> TokenStream {
     let namespace = or_empty(contract.namespace.as_ref());
     let instructions = or_empty(contract.instructions.as_ref());
-    let tools = contract.methods.iter().map(|entry| tools(krate, entry));
+    let tools = contract.methods.iter();
+    let tools = tools.map(|entry| self::tools(krate, entry, of_trait));
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
     quote! {
         #[doc(hidden)]
@@ -131,7 +149,7 @@ pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
             #krate::__private_0_1_0::TraitContract {
                 namespace: #namespace,
                 instructions: #instructions,
-                tools: || Self::mcp_tools(|__whole| __whole),
+                tools: || <Self as #of_trait>::mcp_tools(|__whole| __whole),
             };
 
         #[doc(hidden)]
@@ -155,18 +173,18 @@ pub(crate) fn members(krate: &Krate, contract: &Contract) -> TokenStream {
     }
 }
 
-fn tools(krate: &Krate, method: &Entry) -> TokenStream {
+fn tools(krate: &Krate, method: &Entry, of_trait: &Ident) -> TokenStream {
     let cfg = method.cfg();
     match method {
         Entry::Tool(tool) => {
-            let entry = entry(krate, &tool.feature, Target::Contract);
+            let entry = entry(krate, &tool.feature, Target::Contract(of_trait));
             quote!(#(#cfg)* __tools.push(#entry);)
         }
         Entry::Part(part) => {
             let (name, method) = (&part.name.text, &part.signature.ident);
-            let of = part.tools();
+            let of = part.tools(of_trait);
             let tools = quote_spanned! {of.span()=>
-                #of(move |__whole: &__Whole| Self::#method(__part(__whole)))
+                #of(move |__whole: &__Whole| <Self as #of_trait>::#method(__part(__whole)))
             };
             quote! {
                 #(#cfg)*
@@ -214,15 +232,9 @@ pub(crate) fn part_types(item: &mut ImplBlock) -> Vec<TokenStream> {
         let is_plain = signature.receiver().is_some() && signature.inputs.len() == 1;
         is_plain.then(|| {
             let (ident, ty) = (part_type(&signature.ident), &reference.elem);
-            let cfg = cfg_of(&function.attributes);
+            let cfg = cfg_attr::cfgs(&function.attributes);
             quote!(#(#cfg)* type #ident = #ty;)
         })
     });
     parts.collect()
-}
-
-fn cfg_of(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("cfg"))
 }

@@ -20,21 +20,21 @@ use super::stream::items;
 
 /// Item that contains the function.
 #[derive(Clone, Copy)]
-pub(crate) enum Target {
+pub(crate) enum Target<'a> {
     /// A free function, whose state is `()`.
     None,
     /// The `impl` block of a type, which is the type of the state.
     Type,
     /// A trait with `#[mcp_client]`. `__part` finds its implementation in a state of type `__Whole`.
-    Contract,
+    Contract(&'a Ident),
 }
 
-impl Target {
+impl Target<'_> {
     /// Chooses the trait that bounds the user's types: contracts need a stricter one, since a client uses the types too.
     pub(super) fn bound_for(self, usual: TokenStream, contract: TokenStream) -> TokenStream {
         match self {
             Self::None | Self::Type => usual,
-            Self::Contract => contract,
+            Self::Contract(_) => contract,
         }
     }
 }
@@ -46,7 +46,7 @@ impl Target {
 ///     .define(::treenail::__private_0_1_0::Function::asynchronous((<argument>, …), <output>, <handler>))
 /// ```
 /// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
-pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
+pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
     let metadata = metadata(krate, feature);
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
@@ -188,7 +188,7 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
 ///     .description("…").default(|| 1).check(<u8 as ::treenail::args::HasRange>::range(1..=7))
 /// ```
 /// with `TextArgument` for prompts and resources, whose arguments are sent as text.
-fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target) -> TokenStream {
+fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target<'_>) -> TokenStream {
     let span = argument.ty.span();
     let read = match kind {
         Kind::Tool(_) => target.bound_for(
@@ -255,7 +255,7 @@ pub(crate) fn default_value(krate: &Krate, default: &Attr<Option<Expr>>) -> Toke
 /// )
 /// ```
 /// with `_` for a type without a name, which rustc infers from the handler. Prompts have no kinds.
-fn output(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
+fn output(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
     let (ty, kind) = match &feature.output {
         Output::Opaque(ty) => {
             let any = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Kind::any());

@@ -48,11 +48,11 @@ impl Mode {
 /// ```
 /// `__call` is a `::treenail::Context`, or `()` if the function takes no context; for a streaming tool it is a `Streaming`
 /// of that type.
-pub(super) fn handler(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
+pub(super) fn handler(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
     let state = match target {
         Target::None => quote!(::std::sync::Arc<()>),
         Target::Type => quote!(::std::sync::Arc<Self>),
-        Target::Contract => quote!(::std::sync::Arc<__Whole>),
+        Target::Contract(_) => quote!(::std::sync::Arc<__Whole>),
     };
     let call_ty = feature
         .call_inputs()
@@ -73,7 +73,7 @@ pub(super) fn handler(krate: &Krate, feature: &Feature, target: Target) -> Token
         Mode::Blocking => (state, call),
         Mode::Synchronous => (quote!(&#state), call),
     };
-    let captures = feature.stream.is_some() || matches!(target, Target::Contract);
+    let captures = feature.stream.is_some() || matches!(target, Target::Contract(_));
     let capture = captures.then(|| quote!(move));
     quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
 }
@@ -98,15 +98,16 @@ fn assert_send(ident: &Ident, call: &TokenStream) -> TokenStream {
 /// Self::forecast(&__state, <Context as ::treenail::context::FromCall>::from_call(&__call), __a0).await
 /// ```
 /// without the parts that the function does not have. A borrowed output is cloned.
-fn call(krate: &Krate, feature: &Feature, target: Target) -> TokenStream {
+fn call(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
     let ident = &feature.signature.ident;
     let function = match target {
         Target::None => quote!(#ident),
-        Target::Type | Target::Contract => quote!(Self::#ident),
+        Target::Type => quote!(Self::#ident),
+        Target::Contract(of_trait) => quote!(<Self as #of_trait>::#ident),
     };
     let state = feature.signature.receiver().map(|_| match target {
         Target::None | Target::Type => quote!(&__state),
-        Target::Contract => quote!(__part(&__state)),
+        Target::Contract(_) => quote!(__part(&__state)),
     });
     let context = if feature.stream.is_some() {
         quote!(__call.context())

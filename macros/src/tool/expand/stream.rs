@@ -19,7 +19,7 @@ use super::entry::{Target, returns};
 /// ```
 /// with `_` for an item type without a name, which rustc infers from the handler. Its kind can still follow from the type
 /// of the stream.
-pub(super) fn items(krate: &Krate, feature: &Feature, target: Target) -> Option<TokenStream> {
+pub(super) fn items(krate: &Krate, feature: &Feature, target: Target<'_>) -> Option<TokenStream> {
     let stream = feature.stream.as_ref()?;
     let fold = fold(krate, stream);
     let (item, kind) = match (&stream.item, &feature.output) {

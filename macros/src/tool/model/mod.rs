@@ -16,6 +16,7 @@ use quote::ToTokens;
 use syn::{Attribute, Expr, LitStr, Meta, Path, ReturnType, Signature, Type, parse_quote};
 
 use crate::args::{Attr, Keys};
+use crate::cfg_attr;
 use crate::diag::Sink;
 use crate::docs;
 use crate::signature::{Function, borrow_in, keyword_in, peel};
@@ -90,6 +91,7 @@ impl Block {
 impl Feature {
     /// Reads a function that is marked `#[tool]`, `#[prompt]` or `#[resource("…")]`.
     fn marked(function: &mut Function, sink: &mut Sink) -> Option<Self> {
+        reject_conditional_marks(&mut function.attributes, sink);
         let mut marks = |name| extract(&mut function.attributes, |mark| is_mark(mark.path(), name));
         let (mut tool, prompt, resource) = (marks("tool"), marks("prompt"), marks("resource"));
         for mut whole in marks("mcp_tool") {
@@ -151,12 +153,6 @@ impl Feature {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => Some(&**ty),
         };
-        let find = |name| {
-            function
-                .attributes
-                .iter()
-                .filter(move |a| a.path().is_ident(name))
-        };
         let feature = Self {
             kind,
             name: Name::new(keys.string("name", sink), Some(ident), ident),
@@ -169,8 +165,8 @@ impl Feature {
             output: returned.map_or(Output::Unit, output),
             stream: Stream::read(returned, keys, sink),
             signature: signature.clone(),
-            cfg: find("cfg").cloned().collect(),
-            deprecated: find("deprecated").next().cloned(),
+            cfg: cfg_attr::cfgs(&function.attributes),
+            deprecated: cfg_attr::first(&function.attributes, "deprecated"),
             inputs,
         };
         function.attributes.push(allow_lints());
@@ -223,6 +219,15 @@ pub(crate) fn is_mark(path: &Path, name: &str) -> bool {
     let mut segments = path.segments.iter().rev();
     let last = segments.next().is_some_and(|last| last.ident == name);
     last && segments.all(|before| before.ident == "treenail")
+}
+
+/// Reports marks of methods within `cfg_attr`.
+pub(crate) fn reject_conditional_marks(attributes: &mut Vec<Attribute>, sink: &mut Sink) {
+    let is_any_mark = |attribute: &Attribute| {
+        let marks = ["tool", "prompt", "resource", "namespace", "mcp_tool"];
+        marks.iter().any(|name| is_mark(attribute.path(), name))
+    };
+    cfg_attr::reject_marks(attributes, is_any_mark, sink);
 }
 
 /// Silences lints about signatures that tools require.

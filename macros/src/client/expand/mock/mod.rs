@@ -36,7 +36,7 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
     let methods = contract
         .methods
         .iter()
-        .map(|entry| method(krate, entry, &mock));
+        .map(|entry| method(krate, entry, (ident, &mock)));
     let mount = mount(krate, item, &mock);
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
     let cfg: Vec<_> = cfg.collect();
@@ -214,10 +214,10 @@ fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
 }
 
 /// A method of the trait.
-fn method(krate: &Krate, entry: &Entry, mock: &Ident) -> TokenStream {
+fn method(krate: &Krate, entry: &Entry, (of_trait, mock): (&Ident, &Ident)) -> TokenStream {
     match entry {
         Entry::Tool(tool) => tool_method(krate, tool, mock),
-        Entry::Part(part) => part_method(krate, part),
+        Entry::Part(part) => part_method(krate, part, of_trait),
     }
 }
 
@@ -255,7 +255,7 @@ fn tool_method(krate: &Krate, tool: &Tool, mock: &Ident) -> TokenStream {
 }
 
 /// The method for a part, which returns its mock, and the associated type.
-fn part_method(krate: &Krate, part: &Part) -> TokenStream {
+fn part_method(krate: &Krate, part: &Part, of_trait: &Ident) -> TokenStream {
     let (cfg, ident) = (&part.cfg, &part.signature.ident);
     let (of, ty) = (mock_of(krate, part), part.type_ident());
     quote! {
@@ -263,7 +263,7 @@ fn part_method(krate: &Krate, part: &Part) -> TokenStream {
         type #ty = #of;
 
         #(#cfg)*
-        fn #ident(&self) -> &Self::#ty {
+        fn #ident(&self) -> &<Self as #of_trait>::#ty {
             &self.#ident
         }
     }

@@ -1,0 +1,45 @@
+//! Attributes of an item and its members.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{Attribute, Item};
+
+/// Runs `change` on the attributes of the item, its variants and its fields.
+pub(super) fn attributes(item: &mut Item, mut change: impl FnMut(&mut Vec<Attribute>)) {
+    match item {
+        Item::Struct(item) => {
+            change(&mut item.attrs);
+            item.fields
+                .iter_mut()
+                .for_each(|field| change(&mut field.attrs));
+        }
+        Item::Enum(item) => {
+            change(&mut item.attrs);
+            for variant in &mut item.variants {
+                change(&mut variant.attrs);
+                variant
+                    .fields
+                    .iter_mut()
+                    .for_each(|field| change(&mut field.attrs));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns `true` for an attribute that our derives read.
+pub(super) fn is_of_derives(attribute: &Attribute) -> bool {
+    is_one_of(attribute, &["schemars", "serde"])
+}
+
+pub(super) fn is_one_of(attribute: &Attribute, names: &[&str]) -> bool {
+    names.iter().any(|name| attribute.path().is_ident(name))
+}
+
+/// Returns whether any identifier satisfies `wanted`.
+pub(super) fn has_ident(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => wanted(&ident.to_string()),
+        TokenTree::Group(group) => has_ident(group.stream(), wanted),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
