@@ -128,7 +128,32 @@ impl Deadline for &ProgressDeadline {
 
     fn extend(&mut self, pause: Duration) {
         let mut ends = self.lock();
-        ends.next = deadline::from(ends.next, pause);
+        // Progress during the pause has restarted the timeout already.
+        ends.next = deadline::from(ends.next, pause).min(deadline::after(self.timeout));
         ends.latest = ends.latest.map(|latest| deadline::from(latest, pause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn progress_during_a_pause_does_not_extend_the_deadline_twice() {
+        let second = Duration::from_secs(1);
+        let progress = ProgressDeadline::start(10 * second, Some(3_600 * second));
+        let mut deadline = &progress;
+        advance(5 * second).await;
+        // The pause starts here.
+        advance(300 * second).await;
+        progress.restart();
+        advance(9 * second).await;
+        deadline.extend(309 * second);
+        assert_eq!(deadline.end() - Instant::now(), 10 * second);
+        advance(4 * second).await;
+        deadline.extend(4 * second);
+        assert_eq!(deadline.end() - Instant::now(), 10 * second);
     }
 }
