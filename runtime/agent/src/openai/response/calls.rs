@@ -184,7 +184,19 @@ mod tests {
                 ("call_4_1", "g", r#"{"y":2}"#),
             ],
         );
-        // The same index for all calls, and no id.
+        // Name and id in each chunk.
+        check(
+            &[
+                r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}"#,
+                r#"{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}"#,
+                r#"{"index":0,"id":null,"function":{"name":null,"arguments":null}}"#,
+            ],
+            &[("a", "f", "{}")],
+        );
+    }
+
+    #[test]
+    fn calls_of_one_index_without_ids_are_separated() {
         check(
             &[
                 r#"{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}"#,
@@ -209,15 +221,6 @@ mod tests {
                 ("call_4_1", "g", "{}"),
                 ("call_4_2", "g", r#"{"z":3}"#),
             ],
-        );
-        // Name and id in each chunk.
-        check(
-            &[
-                r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}"#,
-                r#"{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}"#,
-                r#"{"index":0,"id":null,"function":{"name":null,"arguments":null}}"#,
-            ],
-            &[("a", "f", "{}")],
         );
     }
 
