@@ -4,8 +4,8 @@
 //! Use the crate `treenail` with the feature `http-client`.
 //!
 //! `pool` sends requests over pooled connections, whose sockets `proxy` opens, under the control of a `guard` if a peer has
-//! named the URL; `keep_alive` detects dead ones. `url` checks the targets of requests, `response` interprets status and headers, `body` reads and writes
-//! bodies, and `sse` parses event streams.
+//! named the URL; `keep_alive` detects dead ones. `url` checks the targets of requests, `response` interprets status and
+//! headers, `body` reads and writes bodies, and `sse` parses event streams.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
