@@ -34,7 +34,6 @@ mod handler;
 pub mod internal;
 mod json;
 mod limits;
-#[cfg(any(feature = "client", feature = "http-server"))]
 mod log_throttle;
 mod missing_features;
 mod naming;

@@ -25,7 +25,6 @@ pub use crate::environment::{NoRandomBytes, fill_random, system_time};
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 #[cfg(feature = "schema-validation")]
 pub use crate::function::violations::to_problems;
-#[cfg(any(feature = "client", feature = "http-server"))]
 pub use crate::log_throttle::LogThrottle;
 pub use crate::retry::{Backoff, jitter};
 use crate::server::{Connection, Server};
