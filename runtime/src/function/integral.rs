@@ -1,7 +1,7 @@
 //! Integers that are written with a fraction or an exponent, such as `1.0`.
 
 /// Magnitude up to which every integer is a distinct `f64` (2^53).
-const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 /// Returns a valid JSON text in which integral numbers have neither a fraction nor an exponent, or `None` if it has no number to
 /// rewrite. For a JSON Schema, `1.0` is an integer; for serde, it is not.
@@ -46,18 +46,26 @@ fn number_length(bytes: &[u8]) -> usize {
 }
 
 /// Returns the value of a number with a fraction or an exponent if it is an integer.
+///
+/// Its digits decide, because an `f64` may be rounded to an integer.
 fn integer(number: &str) -> Option<i64> {
     let is_number = number.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     if !is_number || !number.contains(['.', 'e', 'E']) {
         return None;
     }
-    let number: f64 = number.parse().ok()?;
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the value has no fraction and is at most 2^53"
-    )]
-    let integer = number as i64;
-    (number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER).then_some(integer)
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, fraction].concat();
+    let significant = digits.trim_end_matches('0');
+    if matches!(significant, "" | "-") {
+        return Some(0);
+    }
+    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
+    let scale = zeros - i64::try_from(fraction.len()).ok()?;
+    let scale = exponent.parse::<i64>().ok()?.checked_add(scale)?;
+    let power = 10_i64.checked_pow(scale.try_into().ok()?)?;
+    let integer = significant.parse::<i64>().ok()?.checked_mul(power)?;
+    (integer.unsigned_abs() <= MAX_EXACT_INTEGER).then_some(integer)
 }
 
 #[cfg(test)]
@@ -71,6 +79,12 @@ mod tests {
             ("-2.50e1", Some("-25")),
             ("9007199254740992.0", Some("9007199254740992")),
             ("9007199254740994.0", None),
+            ("1.00000000000000000000000001", None),
+            ("1e-400", None),
+            ("1e-99999999999999999999", None),
+            ("-0.0e-400", Some("0")),
+            ("2500e-2", Some("25")),
+            ("25e-2", None),
             ("1e999", None),
             ("1.5", None),
             ("10", None),
