@@ -9,7 +9,7 @@ use treenail_runtime::client::{
     SessionRequest, TransportKind,
 };
 use treenail_runtime::internal::timeout::timeout;
-use treenail_schema::{JsonObject, Request, Revision, SubscriptionsListenRequest};
+use treenail_schema::{JsonObject, Revision};
 
 use crate::builder::HttpSessionBuilder;
 use crate::inner::{Inner, closed};
@@ -90,10 +90,10 @@ impl Session for HttpSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         let exchange = async move {
-            // A subscription would hold its permit for as long as it is open.
-            let _permit = match &*request.method {
-                SubscriptionsListenRequest::METHOD => None,
-                _ => Some(self.0.permits.acquire().await.map_err(|_| closed())?),
+            let _permit = if request.counts_as_in_flight() {
+                Some(self.0.permits.acquire().await.map_err(|_| closed())?)
+            } else {
+                None
             };
             match request.revision.filter(|revision| revision.is_modern()) {
                 Some(revision) => exchange::send_modern(&self.0, &request, revision).await,

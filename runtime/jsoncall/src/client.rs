@@ -13,7 +13,6 @@ use treenail_runtime::client::{
     SessionNotification, SessionRequest, TransportKind,
 };
 use treenail_runtime::internal::{self, CloseReason, IN_MEMORY_BUFFER_BYTES, StrayLines};
-use treenail_schema::{Request, SubscriptionsListenRequest};
 
 use crate::backlog::Backlog;
 use crate::calls::Calls;
@@ -161,10 +160,10 @@ impl Session for JsoncallSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            // A subscription would hold its permit for as long as it is open.
-            let _permit = match &*request.method {
-                SubscriptionsListenRequest::METHOD => None,
-                _ => Some(self.calls.permit().await?),
+            let _permit = if request.counts_as_in_flight() {
+                Some(self.calls.permit().await?)
+            } else {
+                None
             };
             self.backlog.wait_for_room().await;
             self.calls.check_open()?;

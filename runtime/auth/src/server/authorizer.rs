@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::Response;
@@ -19,14 +19,11 @@ use super::public_url::is_same_resource;
 use super::refusal::{Refusal, insufficient_scope};
 use super::resource_server::ResourceServer;
 use super::settings::Settings;
-use super::{VerifiedToken, VerifyError};
+use super::{LEEWAY, VerifiedToken, VerifyError};
 use crate::AuthError;
 
 /// Maximum length of a token in bytes.
 const MAX_TOKEN_BYTES: usize = 16 * 1024;
-
-/// Tolerated difference between the clocks of the issuer and of this server.
-const LEEWAY: Duration = Duration::from_secs(60);
 
 /// Authorizer that verifies access tokens.
 pub(super) struct Authorizer {

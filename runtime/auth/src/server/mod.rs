@@ -15,6 +15,8 @@ mod settings;
 mod verifier;
 mod verify;
 
+use std::time::Duration;
+
 pub use self::document::MetadataService;
 pub use self::dpop::{Dpop, ReplayFuture, ReplayStore};
 pub use self::exchange::{CallerToken, ExchangedToken, TokenExchange};
@@ -25,3 +27,6 @@ pub use self::verify::{
     FixedTokenVerifier, IntrospectionVerifier, IntrospectionVerifierBuilder, JwtVerifier,
     JwtVerifierBuilder,
 };
+
+/// Tolerated difference between the clocks of this server and of others: issuers, and replicas with the same key.
+const LEEWAY: Duration = Duration::from_secs(60);

@@ -15,7 +15,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite, duplex};
-use treenail_schema::{Request, SubscriptionsListenRequest};
 
 use self::driver::Driver;
 use self::inner::Inner;
@@ -151,10 +150,10 @@ impl Session for LineSession {
 
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
-            // A subscription would hold its permit for as long as it is open.
-            let _permit = match &*request.method {
-                SubscriptionsListenRequest::METHOD => None,
-                _ => Some(self.inner.acquire_permit().await?),
+            let _permit = if request.counts_as_in_flight() {
+                Some(self.inner.acquire_permit().await?)
+            } else {
+                None
             };
             self.inner.wait_for_output_space().await;
             self.inner.send_request(&request)?.await

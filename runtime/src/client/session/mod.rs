@@ -11,7 +11,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
-use treenail_schema::{JsonObject, Revision};
+use treenail_schema::{JsonObject, Request, Revision, SubscriptionsListenRequest};
 
 pub use self::incoming::{IncomingHandler, IncomingRequest, Responder};
 pub(in crate::client) use self::late::LateAnswers;
@@ -121,6 +121,13 @@ impl SessionRequest {
             cancellable: true,
             late: None,
         }
+    }
+
+    /// Returns true if the request takes one of the places of [`ClientLimits::requests_in_flight`](super::ClientLimits). A
+    /// subscription would hold its place for as long as it is open.
+    #[doc(hidden)]
+    pub fn counts_as_in_flight(&self) -> bool {
+        self.method != SubscriptionsListenRequest::METHOD
     }
 }
 

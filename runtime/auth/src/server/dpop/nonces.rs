@@ -7,12 +7,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 
 use crate::AuthError;
+use crate::server::LEEWAY;
 
 /// Time for which a nonce is valid.
 const LIFETIME: Duration = Duration::from_secs(300);
-
-/// Tolerated difference between the clocks of replicas with the same key.
-const LEEWAY: Duration = Duration::from_secs(60);
 
 /// Bytes of the time in a nonce.
 const TIME_BYTES: usize = 8;

@@ -21,7 +21,7 @@ use super::claims::{Time, read_token};
 use super::refreshing::Refreshing;
 use crate::fetch::Fetcher;
 use crate::jose::string;
-use crate::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
+use crate::server::{LEEWAY, VerifiedToken, Verifier, VerifierFuture, VerifyError};
 use crate::{AuthError, Clock, Secret};
 
 /// Maximum time for which a response is cached.
@@ -32,8 +32,6 @@ const MAX_CACHED: usize = 10_000;
 const MAX_REQUESTS: usize = 64;
 /// Maximum time to wait for one of them.
 const MAX_WAIT: Duration = Duration::from_secs(5);
-/// Tolerated difference between the clocks of the issuer and of this server.
-const LEEWAY: Duration = Duration::from_secs(60);
 
 const UNAVAILABLE: VerifyError = VerifyError::Unavailable {
     retry_after: Duration::from_secs(5),
