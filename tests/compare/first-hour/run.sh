@@ -54,9 +54,9 @@ run_treenail() {
   # The same without `treenail new`.
   cp -r "$here/treenail" "$folder/by-hand"
   cd "$folder/by-hand"
-  sed -i "s|path = .*|path = \"$root\" }|" Cargo.toml
+  sed -i "s|path = \"[^\"]*\"|path = \"$root\"|" Cargo.toml
   cp "$root/Cargo.lock" .
-  cargo test >"$folder/log" 2>&1
+  cargo test >"$folder/log" 2>&1 || { cat "$folder/log" >&2; return 1; }
   expect 'test result: ok. 1 passed'
   lines 'Treenail, by hand' "$here/treenail/Cargo.toml" "$here/treenail/src/main.rs"
 }
