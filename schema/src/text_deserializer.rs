@@ -1,7 +1,7 @@
 //! Values that are transmitted as strings.
 
 use serde::de::value::{Error, StrDeserializer};
-use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::de::StrRead;
 
@@ -21,12 +21,17 @@ impl<'a> TextDeserializer<'a> {
         Self { text, is_json }
     }
 
-    /// Creates a deserializer for which they are the JSON object or array in the string, if it starts like one: enums with data
-    /// are objects, and those with an internal tag are deserialized as values of any type.
-    #[inline]
+    /// Creates a deserializer for which they are the JSON object or array in the string, if it is one: enums with data are
+    /// objects, and those with an internal tag are deserialized as values of any type. A string type is the string itself.
     pub fn json(text: &'a str) -> Self {
-        let is_json = text.starts_with(['{', '[']);
+        let is_json =
+            text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
         Self { text, is_json }
+    }
+
+    /// Returns `true` if an enum, and a value of any type, is read from JSON.
+    pub fn is_json(&self) -> bool {
+        self.is_json
     }
 
     /// Reads a value from the string itself or, if that fails, from the JSON in it.
@@ -63,6 +68,15 @@ macro_rules! finite {
                 Ok(value) if value.is_finite() => visitor.$visit(value),
                 _ => visitor.visit_str(self.text),
             }
+        }
+    )*};
+}
+
+/// Passes the string itself to the visitor, also if it is JSON.
+macro_rules! as_text {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            visitor.visit_borrowed_str(self.text)
         }
     )*};
 }
@@ -118,7 +132,7 @@ impl<'de> Deserializer<'de> for TextDeserializer<'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        if self.is_json {
+        if self.is_json && self.text.starts_with('{') {
             return read_json(self.text, |json| {
                 json.deserialize_enum(name, variants, visitor)
             });
@@ -154,8 +168,16 @@ impl<'de> Deserializer<'de> for TextDeserializer<'de> {
         deserialize_struct(name: &'static str, fields: &'static [&'static str])
     }
 
+    as_text! {
+        deserialize_char
+        deserialize_str
+        deserialize_string
+        deserialize_bytes
+        deserialize_byte_buf
+    }
+
     forward_to_deserialize_any! {
-        char str string bytes byte_buf unit unit_struct identifier ignored_any
+        unit unit_struct identifier ignored_any
     }
 }
 
@@ -163,6 +185,7 @@ impl<'de> Deserializer<'de> for TextDeserializer<'de> {
 mod tests {
     use std::collections::BTreeMap;
     use std::fmt::Debug;
+    use std::net::IpAddr;
 
     use serde::Deserialize;
     use serde::de::DeserializeOwned;
@@ -173,6 +196,11 @@ mod tests {
     #[serde(rename_all = "lowercase")]
     enum Unit {
         Metric,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    enum Other {
+        B(u8),
     }
 
     #[derive(Debug, Deserialize, PartialEq)]
@@ -227,10 +255,6 @@ mod tests {
         enum Tagged {
             A { x: u8 },
         }
-        #[derive(Debug, Deserialize, PartialEq)]
-        enum Other {
-            B(u8),
-        }
         check(r#"{"k":"A","x":1}"#, Ok(Tagged::A { x: 1 }));
         check(r#"{"k":"A","x":1}"#, Ok(Some(Tagged::A { x: 1 })));
         check(r#"{"B":2}"#, Ok(Other::B(2)));
@@ -244,5 +268,29 @@ mod tests {
         );
         let text = r#"{"k":1}"#;
         check(text, Ok(serde_json::Value::from(text)));
+    }
+
+    #[test]
+    fn strings_are_never_read_as_json() {
+        for text in ["[draft] x", "[1]", "{}", "\"quoted\"", "[\u{e9}"] {
+            let read = String::deserialize(TextDeserializer::json(text));
+            assert_eq!(read.unwrap(), text);
+        }
+        let reason = "invalid IP address syntax";
+        for text in ["[::1]", "[1]", "{}"] {
+            check::<IpAddr>(text, Err(reason));
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_json_is_a_wrong_variant() {
+        for text in ["{unit}", "{", "[1]", "[metric", "{} {}"] {
+            let reason = format!("unknown variant `{text}`, expected `metric`");
+            check::<Unit>(text, Err(&reason));
+        }
+        check(
+            r#"{"feet":1}"#,
+            Err::<Unit, _>("unknown variant `feet`, expected `metric` at line 1 column 7"),
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 use treenail_schema::internal::{Places, TextDeserializer};
 
 use crate::call::CallState;
@@ -144,11 +145,7 @@ impl Arguments {
                         .map_err(|error| ArgumentError::new(&error))
                 })
             }
-            Form::Texts => {
-                let texts = self.texts();
-                parse_texts(&texts, TextDeserializer::new)
-                    .or_else(|_| parse_texts(&texts, TextDeserializer::json))
-            }
+            Form::Texts => parse_texts(&self.texts()).map_err(|error| ArgumentError::new(&error)),
         }
     }
 
@@ -167,16 +164,59 @@ impl Arguments {
     }
 }
 
-/// Deserializes arguments that are strings.
-fn parse_texts<'a, T: DeserializeOwned>(
-    texts: &'a [(String, String)],
-    deserializer: fn(&'a str) -> TextDeserializer<'a>,
-) -> Result<T, ArgumentError> {
-    let texts = texts
-        .iter()
-        .map(|(name, text)| (&**name, deserializer(text)));
+/// Error of arguments that are strings, with its place.
+type TextError = serde_path_to_error::Error<serde::de::value::Error>;
+
+/// Deserializes arguments that are strings: each from the string itself or, if that fails, from the JSON in it.
+///
+/// The declared names limit the number of attempts.
+fn parse_texts<T: DeserializeOwned>(texts: &[(String, String)]) -> Result<T, TextError> {
+    let mut json: Vec<&str> = Vec::new();
+    loop {
+        let error = match read_texts(texts, &|name| json.contains(&name)) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        match failed_argument(texts, &error) {
+            Some(name) if !json.contains(&name) => json.push(name),
+            Some(_) => return Err(error),
+            // The members of a flattened field have no place.
+            None => return read_texts(texts, &|_| true).map_err(|last| later(texts, error, last)),
+        }
+    }
+}
+
+/// Returns the error of the second attempt, unless it names an argument that the first attempt has read.
+fn later(texts: &[(String, String)], first: TextError, second: TextError) -> TextError {
+    match failed_argument(texts, &second) {
+        Some(_) => first,
+        None => second,
+    }
+}
+
+/// Deserializes arguments of which some are read from JSON.
+fn read_texts<T: DeserializeOwned>(
+    texts: &[(String, String)],
+    is_json: &dyn Fn(&str) -> bool,
+) -> Result<T, TextError> {
+    let texts = texts.iter().map(|(name, text)| {
+        let value = if is_json(name) {
+            TextDeserializer::json(text)
+        } else {
+            TextDeserializer::new(text)
+        };
+        (&**name, value)
+    });
     serde_path_to_error::deserialize(MapDeserializer::new(texts))
-        .map_err(|error| ArgumentError::new(&error))
+}
+
+/// Returns the name of the argument that does not fit, if the error has its place.
+fn failed_argument<'a>(texts: &'a [(String, String)], error: &TextError) -> Option<&'a str> {
+    let Some(Segment::Map { key }) = error.path().iter().next() else {
+        return None;
+    };
+    let mut names = texts.iter().map(|(name, _)| &**name);
+    names.find(|name| name == key)
 }
 
 /// Error of [`Arguments::parse`]: an argument does not fit the type.

@@ -1,9 +1,12 @@
 //! Integers that are written with a fraction or an exponent, such as `1.0`.
 
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
 /// Magnitude up to which every integer is a distinct `f64` (2^53).
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
-/// Returns a valid JSON text in which integral numbers have neither a fraction nor an exponent, or `None` if it has no number to
+/// Returns a JSON text in which integral numbers have neither a fraction nor an exponent, or `None` if it has no number to
 /// rewrite. For a JSON Schema, `1.0` is an integer; for serde, it is not.
 pub(crate) fn without_fractions(text: &str) -> Option<String> {
     let mut rewritten = String::new();
@@ -24,6 +27,24 @@ pub(crate) fn without_fractions(text: &str) -> Option<String> {
     }
     rewritten.push_str(&text[copied..]);
     (copied > 0).then_some(rewritten)
+}
+
+/// Returns a value in which integral numbers have no fraction, as [`without_fractions`].
+pub(crate) fn value_without_fractions(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => match integer(&number.to_string()) {
+            Some(integer) => integer.into(),
+            None => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(value_without_fractions).collect(),
+        Value::Object(members) => {
+            let members = members.iter();
+            members
+                .map(|(name, value)| (name.clone(), value_without_fractions(value)))
+                .collect()
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
 }
 
 /// Returns the length of the string at the start, with its quotes.
@@ -53,6 +74,8 @@ fn integer(number: &str) -> Option<i64> {
     if !is_number || !number.contains(['.', 'e', 'E']) {
         return None;
     }
+    // Text that is not JSON must not become JSON.
+    serde_json::from_str::<IgnoredAny>(number).ok()?;
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = [whole, fraction].concat();
@@ -70,6 +93,8 @@ fn integer(number: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -86,6 +111,9 @@ mod tests {
             ("2500e-2", Some("25")),
             ("25e-2", None),
             ("1e999", None),
+            ("01.0", None),
+            ("1.", None),
+            ("[1.0,01.0]", Some("[1,01.0]")),
             ("1.5", None),
             ("10", None),
             ("\"1.0\"", None),
@@ -97,5 +125,12 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(without_fractions(text).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn integral_numbers_in_a_value_lose_their_fraction() {
+        let value = json!({"1.0": [1.0, 0.5, {"a": 3e2}], "b": "4.0", "c": 1e300, "d": -0.0});
+        let expected = json!({"1.0": [1, 0.5, {"a": 300}], "b": "4.0", "c": 1e300, "d": 0});
+        assert_eq!(value_without_fractions(&value), expected);
     }
 }

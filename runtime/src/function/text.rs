@@ -40,7 +40,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
             };
             let error = TextDeserializer::read::<T>(&text).err()?;
             let mut reason = shortened(&error.to_string());
-            if text.starts_with(['{', '[']) && reason.starts_with("invalid ") {
+            if TextDeserializer::json(&text).is_json() && reason.starts_with("invalid ") {
                 // The place in the JSON is unknown, so the expected type of the whole does not explain the error.
                 reason = format!("the text has an {reason}");
             }

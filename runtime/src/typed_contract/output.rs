@@ -8,6 +8,7 @@ use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
 use crate::function::Output;
+use crate::function::integral::without_fractions;
 use crate::function::kind::{self, Kind};
 use crate::function::schema::Direction;
 use crate::function::type_schema::schema_for;
@@ -100,8 +101,8 @@ impl<T: FromContent> FromToolResult<kind::Content> for T {
 }
 
 impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
-    fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
-        if let Some(structured) = result.structured_content.take() {
+    fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self> {
+        if let Some(structured) = &result.structured_content {
             return read_structured(structured, &result);
         }
         read_text(text_of(&result), is_plain_text::<T>)
@@ -124,7 +125,7 @@ pub(crate) fn text_of_blocks(blocks: &[ContentBlock]) -> String {
 }
 
 /// Reads a value from text: as JSON, or as the text itself for a string type or if the text is not valid JSON for the
-/// type.
+/// type. Integers in the JSON may have a fraction of zero.
 pub(crate) fn read_text<T: DeserializeOwned>(
     text: Option<String>,
     is_plain_text: fn() -> bool,
@@ -137,14 +138,16 @@ pub(crate) fn read_text<T: DeserializeOwned>(
     match serde_json::from_str(&text) {
         Ok(value) if is_composite => Ok(value),
         Ok(value) => Ok(prefer_text(value, text, is_plain_text)),
-        Err(error) => {
+        Err(_) => from_text(text.clone()).or_else(|_| {
+            let json = without_fractions(&text).unwrap_or(text);
+            let read = serde_json::from_str(&json);
             // Only JSON of an object or a list has locations inside.
-            let json = is_composite.then(|| text.clone());
-            from_text(text).map_err(|_| match json {
-                Some(json) => add_location::<T>(error, &json),
-                None => error,
-            })
-        }
+            if is_composite {
+                read.map_err(|error| add_location::<T>(error, &json))
+            } else {
+                read
+            }
+        }),
     }
 }
 
@@ -167,4 +170,34 @@ fn is_plain_text<T: JsonSchema>() -> bool {
     let mut schema = schema_for::<T>(&mut Direction::Output.generator());
     Direction::Output.tidy(&mut schema);
     Shape::of(&schema) == Shape::Text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check<T: DeserializeOwned + PartialEq + std::fmt::Debug>(
+        text: &str,
+        expected: Result<T, &str>,
+    ) {
+        let found = read_text(Some(text.to_owned()), || false).map_err(|error| error.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned), "{text}");
+    }
+
+    #[test]
+    fn integers_in_a_text_may_have_a_fraction_of_zero() {
+        check("3.0", Ok(3_u32));
+        check("3.0", Ok(3.0_f64));
+        check("3.0", Ok("3.0".to_owned()));
+        check("[1, 2e2]", Ok(vec![1_u32, 200]));
+        check(
+            "[1.0, 2.5]",
+            Err::<Vec<u32>, _>("at `[1]`: invalid type: floating point `2.5`, expected u32"),
+        );
+        check(
+            "2.5",
+            Err::<u32, _>("invalid type: floating point `2.5`, expected u32 at line 1 column 3"),
+        );
+    }
 }

@@ -8,6 +8,7 @@ mod edits;
 mod invalid;
 mod raw;
 mod reserved_keys;
+mod text_arguments;
 mod twins;
 
 use crate::support::asking::twin as asking;
