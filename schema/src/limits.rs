@@ -53,6 +53,10 @@ limits! {
         /// Maximum nesting depth of subschemas, references included, both in the schema and when applied to a result. Default
         /// 512.
         schema_depth: u32 = 512,
+        /// Maximum size of the paths to all subschemas and keywords of an output schema together, in bytes, with the same
+        /// consequence as that of `schema_bytes`. A compiled schema stores each path, so a long name counts once for every
+        /// subschema and keyword below it. Default 8 MiB.
+        path_bytes: usize = 8 << 20,
         /// Maximum size of all compiled patterns of an output schema together, in bytes. Default 16 MiB.
         pattern_bytes: usize = 16 << 20,
         /// Maximum number of backtracking steps for matching one text with one pattern that needs backtracking. Default

@@ -7,6 +7,14 @@ use serde_json::{Map, Value};
 /// The schema keyword that names the header of an argument.
 const HEADER_KEYWORD: &str = "x-mcp-header";
 
+/// Maximum number of arguments of a tool that are repeated in headers. Each is a header and a search in the arguments, in
+/// every call.
+const MAX_PARAMS: usize = 64;
+
+/// Maximum length of the paths to these arguments together, in bytes. Each argument stores its whole path, so a long name
+/// that contains many of them would otherwise be stored as often.
+const MAX_PATH_BYTES: usize = 16 << 10;
+
 /// An argument that is repeated in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
@@ -20,7 +28,8 @@ pub struct HeaderParam {
     pub path: Vec<String>,
 }
 
-/// Returns the header arguments of an input schema. Fails if clients would reject the tool because of one of them.
+/// Returns the header arguments of an input schema. Fails if clients would reject the tool because of one of them, or if
+/// there are more than [`MAX_PARAMS`], or their paths are longer than [`MAX_PATH_BYTES`] together.
 pub(crate) fn header_params(schema: &Map<String, Value>) -> Result<Vec<HeaderParam>, String> {
     let mut collector = Collector::default();
     collector.visit_object(schema, Some(&mut Vec::new()))?;
@@ -31,6 +40,7 @@ pub(crate) fn header_params(schema: &Map<String, Value>) -> Result<Vec<HeaderPar
 struct Collector {
     params: Vec<HeaderParam>,
     names: HashSet<String>,
+    path_bytes: usize,
 }
 
 impl Collector {
@@ -104,10 +114,27 @@ impl Collector {
         if !self.names.insert(lower.clone()) {
             return Err(format!("`{HEADER_KEYWORD}` = `{name}` is used twice"));
         }
+        self.charge(path)?;
         self.params.push(HeaderParam {
             header: format!("mcp-param-{lower}"),
             path: path.clone(),
         });
+        Ok(())
+    }
+
+    /// Counts another argument, before its path is stored.
+    fn charge(&mut self, path: &[String]) -> Result<(), String> {
+        if self.params.len() >= MAX_PARAMS {
+            return Err(format!(
+                "more than {MAX_PARAMS} arguments have `{HEADER_KEYWORD}`"
+            ));
+        }
+        self.path_bytes += path.iter().map(String::len).sum::<usize>();
+        if self.path_bytes > MAX_PATH_BYTES {
+            return Err(format!(
+                "the paths to the arguments with `{HEADER_KEYWORD}` are longer than {MAX_PATH_BYTES} bytes together"
+            ));
+        }
         Ok(())
     }
 }
@@ -187,6 +214,34 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(find(text, &path).ok(), expected, "SRV-HDR-10: {text}");
+        }
+    }
+
+    /// Strings with a header each, as the properties of one object.
+    fn strings(count: usize) -> Value {
+        let string = |at| json!({"type": "string", "x-mcp-header": format!("a{at}")});
+        let strings: Map<_, _> = (0..count)
+            .map(|at| (format!("a{at}"), string(at)))
+            .collect();
+        json!({"properties": strings})
+    }
+
+    #[test]
+    fn header_arguments_are_limited_in_number() {
+        assert_eq!(outcome(&strings(64)).unwrap().len(), 64);
+        let error = outcome(&strings(65)).unwrap_err();
+        assert!(error.contains("more than 64 arguments"), "{error}");
+    }
+
+    #[test]
+    fn the_paths_of_header_arguments_are_limited_together() {
+        let below = |length, count| json!({"properties": {"n".repeat(length): strings(count)}});
+        // Each path is this name and another one of two bytes.
+        let longest = (1 << 14) / 8 - 2;
+        assert!(outcome(&below(longest, 8)).is_ok());
+        for (length, count) in [(longest + 1, 8), (1 << 18, 1), (1 << 18, 4_000)] {
+            let error = outcome(&below(length, count)).unwrap_err();
+            assert!(error.contains("16384 bytes together"), "{error}");
         }
     }
 

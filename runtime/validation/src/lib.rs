@@ -9,7 +9,8 @@
 //!
 //! Modules:
 //!
-//! - `plan`: analysis of a schema within limits, which rejects external references; `reference`: resolution of references.
+//! - `plan`: analysis of a schema within limits, which rejects external references; `reference`: resolution of references;
+//!   `place`: depth and path of a subschema.
 //! - `compile`: the validator of the analysed schema.
 //! - `cost`: bound on the work of validating a value, computed before the validation; `visit`: its steps.
 //! - `flat`: quick acceptance of objects whose members have simple types, from their text.
@@ -23,6 +24,7 @@ mod dialect;
 mod flat;
 mod keyword;
 mod pattern;
+mod place;
 mod plan;
 mod reference;
 mod size;

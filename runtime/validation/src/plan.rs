@@ -8,6 +8,7 @@ use treenail_schema::internal::{ValidationLimits, quoted};
 
 use crate::keyword::{AppliesTo, Keyword};
 use crate::pattern::{self, needs_backtracking};
+use crate::place::{PathBudget, Place, count_paths};
 use crate::reference::{Target, resolve};
 use crate::size::{count_values, name_lookups, names_lookups};
 use crate::subschema::{Index, Subschema};
@@ -35,11 +36,13 @@ pub(crate) fn build_plan(
         limits,
         plan: Plan::default(),
         heights: Vec::new(),
+        path_bytes: Vec::new(),
+        paths: PathBudget::new(limits.path_bytes),
         indexes: HashMap::new(),
         anchors: HashMap::new(),
         references: Vec::new(),
     };
-    builder.add_subschema(schema, 0)?;
+    builder.add_subschema(schema, Place::of_root(schema))?;
     builder.resolve_references()?;
     Ok(builder.plan)
 }
@@ -51,6 +54,9 @@ struct PlanBuilder<'a> {
     plan: Plan,
     /// Nesting depth of each subschema, including itself.
     heights: Vec<u32>,
+    /// Size of the path to each subschema.
+    path_bytes: Vec<usize>,
+    paths: PathBudget,
     /// Indexes of the known subschemas, by address.
     indexes: HashMap<usize, Index>,
     anchors: HashMap<&'a str, Index>,
@@ -59,23 +65,25 @@ struct PlanBuilder<'a> {
 }
 
 impl<'a> PlanBuilder<'a> {
-    fn add_subschema(&mut self, schema: &'a Value, depth: u32) -> Result<Index, String> {
+    fn add_subschema(&mut self, schema: &'a Value, place: Place) -> Result<Index, String> {
         let address = std::ptr::from_ref(schema) as usize;
         if let Some(index) = self.indexes.get(&address) {
             return Ok(*index);
         }
-        self.check_depth(depth + 1)?;
+        self.check_depth(place.depth + 1)?;
+        self.paths.charge(1, place.path_bytes)?;
         let index = self.plan.subschemas.len();
         if index >= self.limits.subschemas {
             return Err(format!("it has more than {index} subschemas"));
         }
         self.plan.subschemas.push(Subschema::default());
         self.heights.push(1);
+        self.path_bytes.push(place.path_bytes);
         self.indexes.insert(address, index);
         for (name, value) in schema.as_object().into_iter().flatten() {
             self.plan.subschemas[index].uses_unevaluated |= name.starts_with("unevaluated");
             self.plan.subschemas[index].contains |= name == "contains";
-            self.add_keyword(index, name, value, depth)?;
+            self.add_keyword(index, name, value, place.member(name))?;
         }
         Ok(index)
     }
@@ -85,20 +93,23 @@ impl<'a> PlanBuilder<'a> {
         index: Index,
         name: &'a str,
         value: &'a Value,
-        depth: u32,
+        place: Place,
     ) -> Result<(), String> {
-        match (Keyword::from_name(name), value) {
+        let keyword = Keyword::from_name(name);
+        self.paths
+            .charge(count_paths(keyword, value), place.path_bytes)?;
+        match (keyword, value) {
             (Keyword::Schemas(applies_to), value) => {
-                self.add_schemas(index, applies_to, value, depth)?;
+                self.add_schemas(index, applies_to, value, place)?;
             }
             (Keyword::Named(applies_to), Value::Object(members)) => {
-                self.add_named(index, applies_to, members, depth)?;
+                self.add_named(index, applies_to, members, place)?;
             }
             (Keyword::Properties, Value::Object(members)) => {
-                self.add_properties(index, members, depth)?;
+                self.add_properties(index, members, place)?;
             }
             (Keyword::PatternProperties, Value::Object(members)) => {
-                self.add_pattern_properties(index, members, depth)?;
+                self.add_pattern_properties(index, members, place)?;
             }
             (Keyword::Values, values) => {
                 self.plan.subschemas[index].compared += count_values(values);
@@ -126,15 +137,16 @@ impl<'a> PlanBuilder<'a> {
         index: Index,
         applies_to: AppliesTo,
         value: &'a Value,
-        depth: u32,
+        place: Place,
     ) -> Result<(), String> {
-        let schemas = match value {
-            Value::Array(schemas) => schemas,
-            schema => std::slice::from_ref(schema),
+        let Value::Array(schemas) = value else {
+            let inner = self.add_inner(index, value, place)?;
+            self.plan.subschemas[index].link(applies_to, inner);
+            return Ok(());
         };
-        for schema in schemas {
-            let inner = self.add_inner(index, schema, depth)?;
-            self.link(index, applies_to, inner);
+        for (at, schema) in schemas.iter().enumerate() {
+            let inner = self.add_inner(index, schema, place.item(at))?;
+            self.plan.subschemas[index].link(applies_to, inner);
         }
         Ok(())
     }
@@ -144,7 +156,7 @@ impl<'a> PlanBuilder<'a> {
         index: Index,
         applies_to: AppliesTo,
         members: &'a Map<String, Value>,
-        depth: u32,
+        place: Place,
     ) -> Result<(), String> {
         for (name, member) in members {
             let subschema = &mut self.plan.subschemas[index];
@@ -156,8 +168,8 @@ impl<'a> PlanBuilder<'a> {
                 subschema.lookups += names_lookups(member);
                 continue;
             }
-            let inner = self.add_inner(index, member, depth)?;
-            self.link(index, applies_to, inner);
+            let inner = self.add_inner(index, member, place.member(name))?;
+            self.plan.subschemas[index].link(applies_to, inner);
         }
         Ok(())
     }
@@ -166,10 +178,10 @@ impl<'a> PlanBuilder<'a> {
         &mut self,
         index: Index,
         members: &'a Map<String, Value>,
-        depth: u32,
+        place: Place,
     ) -> Result<(), String> {
         for (name, member) in members {
-            let inner = self.add_inner(index, member, depth)?;
+            let inner = self.add_inner(index, member, place.member(name))?;
             let subschema = &mut self.plan.subschemas[index];
             subschema.lookups += name_lookups(name);
             subschema.properties.insert(name.as_str().into(), inner);
@@ -181,11 +193,11 @@ impl<'a> PlanBuilder<'a> {
         &mut self,
         index: Index,
         members: &'a Map<String, Value>,
-        depth: u32,
+        place: Place,
     ) -> Result<(), String> {
         for (pattern, member) in members {
-            let inner = self.add_inner(index, member, depth)?;
-            self.link(index, AppliesTo::Members, inner);
+            let inner = self.add_inner(index, member, place.member(pattern))?;
+            self.plan.subschemas[index].link(AppliesTo::Members, inner);
             let steps = pattern::match_steps(pattern);
             let subschema = &mut self.plan.subschemas[index];
             subschema.name_pattern_steps = subschema.name_pattern_steps.saturating_add(steps);
@@ -222,21 +234,15 @@ impl<'a> PlanBuilder<'a> {
         Ok(())
     }
 
-    fn add_inner(&mut self, index: Index, schema: &'a Value, depth: u32) -> Result<Index, String> {
-        let inner = self.add_subschema(schema, depth + 1)?;
+    fn add_inner(
+        &mut self,
+        index: Index,
+        schema: &'a Value,
+        place: Place,
+    ) -> Result<Index, String> {
+        let inner = self.add_subschema(schema, place.inside())?;
         self.heights[index] = self.heights[index].max(self.heights[inner] + 1);
         Ok(inner)
-    }
-
-    fn link(&mut self, index: Index, applies_to: AppliesTo, inner: Index) {
-        let subschema = &mut self.plan.subschemas[index];
-        match applies_to {
-            AppliesTo::SameValue => subschema.same_value.push(inner),
-            AppliesTo::Members => subschema.members.push(inner),
-            AppliesTo::Names => subschema.names.push(inner),
-            AppliesTo::Items => subschema.items.push(inner),
-            AppliesTo::ReferencesOnly => {}
-        }
     }
 
     fn add_pattern(&mut self, index: Index, pattern: &str) {
@@ -261,12 +267,17 @@ impl<'a> PlanBuilder<'a> {
         while let Some((from, reference)) = self.references.get(resolved).copied() {
             resolved += 1;
             let index = match resolve(self.schema, reference)? {
-                Target::Schema(schema) => self.add_subschema(schema, 0)?,
+                Target::Schema(schema) => {
+                    // The text of the reference is at least as long as the path.
+                    let place = Place::of_root(self.schema).member(reference);
+                    self.add_subschema(schema, place)?
+                }
                 Target::Anchor(name) => *self
                     .anchors
                     .get(name)
                     .ok_or_else(|| format!("the reference {} has no target", quoted(reference)))?,
             };
+            self.paths.charge(1, self.path_bytes[index])?;
             if targets.insert(index) {
                 // In the worst case, each target refers to the next one.
                 height += self.heights[index];

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::keyword::AppliesTo;
+
 /// Index of a subschema in its plan.
 pub(crate) type Index = usize;
 
@@ -40,4 +42,16 @@ pub(crate) struct Subschema {
     pub(crate) needs_backtracking: bool,
     /// Depends on the members or items that other keywords have evaluated.
     pub(crate) uses_unevaluated: bool,
+}
+
+impl Subschema {
+    pub(crate) fn link(&mut self, applies_to: AppliesTo, inner: Index) {
+        match applies_to {
+            AppliesTo::SameValue => self.same_value.push(inner),
+            AppliesTo::Members => self.members.push(inner),
+            AppliesTo::Names => self.names.push(inner),
+            AppliesTo::Items => self.items.push(inner),
+            AppliesTo::ReferencesOnly => {}
+        }
+    }
 }

@@ -2,12 +2,14 @@
 
 #[cfg(test)]
 mod tests;
+mod uri;
 mod variable;
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use serde_json::{Map, Value};
 
+use self::uri::{MAX_URI_BYTES, Uri};
 use self::variable::Variable;
 use crate::text::quoted;
 
@@ -15,12 +17,12 @@ use crate::text::quoted;
 ///
 /// # Errors
 ///
-/// A message if the template is malformed.
+/// A message if the template is malformed, or if the URI would be longer than 1 MiB.
 pub fn expand_uri_template(template: &str, values: &Map<String, Value>) -> Result<String, String> {
-    let mut uri = String::new();
+    let mut uri = Uri::default();
     let mut rest = template;
     while let Some((literal, after)) = rest.split_once('{') {
-        push_literal(&mut uri, literal);
+        push_literal(&mut uri, literal).map_err(too_long)?;
         let (expression, after) = after
             .split_once('}')
             .ok_or_else(|| malformed(template, "a `{` is not closed"))?;
@@ -29,13 +31,17 @@ pub fn expand_uri_template(template: &str, values: &Map<String, Value>) -> Resul
             .push(&mut uri, values)?;
         rest = after;
     }
-    push_literal(&mut uri, rest);
-    Ok(uri)
+    push_literal(&mut uri, rest).map_err(too_long)?;
+    Ok(uri.into_text())
 }
 
 fn malformed(template: &str, reason: &str) -> String {
     let template = quoted(template);
     format!("{template} is not a valid URI template: {reason}")
+}
+
+fn too_long(_: fmt::Error) -> String {
+    format!("the expanded URI template is longer than {MAX_URI_BYTES} bytes")
 }
 
 /// Expression between two braces.
@@ -117,7 +123,7 @@ impl<'a> Expression<'a> {
         })
     }
 
-    fn push(&self, uri: &mut String, values: &Map<String, Value>) -> Result<(), String> {
+    fn push(&self, uri: &mut Uri, values: &Map<String, Value>) -> Result<(), String> {
         let mut is_first = true;
         for variable in self.variables.split(',') {
             let variable = Variable::parse(variable)
@@ -125,12 +131,14 @@ impl<'a> Expression<'a> {
             let Some(value) = values.get(variable.name).filter(|value| is_defined(value)) else {
                 continue;
             };
-            if std::mem::take(&mut is_first) {
-                uri.push_str(self.operator.first);
+            let pushed = if std::mem::take(&mut is_first) {
+                uri.write_str(self.operator.first)
             } else {
-                uri.push(self.operator.separator);
-            }
-            variable.push(uri, self.operator, value);
+                uri.write_char(self.operator.separator)
+            };
+            pushed
+                .and_then(|()| variable.push(uri, self.operator, value))
+                .map_err(too_long)?;
         }
         Ok(())
     }
@@ -146,18 +154,16 @@ fn is_defined(value: &Value) -> bool {
     }
 }
 
-fn push_value(uri: &mut String, text: &str, reserved: bool) {
+fn push_value(uri: &mut Uri, text: &str, reserved: bool) -> fmt::Result {
     if reserved {
-        push_literal(uri, text);
-    } else {
-        for byte in text.bytes() {
-            push_byte(uri, byte, is_unreserved(byte));
-        }
+        return push_literal(uri, text);
     }
+    text.bytes()
+        .try_for_each(|byte| push_byte(uri, byte, is_unreserved(byte)))
 }
 
 /// Pushes a text without encoding its reserved characters and the bytes that are already encoded.
-fn push_literal(uri: &mut String, text: &str) {
+fn push_literal(uri: &mut Uri, text: &str) -> fmt::Result {
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
         let is_hex = |offset| bytes.get(at + offset).is_some_and(u8::is_ascii_hexdigit);
@@ -167,18 +173,19 @@ fn push_literal(uri: &mut String, text: &str) {
             uri,
             *byte,
             is_unreserved(*byte) || is_reserved || is_encoded,
-        );
+        )?;
     }
+    Ok(())
 }
 
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-fn push_byte(uri: &mut String, byte: u8, is_literal: bool) {
+fn push_byte(uri: &mut Uri, byte: u8, is_literal: bool) -> fmt::Result {
     if is_literal {
-        uri.push(char::from(byte));
+        uri.write_char(char::from(byte))
     } else {
-        write!(uri, "%{byte:02X}").expect("writing to a string cannot fail");
+        write!(uri, "%{byte:02X}")
     }
 }

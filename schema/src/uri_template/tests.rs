@@ -61,6 +61,33 @@ fn malformed_templates_are_errors() {
 }
 
 #[test]
+fn long_uris_are_errors() {
+    let longest = "x".repeat(1 << 20);
+    let list = vec![""; 1_000];
+    let values = json!({"v": "x".repeat(500), "w": longest});
+    for (template, why) in [
+        ("{v}".repeat(1 << 20), "many expressions"),
+        (format!("{{{}v}}", "v,".repeat(1 << 20)), "many variables"),
+        ("x{w}".to_owned(), "a long value"),
+        ("{w}x".to_owned(), "a literal beyond the limit"),
+        ("x".repeat((1 << 20) + 1), "a long literal"),
+    ] {
+        let error = expand(&template, &values).unwrap_err();
+        assert!(
+            error.contains("longer than 1048576 bytes"),
+            "{why}: {error}"
+        );
+    }
+    let name = "n".repeat(2_000);
+    let error = expand(&format!("{{?{name}*}}"), &json!({name: list})).unwrap_err();
+    assert!(
+        error.contains("longer than"),
+        "a name for each item: {error}"
+    );
+    assert_eq!(expand("{w}", &values).unwrap(), longest);
+}
+
+#[test]
 fn random_templates_never_panic_and_expand_to_ascii() {
     let mut random = fastrand::Rng::with_seed(7);
     let mut text = || -> String {

@@ -1,8 +1,11 @@
 //! Variable of an expression, and the expansion of its value.
 
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
 use serde_json::Value;
 
-use super::{Operator, push_value};
+use super::{Operator, Uri, push_value};
 
 pub(super) struct Variable<'a> {
     pub(super) name: &'a str,
@@ -38,17 +41,17 @@ impl<'a> Variable<'a> {
         })
     }
 
-    pub(super) fn push(&self, uri: &mut String, operator: &Operator, value: &Value) {
+    pub(super) fn push(&self, uri: &mut Uri, operator: &Operator, value: &Value) -> fmt::Result {
         match value {
             Value::Array(items) => {
                 let items = items.iter().filter(|item| !item.is_null());
                 let items = items.map(|item| (None, value_text(item)));
-                self.push_all(uri, operator, items);
+                self.push_all(uri, operator, items)
             }
             Value::Object(members) => {
                 let members = members.iter().filter(|(_, member)| !member.is_null());
                 let members = members.map(|(key, member)| (Some(key.as_str()), value_text(member)));
-                self.push_all(uri, operator, members);
+                self.push_all(uri, operator, members)
             }
             value => {
                 let text = value_text(value);
@@ -56,8 +59,8 @@ impl<'a> Variable<'a> {
                     .max_chars
                     .and_then(|max_chars| text.char_indices().nth(max_chars));
                 let text = &text[..end.map_or(text.len(), |(end, _)| end)];
-                self.push_name(uri, operator, text.is_empty());
-                push_value(uri, text, operator.reserved);
+                self.push_name(uri, operator, text.is_empty())?;
+                push_value(uri, text, operator.reserved)
             }
         }
     }
@@ -65,12 +68,12 @@ impl<'a> Variable<'a> {
     /// Pushes the items of a list or the members of an object.
     fn push_all<'k>(
         &self,
-        uri: &mut String,
+        uri: &mut Uri,
         operator: &Operator,
-        items: impl Iterator<Item = (Option<&'k str>, String)>,
-    ) {
+        items: impl Iterator<Item = (Option<&'k str>, Cow<'k, str>)>,
+    ) -> fmt::Result {
         if !self.explodes {
-            self.push_name(uri, operator, false);
+            self.push_name(uri, operator, false)?;
         }
         let (separator, equals) = if self.explodes {
             (operator.separator, '=')
@@ -79,32 +82,34 @@ impl<'a> Variable<'a> {
         };
         for (number, (key, text)) in items.enumerate() {
             if number > 0 {
-                uri.push(separator);
+                uri.write_char(separator)?;
             }
             match key {
                 Some(key) => {
-                    push_value(uri, key, operator.reserved);
-                    uri.push(equals);
+                    push_value(uri, key, operator.reserved)?;
+                    uri.write_char(equals)?;
                 }
-                None if self.explodes => self.push_name(uri, operator, text.is_empty()),
+                None if self.explodes => self.push_name(uri, operator, text.is_empty())?,
                 None => {}
             }
-            push_value(uri, &text, operator.reserved);
+            push_value(uri, &text, operator.reserved)?;
         }
+        Ok(())
     }
 
-    fn push_name(&self, uri: &mut String, operator: &Operator, is_empty: bool) {
+    fn push_name(&self, uri: &mut Uri, operator: &Operator, is_empty: bool) -> fmt::Result {
         if operator.named {
-            uri.push_str(self.name);
-            uri.push_str(if is_empty { operator.if_empty } else { "=" });
+            uri.write_str(self.name)?;
+            uri.write_str(if is_empty { operator.if_empty } else { "=" })?;
         }
+        Ok(())
     }
 }
 
-/// Returns the text of a value.
-fn value_text(value: &Value) -> String {
+/// Returns the text of a value. A string is not copied, because a template can take its start thousands of times.
+fn value_text(value: &Value) -> Cow<'_, str> {
     match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
     }
 }

@@ -13,6 +13,7 @@ async fn all_jsch_10_schemas_are_limited() {
                 .schema_bytes(3_000)
                 .subschemas(40)
                 .schema_depth(20)
+                .path_bytes(10_000)
                 .pattern_bytes(100_000),
         )
     };
@@ -47,6 +48,8 @@ async fn all_jsch_10_schemas_are_limited() {
         (chain(9), true),
         (chain(19), false),
         (long, false),
+        (json!({"properties": {"n".repeat(1_000): wide(2)}}), true),
+        (json!({"properties": {"n".repeat(1_000): wide(10)}}), false),
         (json!({"pattern": "^[a-z]+$"}), true),
         (large_pattern, false),
         (broken_pattern, false),

@@ -2,6 +2,7 @@
 
 mod authorization;
 mod connections;
+mod header_arguments;
 mod informational;
 mod legacy;
 mod listener;

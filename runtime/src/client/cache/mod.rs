@@ -130,7 +130,8 @@ impl McpClient {
 
     /// Returns all tools, in the order of the server.
     ///
-    /// Over HTTP, tools whose `x-mcp-header` breaks the rules of the protocol are omitted.
+    /// Over HTTP, tools whose `x-mcp-header` breaks the rules of the protocol are omitted, and those with more than 64 such
+    /// arguments, or with paths to them of more than 16 KiB together.
     pub async fn tools(&self) -> Result<Vec<Arc<Tool>>, ClientError> {
         let Some(source) = self.tools_source() else {
             return Ok(Vec::new());

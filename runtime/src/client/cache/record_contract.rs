@@ -30,8 +30,8 @@ impl McpClient {
     /// Records the contract of the server as it is now, without its resources, because many servers add and remove
     /// resources at run time. Fetches each list again whose capability the server declares.
     ///
-    /// Over HTTP, tools whose `x-mcp-header` breaks the rules of the protocol are omitted. Of two tools or prompts
-    /// with one name, or two templates with one URI template, the first is used.
+    /// Over HTTP, tools whose `x-mcp-header` breaks the rules of the protocol or the limits of [`tools`](Self::tools) are
+    /// omitted. Of two tools or prompts with one name, or two templates with one URI template, the first is used.
     ///
     /// ```
     /// # use treenail::Server;

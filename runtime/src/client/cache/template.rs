@@ -39,7 +39,7 @@ impl UrlTemplate {
     /// # Errors
     ///
     /// [`ClientError::Invalid`] if the values are not such an object, [`ClientError::Protocol`] if the server's
-    /// template is malformed.
+    /// template is malformed, or if the URI would be longer than 1 MiB.
     pub fn expand(&self, values: impl Serialize) -> Result<String, ClientError> {
         let values = match serde_json::to_value(values) {
             Ok(Value::Object(values)) => values,

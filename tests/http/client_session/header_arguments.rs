@@ -1,0 +1,53 @@
+//! Arguments in headers, with a server whose tools have too many of them.
+
+use serde_json::{Map, Value, json};
+use treenail::McpClient;
+use treenail::client::HttpClientBuilderExt as _;
+
+use super::scripted_server::{Received, Response, ScriptedServer};
+
+/// Input schema with this number of strings, each repeated in a header.
+fn strings(count: usize) -> Value {
+    let string = |at| json!({"type": "string", "x-mcp-header": format!("a{at}")});
+    let properties: Map<_, _> = (0..count)
+        .map(|at| (format!("a{at}"), string(at)))
+        .collect();
+    json!({"type": "object", "properties": properties})
+}
+
+fn answer(received: &Received) -> Response {
+    let result = match received.rpc() {
+        "server/discover" => json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
+            "serverInfo": {"name": "server", "version": "1"}, "capabilities": {"tools": {}},
+        }),
+        "tools/list" => json!({
+            "resultType": "complete", "ttlMs": 60_000, "cacheScope": "private", "tools": [
+                {"name": "few", "inputSchema": strings(64)},
+                {"name": "many", "inputSchema": strings(65)},
+                {"name": "long", "inputSchema": {
+                    "type": "object", "properties": {"n".repeat(1 << 18): strings(1)},
+                }},
+            ],
+        }),
+        _ => json!({"resultType": "complete", "content": []}),
+    };
+    Response::result(received, &result)
+}
+
+#[tokio::test]
+async fn tools_with_too_many_header_arguments_are_omitted() {
+    let mut server = ScriptedServer::new(answer).await;
+    let builder = McpClient::builder().url(&server.url);
+    let client = builder.subscribe_to_changes(false).build().await.unwrap();
+    let tools = client.tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["few"]);
+    let arguments: Map<_, _> = (0..64).map(|at| (format!("a{at}"), json!("x"))).collect();
+    client.call_tool("few", arguments).await.unwrap();
+    let mut call = server.next_request().await;
+    while call.rpc() != "tools/call" {
+        call = server.next_request().await;
+    }
+    assert_eq!(call.header("mcp-param-a63"), Some("x"));
+}
