@@ -119,9 +119,8 @@ impl ConfigFile {
 
     /// Returns the change as a diff, without values of variables and headers.
     pub(crate) fn diff(&self, edited: &Document) -> String {
-        let key = self.host.servers_key();
         let path = self.path.display();
-        let hunk = diff(&self.document.masked(key), &edited.masked(key));
+        let hunk = diff(&self.document.masked(), &edited.masked());
         if hunk.is_empty() {
             return format!("{path}: values of `env` or `headers` of a server change");
         }
