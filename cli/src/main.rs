@@ -15,6 +15,7 @@ mod files;
 mod hosts;
 mod render;
 mod server;
+mod state;
 mod terminal;
 mod tickets;
 mod timestamp;

@@ -24,6 +24,7 @@ pub(crate) struct Uninstall {
 impl Uninstall {
     pub(in crate::commands) fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         let name = &self.name;
+        let _lock = self.place.lock()?;
         let mut changes = Vec::new();
         for (_, file) in self.place.files()? {
             let change = file.uninstall(name)?;
