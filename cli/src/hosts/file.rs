@@ -164,7 +164,7 @@ impl ConfigFile {
         name.push(".bak");
         let backup = target.with_file_name(name);
         let copied = fs::copy(&target, &backup);
-        copied.map_err(Failure::io(format!("`{}`", self.path.display())))?;
+        copied.map_err(Failure::io(format!("backup `{}`", backup.display())))?;
         Ok(backup)
     }
 

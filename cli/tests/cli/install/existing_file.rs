@@ -108,6 +108,18 @@ fn concurrent_changes_are_all_written() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn a_backup_that_cannot_be_written_is_named_and_the_file_stays() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", "{}");
+    home.write(".cursor/mcp.json.bak/file", "");
+    let outcome = home.run(&["install", "--host", "cursor", "--", &server()]);
+    assert_eq!(outcome.code, 8);
+    let place = "error: backup `~/.cursor/mcp.json.bak`: ";
+    assert!(outcome.stderr.starts_with(place), "{}", outcome.stderr);
+    assert_eq!(home.read(".cursor/mcp.json"), "{}");
+}
+
 #[cfg(unix)]
 #[test]
 fn permissions_and_links_are_preserved() {
