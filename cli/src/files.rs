@@ -79,7 +79,8 @@ pub(crate) fn check_decoded(parts: &[Rendered]) -> Result<(), Failure> {
     }
 }
 
-fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
+/// Saves a result to a file, and reports it.
+pub(crate) fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
     replace_file(file, bytes)?;
     note_saved(file, bytes, terminal);
     Ok(())

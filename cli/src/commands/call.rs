@@ -7,8 +7,8 @@ use serde::Serialize;
 use treenail::schema::CallToolResult;
 use treenail::tasks::{TaskHandle, TaskTicket};
 
-use super::print_if_json;
 use super::task::has_ended;
+use super::{print_if_json, print_or_save_if_json};
 use crate::args::{ArgumentArgs, OutputArgs, ServerArgs};
 use crate::arguments::{self, RawArguments};
 use crate::exit::{Exit, Failure};
@@ -28,7 +28,7 @@ pub(crate) struct Call {
     arguments: ArgumentArgs,
 
     /// Save images, audio and other binary content to this file, or the text if there is none; several parts are saved to
-    /// numbered files such as plot-1.png
+    /// numbered files such as plot-1.png; with --json, save the JSON
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -156,7 +156,7 @@ pub(super) fn print_result(
     let failed = result.is_error == Some(true);
     let exit = if failed { Exit::Tool } else { Exit::Success };
     let terminal = &connection.terminal;
-    if print_if_json(output, terminal, result)? {
+    if print_or_save_if_json(output, file, terminal, result)? {
         return Ok(exit);
     }
     let parts = render_tool_result(result);

@@ -19,11 +19,14 @@ mod proxy;
 mod read;
 mod task;
 
+use std::path::Path;
+
 use clap::Subcommand;
 use serde::Serialize;
 
 use crate::args::{OutputArgs, Verbosity};
 use crate::exit::{Exit, Failure};
+use crate::files::save_file;
 use crate::render::escaped_json;
 use crate::terminal::Terminal;
 
@@ -113,8 +116,23 @@ fn print_if_json(
     terminal: &Terminal,
     result: &impl Serialize,
 ) -> Result<bool, Failure> {
-    if output.json {
-        terminal.print_text(&escaped_json(result))?;
+    print_or_save_if_json(output, None, terminal, result)
+}
+
+/// Prints a result as JSON, or saves it to `file`, if `--json` is set, and returns whether it is.
+fn print_or_save_if_json(
+    output: OutputArgs,
+    file: Option<&Path>,
+    terminal: &Terminal,
+    result: &impl Serialize,
+) -> Result<bool, Failure> {
+    if !output.json {
+        return Ok(false);
     }
-    Ok(output.json)
+    let json = escaped_json(result);
+    match file {
+        Some(file) => save_file(file, format!("{json}\n").as_bytes(), terminal)?,
+        None => terminal.print_text(&json)?,
+    }
+    Ok(true)
 }

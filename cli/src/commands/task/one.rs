@@ -27,7 +27,7 @@ pub(super) struct OneTask {
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     id: String,
 
-    /// Save images, audio and other binary content to this file, or the text if there is none
+    /// Save images, audio and other binary content to this file, or the text if there is none; with --json, save the JSON
     #[arg(
         id = "file",
         short,
