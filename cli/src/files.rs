@@ -20,14 +20,14 @@ const MAX_LINKS: usize = 40;
 ///
 /// Several binary parts are saved to numbered files. Existing numbered files are never overwritten, because the user
 /// did not name them.
-pub(crate) fn print_or_save(
+pub(crate) async fn print_or_save(
     parts: &[Rendered],
     file: Option<&Path>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let Some(file) = file else {
         for part in parts {
-            terminal.print_text(&part.to_text())?;
+            terminal.print_text(&part.to_text()).await?;
         }
         return Ok(());
     };
@@ -56,7 +56,7 @@ pub(crate) fn print_or_save(
     }
     for part in parts {
         if let Rendered::Text(_) = part {
-            terminal.print_text(&part.to_text())?;
+            terminal.print_text(&part.to_text()).await?;
         }
     }
     Ok(())
@@ -270,8 +270,8 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 4);
     }
 
-    #[test]
-    fn content_that_cannot_be_decoded_overwrites_no_file() {
+    #[tokio::test]
+    async fn content_that_cannot_be_decoded_overwrites_no_file() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("plot.png");
         fs::write(&file, "old").unwrap();
@@ -280,7 +280,7 @@ mod tests {
             quiet: true,
             verbose: 0,
         });
-        let saved = print_or_save(&parts, Some(&file), &terminal);
+        let saved = print_or_save(&parts, Some(&file), &terminal).await;
         assert_eq!(saved.unwrap_err().exit(), Exit::Protocol);
         assert_eq!(fs::read(&file).unwrap(), b"old");
     }

@@ -15,6 +15,7 @@ mod files;
 mod hosts;
 mod render;
 mod server;
+mod signals;
 mod state;
 mod terminal;
 mod tickets;

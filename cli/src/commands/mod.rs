@@ -101,8 +101,8 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Dev(dev) => Box::pin(dev.run(terminal)).await,
         Command::Auth(auth) => auth.run(terminal).await,
         Command::New(new) => new.run(terminal),
-        Command::Install(install) => install.run(terminal),
-        Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Install(install) => install.run(terminal).await,
+        Command::Uninstall(uninstall) => uninstall.run(terminal).await,
         Command::Pack(pack) => Box::pin(pack.run(terminal)).await,
         Command::Completions(completions) => completions.run(terminal),
         Command::Man(man) => man.run(terminal),
@@ -111,16 +111,16 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
 }
 
 /// Prints a result as JSON if `--json` is set, and returns whether it is.
-fn print_if_json(
+async fn print_if_json(
     output: OutputArgs,
     terminal: &Terminal,
     result: &impl Serialize,
 ) -> Result<bool, Failure> {
-    print_or_save_if_json(output, None, terminal, result)
+    print_or_save_if_json(output, None, terminal, result).await
 }
 
 /// Prints a result as JSON, or saves it to `file`, if `--json` is set, and returns whether it is.
-fn print_or_save_if_json(
+async fn print_or_save_if_json(
     output: OutputArgs,
     file: Option<&Path>,
     terminal: &Terminal,
@@ -132,7 +132,7 @@ fn print_or_save_if_json(
     let json = escaped_json(result);
     match file {
         Some(file) => save_file(file, format!("{json}\n").as_bytes(), terminal)?,
-        None => terminal.print_text(&json)?,
+        None => terminal.print_text(&json).await?,
     }
     Ok(true)
 }

@@ -41,7 +41,7 @@ impl Read {
         let result = connection.send(request).await?;
         let terminal = &connection.terminal;
         let file = self.output.as_deref();
-        if print_or_save_if_json(self.server.output, file, terminal, &result)? {
+        if print_or_save_if_json(self.server.output, file, terminal, &result).await? {
             return Ok(Exit::Success);
         }
         let parts: Vec<_> = result
@@ -50,15 +50,15 @@ impl Read {
             .map(Rendered::from_resource)
             .collect();
         if file.is_some() || io::stdout().is_terminal() {
-            print_or_save(&parts, file, terminal)?;
+            print_or_save(&parts, file, terminal).await?;
             return Ok(Exit::Success);
         }
         check_decoded(&parts)?;
-        for part in &parts {
+        for part in parts {
             match part {
                 Rendered::Invalid(_) => {}
-                Rendered::Text(text) => terminal.write_bytes(text.as_bytes())?,
-                Rendered::Bytes { bytes, .. } => terminal.write_bytes(bytes)?,
+                Rendered::Text(text) => terminal.print_bytes(text.into_bytes()).await?,
+                Rendered::Bytes { bytes, .. } => terminal.print_bytes(bytes).await?,
             }
         }
         Ok(Exit::Success)

@@ -81,7 +81,7 @@ struct PlaceArgs {
 }
 
 impl Install {
-    pub(super) fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(super) async fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         let (name, entry) = self.server()?;
         check_name(&name)?;
         let _lock = self.place.lock()?;
@@ -98,7 +98,7 @@ impl Install {
                     terminal.print_note(&format!("`{name}` is already installed in `{path}`"));
                 }
                 Change::Edited(edited) if self.place.dry_run => {
-                    print_diff(terminal, &file, &edited)?;
+                    print_diff(terminal, &file, &edited).await?;
                 }
                 Change::Edited(edited) => {
                     write(terminal, &file, &edited, &format!("installed `{name}` in"))?;
@@ -232,8 +232,14 @@ fn check_name(name: &str) -> Result<(), Failure> {
     .note("use --name to give another one"))
 }
 
-fn print_diff(terminal: &Terminal, file: &ConfigFile, edited: &Document) -> Result<(), Failure> {
-    terminal.print_text(&sanitize_text(&file.diff(edited)))
+async fn print_diff(
+    terminal: &Terminal,
+    file: &ConfigFile,
+    edited: &Document,
+) -> Result<(), Failure> {
+    terminal
+        .print_text(&sanitize_text(&file.diff(edited)))
+        .await
 }
 
 /// Writes a file, and reports it.
