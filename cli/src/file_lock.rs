@@ -1,10 +1,12 @@
 //! Lock between processes, which the operating system releases when its process ends.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use crate::exit::Failure;
 
 /// Maximum time to wait for another process, which holds the lock for as long as it takes to write a file.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -20,12 +22,24 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
+    /// Waits for the lock of all files in a folder, which is created for the user only, on Unix.
+    pub(crate) fn in_folder(folder: &Path) -> Result<Self, Failure> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        let created = builder.create(folder);
+        created.map_err(Failure::io(format!("`{}`", folder.display())))?;
+        let path = folder.join("lock");
+        Self::acquire(&path).map_err(Failure::io(format!("`{}`", path.display())))
+    }
+
     /// Waits for the lock, and creates its file.
     ///
     /// # Errors
     ///
     /// If the file cannot be created or locked, or another process does not release the lock in time.
-    pub(crate) fn acquire(path: &Path) -> io::Result<Self> {
+    fn acquire(path: &Path) -> io::Result<Self> {
         let started = Instant::now();
         loop {
             if let Some(lock) = Self::try_acquire(path)? {

@@ -20,14 +20,14 @@ const MAX_LINKS: usize = 40;
 ///
 /// Several binary parts are saved to numbered files. Existing numbered files are never overwritten, because the user
 /// did not name them.
-pub(crate) fn print_or_save(
+pub(crate) async fn print_or_save(
     parts: &[Rendered],
     file: Option<&Path>,
     terminal: &Terminal,
 ) -> Result<(), Failure> {
     let Some(file) = file else {
         for part in parts {
-            terminal.print_text(&part.to_text())?;
+            terminal.print_text(&part.to_text()).await?;
         }
         return Ok(());
     };
@@ -56,7 +56,7 @@ pub(crate) fn print_or_save(
     }
     for part in parts {
         if let Rendered::Text(_) = part {
-            terminal.print_text(&part.to_text())?;
+            terminal.print_text(&part.to_text()).await?;
         }
     }
     Ok(())
@@ -79,7 +79,8 @@ pub(crate) fn check_decoded(parts: &[Rendered]) -> Result<(), Failure> {
     }
 }
 
-fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
+/// Saves a result to a file, and reports it.
+pub(crate) fn save_file(file: &Path, bytes: &[u8], terminal: &Terminal) -> Result<(), Failure> {
     replace_file(file, bytes)?;
     note_saved(file, bytes, terminal);
     Ok(())
@@ -269,8 +270,8 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 4);
     }
 
-    #[test]
-    fn content_that_cannot_be_decoded_overwrites_no_file() {
+    #[tokio::test]
+    async fn content_that_cannot_be_decoded_overwrites_no_file() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("plot.png");
         fs::write(&file, "old").unwrap();
@@ -279,7 +280,7 @@ mod tests {
             quiet: true,
             verbose: 0,
         });
-        let saved = print_or_save(&parts, Some(&file), &terminal);
+        let saved = print_or_save(&parts, Some(&file), &terminal).await;
         assert_eq!(saved.unwrap_err().exit(), Exit::Protocol);
         assert_eq!(fs::read(&file).unwrap(), b"old");
     }

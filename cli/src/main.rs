@@ -15,6 +15,8 @@ mod files;
 mod hosts;
 mod render;
 mod server;
+mod signals;
+mod state;
 mod terminal;
 mod tickets;
 mod timestamp;

@@ -6,14 +6,17 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
+use std::thread;
 
 use console::{Style, Term};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::sync::oneshot;
 use treenail::schema::ProgressNotificationParams;
 
 use crate::args::Verbosity;
 use crate::exit::Failure;
 use crate::render::{sanitize_line, sanitize_text};
+use crate::signals::until_interrupted;
 
 /// Resolution of a progress bar with a known total.
 const BAR_STEPS: u64 = 1_000;
@@ -67,25 +70,34 @@ impl Terminal {
     }
 
     /// Prints sanitized text to standard output, and ends its last line.
-    pub(crate) fn print_text(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) async fn print_text(&self, text: &str) -> Result<(), Failure> {
         if text.is_empty() {
             return Ok(());
         }
         let end = if text.ends_with('\n') { "" } else { "\n" };
-        self.write_bytes(format!("{text}{end}").as_bytes())
+        self.print_bytes(format!("{text}{end}").into_bytes()).await
     }
 
-    /// Writes raw bytes to standard output, for data that is passed on and not displayed.
+    /// Prints raw bytes to standard output, for data that is passed on and not displayed.
+    ///
+    /// A thread writes them, so that a signal ends the program if the reader stalls.
+    pub(crate) async fn print_bytes(&self, bytes: Vec<u8>) -> Result<(), Failure> {
+        // The thread must not hold the bar, which is cleared after a signal.
+        self.clear_progress();
+        let writing = async {
+            let (done, written) = oneshot::channel();
+            // The receiver is gone after a signal.
+            thread::spawn(move || drop(done.send(write_stdout(&bytes))));
+            let ended = written.await.map_err(io::Error::other);
+            ended.and_then(|written| written)
+        };
+        until_interrupted(async { writing.await.map_err(Failure::io("standard output")) }).await
+    }
+
+    /// Writes raw bytes to standard output, without a thread: for parts of a text, and before signals are observed.
     pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
-        let written = self
-            .bar
-            .suspend(|| stdout.write_all(bytes).and_then(|()| stdout.flush()));
-        match written {
-            // The reader has closed the pipe because it needs no more.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => written.map_err(Failure::io("standard output")),
-        }
+        let written = self.bar.suspend(|| write_stdout(bytes));
+        written.map_err(Failure::io("standard output"))
     }
 
     /// Prints a note to standard error, unless `--quiet` is set.
@@ -184,6 +196,15 @@ impl Terminal {
                 .write_all(text.as_bytes())
                 .and_then(|()| stderr.flush());
         });
+    }
+}
+
+fn write_stdout(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        // The reader has closed the pipe because it needs no more.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Tickets of tasks that run on servers: a file for each server, in the state directory of the user.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::file_lock::FileLock;
 use crate::files::{FileMode, read_file, replace_file_with};
 use crate::server::{describe_url, target_words};
+use crate::state::state_folder;
 use crate::terminal::Terminal;
 
 /// Maximum number of tickets of one server; further ones replace the oldest.
@@ -100,10 +100,7 @@ impl TicketFile {
 
     /// Waits for the lock of all tickets, which processes hold while they change a file.
     fn lock(&self) -> Result<FileLock, Failure> {
-        let folder = self.path.parent().unwrap_or(&self.path);
-        create_private(folder).map_err(Failure::io(format!("`{}`", folder.display())))?;
-        let path = folder.join("lock");
-        FileLock::acquire(&path).map_err(Failure::io(format!("`{}`", path.display())))
+        FileLock::in_folder(self.path.parent().unwrap_or(&self.path))
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<TaskTicket>)) -> Result<(), Failure> {
@@ -170,32 +167,7 @@ fn describe_target(words: &[String]) -> String {
 
 /// Returns the folder of the tickets.
 fn folder() -> Result<PathBuf, Failure> {
-    let variable = |name: &str| {
-        let value: Option<OsString> = std::env::var_os(name);
-        value.map(PathBuf::from).filter(|path| path.is_absolute())
-    };
-    let base = if cfg!(windows) {
-        variable("LOCALAPPDATA")
-    } else {
-        let home = || variable("HOME").map(|home| home.join(".local/state"));
-        variable("XDG_STATE_HOME").or_else(home)
-    };
-    let base = base.ok_or_else(|| {
-        Failure::new(
-            Exit::Io,
-            "there is no directory for tasks: the variable `HOME` is not set",
-        )
-    })?;
-    Ok(base.join("treenail").join("tasks"))
-}
-
-/// Creates a folder for the user only, on Unix.
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    Ok(state_folder()?.join("tasks"))
 }
 
 #[cfg(test)]

@@ -200,3 +200,26 @@ fn long_documentation_takes_no_types_from_other_tools() {
         .expect("the lock file is valid");
     assert!(!code.contains("merge steps"));
 }
+
+#[test]
+fn a_described_member_that_is_required_counts_once() {
+    let wide = |described: usize, required: usize| {
+        let names: Vec<_> = (0..required).map(|index| format!("p{index}")).collect();
+        let members = names[..described].iter();
+        let members: serde_json::Map<_, _> = members
+            .map(|name| (name.clone(), json!({"type": "string"})))
+            .collect();
+        // A name that is there twice counts once, too.
+        let required = [&names[..], &names[..1]].concat();
+        code(&json!({"type": "object", "properties": members, "required": required}))
+    };
+    for (described, required) in [(150, 150), (200, 200), (100, 200)] {
+        let code = wide(described, required);
+        let last = format!("pub p{}: ", required - 1);
+        assert!(code.contains(&last), "{described}, {required}");
+    }
+    for (described, required) in [(201, 201), (100, 201)] {
+        let code = wide(described, required);
+        assert!(code.contains("there are more than 200 members"), "{code}");
+    }
+}

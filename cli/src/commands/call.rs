@@ -7,8 +7,8 @@ use serde::Serialize;
 use treenail::schema::CallToolResult;
 use treenail::tasks::{TaskHandle, TaskTicket};
 
-use super::print_if_json;
 use super::task::has_ended;
+use super::{print_if_json, print_or_save_if_json};
 use crate::args::{ArgumentArgs, OutputArgs, ServerArgs};
 use crate::arguments::{self, RawArguments};
 use crate::exit::{Exit, Failure};
@@ -28,7 +28,7 @@ pub(crate) struct Call {
     arguments: ArgumentArgs,
 
     /// Save images, audio and other binary content to this file, or the text if there is none; several parts are saved to
-    /// numbered files such as plot-1.png
+    /// numbered files such as plot-1.png; with --json, save the JSON
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -74,6 +74,7 @@ impl Call {
             self.server.output,
             self.output.as_deref(),
         )
+        .await
     }
 
     /// Calls the tool with support for tasks, and waits for the task or detaches from it.
@@ -89,11 +90,11 @@ impl Call {
         let output = self.output.as_deref();
         let Some(ticket) = task.ticket() else {
             let result = task.wait().await?;
-            return print_result(connection, &result, self.server.output, output);
+            return print_result(connection, &result, self.server.output, output).await;
         };
         let added = file.add(&ticket);
         if self.detach {
-            let printed = self.print_ticket(connection, &ticket);
+            let printed = self.print_ticket(connection, &ticket).await;
             return added.and(printed);
         }
         if let Err(failure) = added {
@@ -110,19 +111,24 @@ impl Call {
             }
         };
         let ended = has_ended(connection, &task, &outcome).await;
-        let printed = outcome
-            .map_err(Failure::from)
-            .and_then(|result| print_result(connection, &result, self.server.output, output));
+        let printed = match outcome {
+            Ok(result) => print_result(connection, &result, self.server.output, output).await,
+            Err(error) => Err(error.into()),
+        };
         if ended {
             file.forget(ticket.id(), &connection.terminal);
         }
         printed
     }
 
-    fn print_ticket(&self, connection: &Connection, ticket: &TaskTicket) -> Result<Exit, Failure> {
+    async fn print_ticket(
+        &self,
+        connection: &Connection,
+        ticket: &TaskTicket,
+    ) -> Result<Exit, Failure> {
         let terminal = &connection.terminal;
-        if !print_if_json(self.server.output, terminal, ticket)? {
-            terminal.print_text(&sanitize_line(ticket.id()))?;
+        if !print_if_json(self.server.output, terminal, ticket).await? {
+            terminal.print_text(&sanitize_line(ticket.id())).await?;
             terminal
                 .print_note("the task runs on the server; `treenail task wait` prints its result");
         }
@@ -147,7 +153,7 @@ async fn cancel_task(
 }
 
 /// Prints the result of a tool. Returns the exit code, or the failure of the tool.
-pub(super) fn print_result(
+pub(super) async fn print_result(
     connection: &Connection,
     result: &CallToolResult,
     output: OutputArgs,
@@ -156,7 +162,7 @@ pub(super) fn print_result(
     let failed = result.is_error == Some(true);
     let exit = if failed { Exit::Tool } else { Exit::Success };
     let terminal = &connection.terminal;
-    if print_if_json(output, terminal, result)? {
+    if print_or_save_if_json(output, file, terminal, result).await? {
         return Ok(exit);
     }
     let parts = render_tool_result(result);
@@ -168,6 +174,6 @@ pub(super) fn print_result(
     if parts.is_empty() {
         terminal.print_note("the tool returned no content");
     }
-    print_or_save(&parts, file, terminal)?;
+    print_or_save(&parts, file, terminal).await?;
     Ok(exit)
 }

@@ -74,8 +74,8 @@ impl Check {
             .await?;
         connection.note_missing_lists();
         let terminal = &connection.terminal;
-        if !print_if_json(self.server.output, terminal, &drift)? {
-            terminal.print_text(&render_drift(&drift))?;
+        if !print_if_json(self.server.output, terminal, &drift).await? {
+            terminal.print_text(&render_drift(&drift)).await?;
         }
         let worst = drift
             .worst()

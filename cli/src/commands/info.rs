@@ -20,10 +20,13 @@ pub(crate) struct Info {
 
 impl Info {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        Connection::with_connection(&self.server, terminal, async |server| self.info(server)).await
+        Connection::with_connection(&self.server, terminal, async |server| {
+            self.info(server).await
+        })
+        .await
     }
 
-    fn info(&self, connection: &Connection) -> Result<Exit, Failure> {
+    async fn info(&self, connection: &Connection) -> Result<Exit, Failure> {
         let facts = connection.client.session().peer_info();
         let terminal = &connection.terminal;
         let json = json!({
@@ -33,8 +36,8 @@ impl Info {
             "capabilities": facts.capabilities,
             "instructions": facts.instructions,
         });
-        if !print_if_json(self.server.output, terminal, &json)? {
-            terminal.print_text(&render_info(&facts))?;
+        if !print_if_json(self.server.output, terminal, &json).await? {
+            terminal.print_text(&render_info(&facts)).await?;
         }
         Ok(Exit::Success)
     }

@@ -74,7 +74,7 @@ impl List {
             .iter_mut()
             .map(|list| (list.kind.names().1.to_owned(), list.json.take()))
             .collect();
-        if print_if_json(self.server.output, terminal, &json)? {
+        if print_if_json(self.server.output, terminal, &json).await? {
             return Ok(Exit::Success);
         }
         let several = lists.len() > 1;
@@ -90,7 +90,9 @@ impl List {
                 list.text
             }
         });
-        terminal.print_text(&texts.collect::<Vec<_>>().join("\n\n"))?;
+        terminal
+            .print_text(&texts.collect::<Vec<_>>().join("\n\n"))
+            .await?;
         Ok(Exit::Success)
     }
 }

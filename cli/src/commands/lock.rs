@@ -53,7 +53,7 @@ impl Lock {
             terminal.print_note(&format!("recorded {recorded} in `{}`", file.display()));
         }
         if file.is_none() || self.server.output.json {
-            terminal.print_text(&text)?;
+            terminal.print_text(&text).await?;
         }
         Ok(Exit::Success)
     }

@@ -19,11 +19,14 @@ mod proxy;
 mod read;
 mod task;
 
+use std::path::Path;
+
 use clap::Subcommand;
 use serde::Serialize;
 
 use crate::args::{OutputArgs, Verbosity};
 use crate::exit::{Exit, Failure};
+use crate::files::save_file;
 use crate::render::escaped_json;
 use crate::terminal::Terminal;
 
@@ -98,8 +101,8 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
         Command::Dev(dev) => Box::pin(dev.run(terminal)).await,
         Command::Auth(auth) => auth.run(terminal).await,
         Command::New(new) => new.run(terminal),
-        Command::Install(install) => install.run(terminal),
-        Command::Uninstall(uninstall) => uninstall.run(terminal),
+        Command::Install(install) => install.run(terminal).await,
+        Command::Uninstall(uninstall) => uninstall.run(terminal).await,
         Command::Pack(pack) => Box::pin(pack.run(terminal)).await,
         Command::Completions(completions) => completions.run(terminal),
         Command::Man(man) => man.run(terminal),
@@ -108,13 +111,28 @@ pub(crate) async fn run(command: Command, terminal: &Terminal) -> Result<Exit, F
 }
 
 /// Prints a result as JSON if `--json` is set, and returns whether it is.
-fn print_if_json(
+async fn print_if_json(
     output: OutputArgs,
     terminal: &Terminal,
     result: &impl Serialize,
 ) -> Result<bool, Failure> {
-    if output.json {
-        terminal.print_text(&escaped_json(result))?;
+    print_or_save_if_json(output, None, terminal, result).await
+}
+
+/// Prints a result as JSON, or saves it to `file`, if `--json` is set, and returns whether it is.
+async fn print_or_save_if_json(
+    output: OutputArgs,
+    file: Option<&Path>,
+    terminal: &Terminal,
+    result: &impl Serialize,
+) -> Result<bool, Failure> {
+    if !output.json {
+        return Ok(false);
     }
-    Ok(output.json)
+    let json = escaped_json(result);
+    match file {
+        Some(file) => save_file(file, format!("{json}\n").as_bytes(), terminal)?,
+        None => terminal.print_text(&json).await?,
+    }
+    Ok(true)
 }

@@ -46,14 +46,14 @@ impl Prompt {
         let request = client.get_prompt(&self.name, arguments);
         let result = connection.send(request).await?;
         let terminal = &connection.terminal;
-        if !print_if_json(self.server.output, terminal, &result)? {
-            print_messages(&result, terminal)?;
+        if !print_if_json(self.server.output, terminal, &result).await? {
+            print_messages(&result, terminal).await?;
         }
         Ok(Exit::Success)
     }
 }
 
-fn print_messages(result: &GetPromptResult, terminal: &Terminal) -> Result<(), Failure> {
+async fn print_messages(result: &GetPromptResult, terminal: &Terminal) -> Result<(), Failure> {
     if let Some(description) = &result.description {
         terminal.print_note(&sanitize_line(description));
     }
@@ -63,7 +63,9 @@ fn print_messages(result: &GetPromptResult, terminal: &Terminal) -> Result<(), F
             _ => "user:",
         };
         let text = Rendered::from_block(&message.content).to_text();
-        terminal.print_text(&format!("{} {text}", Style::new().bold().apply_to(role)))?;
+        terminal
+            .print_text(&format!("{} {text}", Style::new().bold().apply_to(role)))
+            .await?;
     }
     Ok(())
 }

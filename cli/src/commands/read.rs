@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::print_if_json;
+use super::print_or_save_if_json;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
 use crate::files::{check_decoded, print_or_save};
@@ -19,7 +19,8 @@ pub(crate) struct Read {
     /// URI of the resource
     uri: String,
 
-    /// Save the resource to this file; several binary parts are saved to numbered files such as plot-1.png
+    /// Save the resource to this file; several binary parts are saved to numbered files such as plot-1.png;
+    /// with --json, save the JSON
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -39,7 +40,8 @@ impl Read {
         let request = connection.client.session().resources_read(&self.uri);
         let result = connection.send(request).await?;
         let terminal = &connection.terminal;
-        if print_if_json(self.server.output, terminal, &result)? {
+        let file = self.output.as_deref();
+        if print_or_save_if_json(self.server.output, file, terminal, &result).await? {
             return Ok(Exit::Success);
         }
         let parts: Vec<_> = result
@@ -47,16 +49,16 @@ impl Read {
             .iter()
             .map(Rendered::from_resource)
             .collect();
-        if self.output.is_some() || io::stdout().is_terminal() {
-            print_or_save(&parts, self.output.as_deref(), terminal)?;
+        if file.is_some() || io::stdout().is_terminal() {
+            print_or_save(&parts, file, terminal).await?;
             return Ok(Exit::Success);
         }
         check_decoded(&parts)?;
-        for part in &parts {
+        for part in parts {
             match part {
                 Rendered::Invalid(_) => {}
-                Rendered::Text(text) => terminal.write_bytes(text.as_bytes())?,
-                Rendered::Bytes { bytes, .. } => terminal.write_bytes(bytes)?,
+                Rendered::Text(text) => terminal.print_bytes(text.into_bytes()).await?,
+                Rendered::Bytes { bytes, .. } => terminal.print_bytes(bytes).await?,
             }
         }
         Ok(Exit::Success)

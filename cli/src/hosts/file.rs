@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::diff::diff;
 use super::{Document, Host, Scope, ServerEntry};
 use crate::exit::{Exit, Failure};
+use crate::file_lock::FileLock;
 use crate::files::{FileMode, read_file, replace_file_with};
+use crate::state::state_folder;
 
 /// Fields that determine the server of an entry. Hosts add others, such as `disabled`.
 const FIELDS: [&str; 8] = [
@@ -43,16 +45,19 @@ pub(crate) enum Change {
 }
 
 impl ConfigFile {
+    /// Waits for the lock of all configuration files. While a process holds it from the first read to the last write, no other
+    /// one changes a file in between.
+    pub(crate) fn lock() -> Result<FileLock, Failure> {
+        FileLock::in_folder(&state_folder()?.join("hosts"))
+    }
+
     /// Reads a configuration file. A missing file is empty.
     pub(crate) fn read(host: Host, scope: Scope, file: Option<&Path>) -> Result<Self, Failure> {
         let path = match file {
             Some(file) => file.to_owned(),
             None => host.config_file(scope)?,
         };
-        let text = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            _ => Some(read_file(&path)?),
-        };
+        let text = read_text(&path)?;
         let failure = |message| file_failure(&path, message);
         let document = Document::parse(text.clone().unwrap_or_default()).map_err(failure)?;
         // User files may hold credentials. Those of projects are shared.
@@ -119,9 +124,8 @@ impl ConfigFile {
 
     /// Returns the change as a diff, without values of variables and headers.
     pub(crate) fn diff(&self, edited: &Document) -> String {
-        let key = self.host.servers_key();
         let path = self.path.display();
-        let hunk = diff(&self.document.masked(key), &edited.masked(key));
+        let hunk = diff(&self.document.masked(), &edited.masked());
         if hunk.is_empty() {
             return format!("{path}: values of `env` or `headers` of a server change");
         }
@@ -135,36 +139,45 @@ impl ConfigFile {
 
     /// Writes the changed file. Returns the backup of the old one, if there was one.
     pub(crate) fn write(&self, edited: &Document) -> Result<Option<PathBuf>, Failure> {
-        let io = |error| Failure::io(format!("`{}`", self.path.display()))(error);
-        let backup = match &self.text {
-            None => {
-                if let Some(folder) = self.path.parent().filter(|folder| *folder != Path::new("")) {
-                    fs::create_dir_all(folder).map_err(io)?;
-                }
-                None
+        // Hosts write their files, too.
+        if read_text(&self.path)? != self.text {
+            return Err(self.failure("the file has changed meanwhile; run the command again"));
+        }
+        let backup = if self.text.is_some() {
+            Some(self.back_up()?)
+        } else {
+            if let Some(folder) = self.path.parent().filter(|folder| *folder != Path::new("")) {
+                let created = fs::create_dir_all(folder);
+                created.map_err(Failure::io(format!("`{}`", self.path.display())))?;
             }
-            Some(text) => {
-                // Hosts write their files, too.
-                if read_file(&self.path)? != *text {
-                    return Err(
-                        self.failure("the file has changed meanwhile; run the command again")
-                    );
-                }
-                // Beside the target of a link, and with the same permissions.
-                let target = self.path.canonicalize().map_err(io)?;
-                let mut name = target.file_name().unwrap_or_default().to_owned();
-                name.push(".bak");
-                let backup = target.with_file_name(name);
-                fs::copy(&target, &backup).map_err(io)?;
-                Some(backup)
-            }
+            None
         };
         replace_file_with(&self.path, edited.text().as_bytes(), self.mode)?;
         Ok(backup)
     }
 
+    /// Copies the file beside the target of a link, with the same permissions.
+    fn back_up(&self) -> Result<PathBuf, Failure> {
+        let target = self.path.canonicalize();
+        let target = target.map_err(Failure::io(format!("`{}`", self.path.display())))?;
+        let mut name = target.file_name().unwrap_or_default().to_owned();
+        name.push(".bak");
+        let backup = target.with_file_name(name);
+        let copied = fs::copy(&target, &backup);
+        copied.map_err(Failure::io(format!("backup `{}`", backup.display())))?;
+        Ok(backup)
+    }
+
     fn failure(&self, message: impl AsRef<str>) -> Failure {
         file_failure(&self.path, message)
+    }
+}
+
+/// Reads a file. Returns `None` if it does not exist.
+fn read_text(path: &Path) -> Result<Option<String>, Failure> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        _ => read_file(path).map(Some),
     }
 }
 

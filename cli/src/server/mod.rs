@@ -27,7 +27,6 @@ pub(crate) use self::http::describe_url;
 pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
 pub(crate) use self::proxied::proxied_client;
 pub(crate) use self::request_timer::{PauseGuard, RequestTimer};
-pub(crate) use self::run::{terminated, until_interrupted};
 pub(crate) use self::stderr_tail::StderrTail;
 pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
@@ -36,6 +35,7 @@ use self::trace::Trace;
 use crate::args::ServerArgs;
 use crate::elicit::{ElicitationHandler, LineReader, SharedLineReader};
 use crate::exit::{Exit, Failure};
+use crate::signals::until_interrupted;
 use crate::terminal::Terminal;
 
 /// Timeout that never expires in practice. The [`RequestTimer`] enforces the real one, because it can be paused.

@@ -16,7 +16,8 @@ use treenail::schema::{
 use treenail::tasks::{TaskCallExt as _, TaskHandle};
 
 use super::{Connection, UNBOUNDED};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
+use crate::signals::until_interrupted;
 use crate::terminal::Terminal;
 
 /// Requests that may take long and report progress.
@@ -137,43 +138,4 @@ fn print_log_message(terminal: &Terminal, notification: &ServerNotification) {
         None => format!("{level}:"),
     };
     terminal.print_labeled(&heading, &style, &text);
-}
-
-/// Waits for a future, unless a signal interrupts or terminates the program.
-pub(crate) async fn until_interrupted<T>(
-    future: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
-    tokio::select! {
-        result = future => result,
-        () = interrupted() => Err(Failure::new(Exit::Interrupted, "cancelled")),
-        () = terminated() => Err(Failure::new(Exit::Terminated, "terminated")),
-    }
-}
-
-/// Completes when Ctrl-C is pressed; never if no handler can be installed.
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        pending::<()>().await;
-    }
-}
-
-/// Completes on SIGTERM, and on SIGHUP when the terminal is closed.
-#[cfg(unix)]
-pub(crate) async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let wait = async |kind| match signal(kind) {
-        Ok(mut signal) => drop(signal.recv().await),
-        Err(_) => pending().await,
-    };
-    tokio::select! {
-        () = wait(SignalKind::terminate()) => {}
-        () = wait(SignalKind::hangup()) => {}
-    }
-}
-
-/// Never completes, because this platform has no SIGTERM.
-#[cfg(not(unix))]
-pub(crate) async fn terminated() {
-    pending().await
 }

@@ -7,8 +7,9 @@ use treenail::ClientError;
 use treenail::schema::{CallToolResult, TaskStatus};
 use treenail::tasks::{TaskHandle, TaskUpdate};
 
-use super::{Connection, until_interrupted};
+use super::Connection;
 use crate::exit::Failure;
+use crate::signals::until_interrupted;
 
 /// Interval of the live line.
 const TICK: Duration = Duration::from_secs(1);

@@ -113,6 +113,19 @@ fn json_has_the_format_of_the_protocol() {
 }
 
 #[test]
+fn json_is_saved_to_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("result.json");
+    let name = path.to_str().unwrap();
+    for (args, code) in [(&["call", "picture"][..], 0), (&["call", "fail"], 1)] {
+        let printed = run(&[args, &["--json"]].concat()).stdout;
+        let note = format!("saved {} bytes to `{name}`\n", printed.len());
+        run(&[args, &["--json", "-o", name]].concat()).check(code, "", &note);
+        assert_eq!(fs::read_to_string(&path).unwrap(), printed);
+    }
+}
+
+#[test]
 fn binary_content_is_summarized_and_saved() {
     let line = "[image: image/png, 3 bytes; use -o FILE to save]\n";
     run(&["call", "picture"]).check(0, &format!("here it is\n{line}"), "");

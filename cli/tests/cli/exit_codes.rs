@@ -176,3 +176,34 @@ fn stray_output_of_a_server_is_quoted_at_once_and_in_the_error() {
         outcome.stderr
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn signals_end_a_write_to_a_reader_that_stalls() {
+    use std::io::Read as _;
+    use std::process::Stdio;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use crate::process::{command, test_server};
+
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        for args in [
+            &["read", "data://large"][..],
+            &["read", "data://large", "--json"],
+        ] {
+            let mut child = command(&test_server(), args)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            // The pipe takes only a part of the rest.
+            let mut stdout = child.stdout.take().unwrap();
+            stdout.read_exact(&mut [0]).unwrap();
+            let id = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+            kill_process(id, signal).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{args:?}");
+        }
+    }
+}

@@ -213,3 +213,31 @@ fn only_compiled_programs_are_packed() {
         url.stderr
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn the_packed_program_is_described_and_not_one_in_path() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
+
+    let home = tempfile::tempdir().unwrap();
+    let name = "cli-test-server";
+    fs::copy(test_server(), home.path().join(name)).unwrap();
+    let folder = home.path().join("bin");
+    fs::create_dir(&folder).unwrap();
+    let other = folder.join(name);
+    fs::write(&other, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    let fields = ["--author", "Ada", "--description", "Weather"];
+    command
+        .args(["pack", "--output", "words.mcpb"])
+        .args(fields)
+        .args(["--", name, "before"]);
+    command.current_dir(home.path()).env("PATH", &folder);
+    let outcome = outcome_of(command.output().unwrap());
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    let files = unpack(&home.path().join("words.mcpb"));
+    let manifest: Value = serde_json::from_slice(&files[0].2).unwrap();
+    assert_eq!(manifest["tools"][0]["name"], "forecast");
+}

@@ -28,6 +28,17 @@ fn resource_is_saved_to_a_file() {
     assert_eq!(lost.code, 8, "{}", lost.stderr);
 }
 
+#[test]
+fn json_of_a_resource_is_saved_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bytes.json");
+    let name = path.to_str().unwrap();
+    let printed = run(&["read", "data://bytes", "--json"]).stdout;
+    let note = format!("saved {} bytes to `{name}`\n", printed.len());
+    run(&["read", "data://bytes", "--json", "-o", name]).check(0, "", &note);
+    assert_eq!(fs::read_to_string(&path).unwrap(), printed);
+}
+
 /// A limit of the size of files makes the write fail, as a full disk does.
 #[cfg(target_os = "linux")]
 #[test]

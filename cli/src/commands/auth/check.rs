@@ -10,7 +10,8 @@ use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_text;
-use crate::server::{client_without_tokens, until_interrupted};
+use crate::server::client_without_tokens;
+use crate::signals::until_interrupted;
 use crate::terminal::Terminal;
 
 /// Check the documents that lead clients from a server to a token, without requesting one
@@ -33,8 +34,10 @@ impl Check {
             Err(error) => return Err(error.into()),
             Ok(_) => {
                 let none = json!({ "findings": [] });
-                if !print_if_json(self.output, terminal, &none)? {
-                    terminal.print_text("the server requires no authorization")?;
+                if !print_if_json(self.output, terminal, &none).await? {
+                    terminal
+                        .print_text("the server requires no authorization")
+                        .await?;
                 }
                 return Ok(Exit::Success);
             }
@@ -45,9 +48,11 @@ impl Check {
             report.map_err(Failure::from)
         };
         let report = until_interrupted(reporting).await?;
-        if !print_if_json(self.output, terminal, &as_json(&report))? {
+        if !print_if_json(self.output, terminal, &as_json(&report)).await? {
             let lines: Vec<_> = report.findings.iter().map(render_finding).collect();
-            terminal.print_text(&sanitize_text(&lines.join("\n")))?;
+            terminal
+                .print_text(&sanitize_text(&lines.join("\n")))
+                .await?;
         }
         Ok(match report.worst() {
             FindingLevel::Violated => Exit::Breaking,

@@ -66,14 +66,14 @@ impl Login {
         let status = oauth.status(&self.url).await?;
         let now = SystemTime::now();
         let json = status_json(status.as_ref(), now);
-        if print_if_json(args.output, terminal, &json)? {
+        if print_if_json(args.output, terminal, &json).await? {
             return Ok(Exit::Success);
         }
         let text = match status {
             Some(status) => render_status(&status, now),
             None => "the server requires no authorization".to_owned(),
         };
-        terminal.print_text(&text)?;
+        terminal.print_text(&text).await?;
         Ok(Exit::Success)
     }
 

@@ -25,31 +25,31 @@ impl Logout {
         let oauth = stored_client()?;
         let status = oauth.status(&self.url).await?;
         if status.is_none() {
-            return self.print(false, terminal);
+            return self.print(false, terminal).await;
         }
         let revoked = oauth.logout(&self.url).await;
         let is_deleted = oauth.status(&self.url).await?.is_none();
         match revoked {
-            Ok(()) => self.print(true, terminal),
+            Ok(()) => self.print(true, terminal).await,
             Err(error) if is_deleted => {
                 terminal.print_note(&format!(
                     "the tokens were deleted, but not revoked: {error}"
                 ));
-                self.print(true, terminal)
+                self.print(true, terminal).await
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    fn print(&self, signed_out: bool, terminal: &Terminal) -> Result<Exit, Failure> {
+    async fn print(&self, signed_out: bool, terminal: &Terminal) -> Result<Exit, Failure> {
         let json = json!({ "signedOut": signed_out });
-        if !print_if_json(self.output, terminal, &json)? {
+        if !print_if_json(self.output, terminal, &json).await? {
             let text = if signed_out {
                 "signed out"
             } else {
                 "not signed in"
             };
-            terminal.print_text(text)?;
+            terminal.print_text(text).await?;
         }
         Ok(Exit::Success)
     }

@@ -30,9 +30,11 @@ impl Status {
         let status = oauth.status(&self.url).await?;
         let now = SystemTime::now();
         let json = status_json(status.as_ref(), now);
-        if !print_if_json(self.output, terminal, &json)? {
+        if !print_if_json(self.output, terminal, &json).await? {
             let text = status.map(|status| render_status(&status, now));
-            terminal.print_text(text.as_deref().unwrap_or("not signed in"))?;
+            terminal
+                .print_text(text.as_deref().unwrap_or("not signed in"))
+                .await?;
         }
         Ok(Exit::Success)
     }

@@ -30,7 +30,7 @@ use crate::args::{AnswerArgs, OutputArgs, ProbeArgs, TraceArgs, parse_duration};
 use crate::elicit::LineReader;
 use crate::exit::{Exit, Failure};
 use crate::render::escaped_json;
-use crate::server::terminated;
+use crate::signals::terminated;
 use crate::terminal::Terminal;
 
 /// Timeout of one turn, for unattended use. A user can press Ctrl-C earlier.
@@ -190,7 +190,9 @@ impl Chat {
     ) -> Result<Exit, Failure> {
         let outcome = turn.run(Conversation::from(prompt), interrupts).await?;
         if self.output.json {
-            turn.terminal.print_text(&escaped_json(outcome.report()))?;
+            turn.terminal
+                .print_text(&escaped_json(outcome.report()))
+                .await?;
         }
         match outcome {
             TurnOutcome::Completed(report) => Ok(exit_of(&report)),

@@ -60,14 +60,17 @@ pub(super) struct ClientOutput {
 }
 
 impl ClientOutput {
+    /// Creates an output whose messages are written by the caller.
+    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<String>) {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let unread = Arc::default();
+        (Self { sender, unread }, messages)
+    }
+
     /// Starts the writer. The receiver is ready when everything has been written, or the client reads no more.
     pub(super) fn spawn() -> (Self, oneshot::Receiver<()>) {
-        let (sender, mut messages) = mpsc::unbounded_channel::<String>();
-        let unread = Arc::new(AtomicUsize::new(0));
-        let output = Self {
-            sender,
-            unread: Arc::clone(&unread),
-        };
+        let (output, mut messages) = Self::new();
+        let unread = Arc::clone(&output.unread);
         let (done, ended) = oneshot::channel();
         thread::spawn(move || {
             while let Some(message) = messages.blocking_recv() {

@@ -28,7 +28,7 @@ use self::relay::{Relay, RelayOptions};
 use crate::args::{TraceArgs, Verbosity};
 use crate::exit::{Exit, Failure};
 use crate::server::trace::Trace;
-use crate::server::until_interrupted;
+use crate::signals::until_interrupted;
 use crate::terminal::Terminal;
 
 /// Maximum wait for a client to read the last messages.

@@ -23,7 +23,7 @@ use self::hub::Hub;
 use self::link::Link;
 use crate::args::ServerArgs;
 use crate::exit::{Exit, Failure};
-use crate::server::until_interrupted;
+use crate::signals::until_interrupted;
 use crate::terminal::Terminal;
 
 /// Time for the browser to start and to load the page.
@@ -58,7 +58,7 @@ impl Inspect {
         let guard = Guard::new(address.port())?;
         let hub = Arc::new(Hub::default());
         let link = Link::new(self.server, terminal, &hub)?;
-        announce(&guard, self.no_open, terminal)?;
+        announce(&guard, self.no_open, terminal).await?;
         link.connect().await;
         let app = Arc::new(api::App {
             hub,
@@ -84,8 +84,8 @@ impl Inspect {
 }
 
 /// Prints the URL, and opens it in the browser.
-fn announce(guard: &Guard, no_open: bool, terminal: &Terminal) -> Result<(), Failure> {
-    terminal.print_text(&guard.url())?;
+async fn announce(guard: &Guard, no_open: bool, terminal: &Terminal) -> Result<(), Failure> {
+    terminal.print_text(&guard.url()).await?;
     terminal
         .print_note("the page is for you only: its URL contains a secret; press Ctrl-C to end it");
     if no_open {

@@ -13,6 +13,7 @@ use self::program::{absolute_program, name_of_program, name_of_url};
 pub(super) use self::uninstall::Uninstall;
 use crate::args::Verbosity;
 use crate::exit::{Exit, Failure};
+use crate::file_lock::FileLock;
 use crate::hosts::{Change, ConfigFile, Document, Host, Scope, ServerEntry};
 use crate::render::sanitize_text;
 use crate::terminal::Terminal;
@@ -80,9 +81,10 @@ struct PlaceArgs {
 }
 
 impl Install {
-    pub(super) fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(super) async fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         let (name, entry) = self.server()?;
         check_name(&name)?;
+        let _lock = self.place.lock()?;
         // No file is written unless all of them can be.
         let mut changes = Vec::new();
         for file in self.place.files()? {
@@ -96,7 +98,7 @@ impl Install {
                     terminal.print_note(&format!("`{name}` is already installed in `{path}`"));
                 }
                 Change::Edited(edited) if self.place.dry_run => {
-                    print_diff(terminal, &file, &edited)?;
+                    print_diff(terminal, &file, &edited).await?;
                 }
                 Change::Edited(edited) => {
                     write(terminal, &file, &edited, &format!("installed `{name}` in"))?;
@@ -168,6 +170,14 @@ impl Install {
 }
 
 impl PlaceArgs {
+    /// Waits for other processes that change configuration files, unless nothing is written.
+    fn lock(&self) -> Result<Option<FileLock>, Failure> {
+        if self.dry_run {
+            return Ok(None);
+        }
+        ConfigFile::lock().map(Some)
+    }
+
     /// Reads the configuration files of the selected hosts.
     fn files(&self) -> Result<Vec<(Host, ConfigFile)>, Failure> {
         let mut hosts = if self.hosts.is_empty() {
@@ -222,8 +232,14 @@ fn check_name(name: &str) -> Result<(), Failure> {
     .note("use --name to give another one"))
 }
 
-fn print_diff(terminal: &Terminal, file: &ConfigFile, edited: &Document) -> Result<(), Failure> {
-    terminal.print_text(&sanitize_text(&file.diff(edited)))
+async fn print_diff(
+    terminal: &Terminal,
+    file: &ConfigFile,
+    edited: &Document,
+) -> Result<(), Failure> {
+    terminal
+        .print_text(&sanitize_text(&file.diff(edited)))
+        .await
 }
 
 /// Writes a file, and reports it.

@@ -22,8 +22,9 @@ pub(crate) struct Uninstall {
 }
 
 impl Uninstall {
-    pub(in crate::commands) fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(in crate::commands) async fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         let name = &self.name;
+        let _lock = self.place.lock()?;
         let mut changes = Vec::new();
         for (_, file) in self.place.files()? {
             let change = file.uninstall(name)?;
@@ -36,7 +37,7 @@ impl Uninstall {
                     terminal.print_note(&format!("`{path}` has no server `{name}`"));
                 }
                 Change::Edited(edited) if self.place.dry_run => {
-                    print_diff(terminal, &file, &edited)?;
+                    print_diff(terminal, &file, &edited).await?;
                 }
                 Change::Edited(edited) => {
                     write(terminal, &file, &edited, &format!("removed `{name}` from"))?;

@@ -70,8 +70,12 @@ struct FieldArgs {
 }
 
 impl Pack {
-    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(super) async fn run(mut self, terminal: &Terminal) -> Result<Exit, Failure> {
         let binary = Binary::read(&self.server.target)?;
+        // The program that starts is the one that was read: a bare name would be searched in `PATH`.
+        if let Some(program) = self.server.target.program.first_mut() {
+            *program = binary.path.clone().into();
+        }
         let offer = Connection::with_connection(&self.server, terminal, Offer::of).await?;
         let metadata = Metadata::collect(&self.fields, &offer, &binary)?;
         let output = self.output.clone().unwrap_or_else(|| {

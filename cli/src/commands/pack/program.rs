@@ -3,7 +3,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 
 use crate::args::TargetArgs;
 use crate::exit::Failure;
@@ -14,6 +14,8 @@ const MAX_BYTES: u64 = 1 << 30;
 /// Compiled program, and the arguments with which hosts start it.
 #[derive(Debug)]
 pub(super) struct Binary {
+    /// Absolute path of the file.
+    pub(super) path: PathBuf,
     /// Name of the file.
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
@@ -57,6 +59,7 @@ impl Binary {
                 .ok_or_else(|| failure("an argument is not UTF-8"))
         });
         Ok(Self {
+            path: path::absolute(path).map_err(io)?,
             name: name.to_owned(),
             bytes,
             args: args.collect::<Result<_, _>>()?,

@@ -20,7 +20,8 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::hosts::ServerEntry;
-use crate::server::{describe_url, terminated};
+use crate::server::describe_url;
+use crate::signals::terminated;
 use crate::terminal::Terminal;
 
 /// Serve several servers as one, over stdio or HTTP

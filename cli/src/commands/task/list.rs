@@ -19,9 +19,9 @@ pub(super) struct List {
 }
 
 impl List {
-    pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+    pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let stored = all_tickets()?;
-        if print_if_json(self.output, terminal, &json!(stored))? {
+        if print_if_json(self.output, terminal, &json!(stored)).await? {
             return Ok(Exit::Success);
         }
         let mut table = Table::default();
@@ -39,7 +39,7 @@ impl List {
         if lines.is_empty() {
             terminal.print_note("no task is stored");
         }
-        terminal.print_text(&lines.join("\n"))?;
+        terminal.print_text(&lines.join("\n")).await?;
         Ok(Exit::Success)
     }
 }

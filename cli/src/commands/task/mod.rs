@@ -50,7 +50,7 @@ impl Task {
             task.server.tasks = true;
         }
         match self.command {
-            TaskCommand::List(list) => list.run(terminal),
+            TaskCommand::List(list) => list.run(terminal).await,
             TaskCommand::Get(task) => task.get(terminal).await,
             TaskCommand::Wait(task) => task.wait(terminal).await,
             TaskCommand::Answer(task) => task.answer(terminal).await,

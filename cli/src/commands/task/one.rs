@@ -27,7 +27,7 @@ pub(super) struct OneTask {
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     id: String,
 
-    /// Save images, audio and other binary content to this file, or the text if there is none
+    /// Save images, audio and other binary content to this file, or the text if there is none; with --json, save the JSON
     #[arg(
         id = "file",
         short,
@@ -54,10 +54,11 @@ impl OneTask {
                 failure.note("the task continues; `treenail task cancel` cancels it")
             })?;
             let ended = has_ended(task.connection, &task.handle, &outcome).await;
-            let printed = outcome.map_err(Failure::from).and_then(|result| {
-                let output = self.server.output;
-                print_result(task.connection, &result, output, self.file.as_deref())
-            });
+            let (output, file) = (self.server.output, self.file.as_deref());
+            let printed = match outcome {
+                Ok(result) => print_result(task.connection, &result, output, file).await,
+                Err(error) => Err(error.into()),
+            };
             if ended {
                 task.file.forget(task.ticket.id(), terminal);
             }
@@ -135,11 +136,11 @@ impl Resumed<'_> {
             return Ok(Exit::Success);
         };
         let json = state_json(self.ticket.id(), &update);
-        if !print_if_json(one.server.output, terminal, &json)? {
+        if !print_if_json(one.server.output, terminal, &json).await? {
             let message = update.message.as_deref();
             let message = message.map_or_else(String::new, |message| format!(": {message}"));
             let text = format!("{}{message}", status_name(update.status));
-            terminal.print_text(&sanitize_text(&text))?;
+            terminal.print_text(&sanitize_text(&text)).await?;
         }
         Ok(Exit::Success)
     }

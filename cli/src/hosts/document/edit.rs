@@ -8,7 +8,7 @@ use super::Document;
 use super::members::Member;
 
 /// Replacement of a range of the text.
-type Edit = (Range<usize>, String);
+pub(super) type Edit = (Range<usize>, String);
 
 impl Document {
     /// Sets a member of the object `container`, which is created if it is missing.
@@ -72,30 +72,6 @@ impl Document {
             None => Vec::new(),
         };
         self.apply(edits, &expected).map(Some)
-    }
-
-    /// Replaces the strings in `env` and `headers` of each entry, so that the text can be displayed.
-    pub(crate) fn masked(&self, container: &str) -> String {
-        let mut edits = Vec::new();
-        let root = self.root();
-        let servers = root.and_then(|root| self.member(&root, container).ok().flatten());
-        let objects = |object: &Range<usize>| {
-            let members = self.members(object).into_iter();
-            members.filter(|member| self.is_object(&member.value))
-        };
-        let servers = servers.filter(|found| self.is_object(&found.value));
-        for server in servers.iter().flat_map(|found| objects(&found.value)) {
-            let secret = |member: &Member| ["env", "headers"].contains(&&*member.name);
-            // Old entries of Zed have an object as their command.
-            let commands = objects(&server.value).filter(|member| member.name == "command");
-            let inner = commands.flat_map(|command| objects(&command.value).collect::<Vec<_>>());
-            for values in objects(&server.value).chain(inner).filter(secret) {
-                for value in self.members(&values.value) {
-                    edits.push((value.value, "\"…\"".to_owned()));
-                }
-            }
-        }
-        replace_all(&self.text, edits)
     }
 
     /// Applies edits, and checks that they had the intended effect on the value.
@@ -212,7 +188,7 @@ impl Document {
 }
 
 /// Applies edits that do not overlap.
-fn replace_all(text: &str, mut edits: Vec<Edit>) -> String {
+pub(super) fn replace_all(text: &str, mut edits: Vec<Edit>) -> String {
     // The sort is stable: insertions at one place keep their order.
     edits.sort_by_key(|(range, _)| range.start);
     let mut output = String::with_capacity(text.len());

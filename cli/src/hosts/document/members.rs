@@ -62,6 +62,26 @@ impl Document {
         members
     }
 
+    /// Returns the places of all items, if the value at `range` is an array.
+    pub(super) fn items(&self, range: &Range<usize>) -> Vec<Range<usize>> {
+        let mut items = Vec::new();
+        if self.byte(range.start) != Some(b'[') {
+            return items;
+        }
+        let mut at = self.skip_space(range.start + 1);
+        while self.byte(at).is_some_and(|byte| byte != b']') {
+            let item = at..self.value_end(at);
+            // The comma or the closing bracket.
+            let separator = self.skip_space(item.end);
+            items.push(item);
+            if self.byte(separator) != Some(b',') {
+                break;
+            }
+            at = self.skip_space(separator + 1);
+        }
+        items
+    }
+
     /// Returns whether the value at `range` is an object.
     pub(super) fn is_object(&self, range: &Range<usize>) -> bool {
         self.byte(range.start) == Some(b'{')
@@ -125,5 +145,18 @@ mod tests {
             ("e", "true"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn items_are_found_with_their_places() {
+        let text = r#"{"a": [ 1 ,[],{"b": [2]}, "]" ], "c": [], "d": 1}"#;
+        let document = Document::parse(text).unwrap();
+        let members = document.members(&document.root().unwrap());
+        let found = |index: usize| {
+            let items = document.items(&members[index].value).into_iter();
+            items.map(|item| &text[item]).collect::<Vec<_>>()
+        };
+        assert_eq!(found(0), ["1", "[]", r#"{"b": [2]}"#, r#""]""#]);
+        assert!(found(1).is_empty() && found(2).is_empty());
     }
 }

@@ -3,6 +3,7 @@
 mod blank;
 mod edit;
 mod layout;
+mod mask;
 mod members;
 
 use std::ops::Range;

@@ -162,7 +162,17 @@ fn unexpected_documents_are_refused_with_a_position() {
 #[test]
 fn values_of_variables_and_headers_are_masked() {
     let text = r#"{"mcpServers": {"a": {"env": {"A": "s", "B": 1}, "args": ["x"]}, "b": {"headers": {"C": "s"}}, "c": 1}}"#;
-    let masked = Document::parse(text).unwrap().masked("mcpServers");
+    let masked = Document::parse(text).unwrap().masked();
     let expected = r#"{"mcpServers": {"a": {"env": {"A": "…", "B": "…"}, "args": ["x"]}, "b": {"headers": {"C": "…"}}, "c": 1}}"#;
+    assert_eq!(masked, expected);
+}
+
+#[test]
+fn values_are_masked_outside_of_servers_too() {
+    let text = r#"{"mcpServers": {"z": {"command": {"env": {"K": "s"}}}}, "projects": {"/p": {"mcpServers": {"b": {"env": {"K": "s"}}}}}, "env": {"T": ["s"]}, "tasks": [1, [{"headers": {"H": "s"}}]], "x": {"env": "plain"}}"#;
+    let masked = Document::parse(text).unwrap().masked();
+    let expected = text
+        .replace(r#"["s"]"#, r#""…""#)
+        .replace(r#""s""#, r#""…""#);
     assert_eq!(masked, expected);
 }

@@ -59,14 +59,19 @@ impl Redactor {
         redactor
     }
 
-    /// Adds the value of a header: a secret, or a scheme and a secret.
+    /// Adds the value of a header: a secret, a scheme and a secret, or cookies.
     pub(crate) fn add_credentials(&self, value: &str) {
         let value = value.trim();
-        self.add_secret(
-            value
-                .split_once(' ')
-                .map_or(value, |(_, secret)| secret.trim()),
-        );
+        let scheme = value.split_once(' ').filter(|(word, _)| is_scheme(word));
+        if let Some((_, secret)) = scheme {
+            return self.add_secret(secret.trim());
+        }
+        self.add_secret(value);
+        // A server may repeat one cookie only.
+        let pairs = value.split(';').filter_map(|pair| pair.split_once('='));
+        for (_, cookie) in pairs {
+            self.add_secret(cookie.trim().trim_matches('"'));
+        }
     }
 
     /// Adds a secret.
@@ -108,6 +113,11 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
+/// Returns whether the first word of the value of a header is an authentication scheme, and not a cookie.
+fn is_scheme(word: &str) -> bool {
+    !word.contains(['=', ';'])
+}
+
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
@@ -127,6 +137,15 @@ mod tests {
         let expected = r#"{"a":"Bearer [redacted]","b":["[redacted]","short"]}"#;
         assert_eq!(redactor.redact(text), expected);
         assert!(!format!("{redactor:?}").contains("lonely"));
+    }
+
+    #[test]
+    fn each_cookie_is_removed() {
+        let redactor = Redactor::default();
+        redactor.add_credentials("session=abcdefgh; theme=\"darkmode\"; a=b");
+        let text = "x session=abcdefgh y darkmode z session=abcdefgh; theme";
+        let expected = "x session=[redacted] y [redacted] z session=[redacted]; theme";
+        assert_eq!(redactor.redact(text), expected);
     }
 
     #[test]

@@ -83,6 +83,43 @@ fn unreadable_file_is_reported_with_its_position_and_stays() {
     }
 }
 
+#[test]
+fn concurrent_changes_are_all_written() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", "{\"mcpServers\": {\"old\": {}}}");
+    let server = server();
+    let names: Vec<_> = (0..12).map(|index| format!("server-{index}")).collect();
+    let mut running: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let install = ["install", "--host", "cursor", "--name", name, "--", &server];
+            home.command(&install).spawn().unwrap()
+        })
+        .collect();
+    let uninstall = ["uninstall", "-q", "--host", "cursor", "old"];
+    running.push(home.command(&uninstall).spawn().unwrap());
+    for mut process in running {
+        assert!(process.wait().unwrap().success());
+    }
+    let servers = home.json(".cursor/mcp.json")["mcpServers"].clone();
+    let mut found: Vec<_> = servers.as_object().unwrap().keys().collect();
+    let mut expected: Vec<_> = names.iter().collect();
+    (found.sort(), expected.sort());
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_backup_that_cannot_be_written_is_named_and_the_file_stays() {
+    let home = Home::new();
+    home.write(".cursor/mcp.json", "{}");
+    home.write(".cursor/mcp.json.bak/file", "");
+    let outcome = home.run(&["install", "--host", "cursor", "--", &server()]);
+    assert_eq!(outcome.code, 8);
+    let place = "error: backup `~/.cursor/mcp.json.bak`: ";
+    assert!(outcome.stderr.starts_with(place), "{}", outcome.stderr);
+    assert_eq!(home.read(".cursor/mcp.json"), "{}");
+}
+
 #[cfg(unix)]
 #[test]
 fn permissions_and_links_are_preserved() {

@@ -37,17 +37,26 @@ impl Home {
         serde_json::from_str(&self.read(file)).unwrap()
     }
 
-    /// Runs the program in the project, with the output free of the name of the home directory.
-    pub(super) fn run(&self, args: &[&str]) -> Outcome {
+    /// Returns the program, which runs in the project.
+    pub(super) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
         command.args(args).current_dir(self.path("project"));
         command
             .env("HOME", self.0.path())
             .env("USERPROFILE", self.0.path());
-        command.env("APPDATA", self.path("config"));
-        command.env("XDG_CONFIG_HOME", self.path("config"));
-        command.env_remove("CLAUDE_CONFIG_DIR");
-        let mut outcome = outcome_of(command.stdin(Stdio::null()).output().unwrap());
+        for variable in ["APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME"] {
+            command.env(variable, self.path("config"));
+        }
+        command
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("XDG_STATE_HOME");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program, with the output free of the name of the home directory.
+    pub(super) fn run(&self, args: &[&str]) -> Outcome {
+        let mut outcome = outcome_of(self.command(args).output().unwrap());
         let home = format!("{}/", self.0.path().display());
         for text in [&mut outcome.stdout, &mut outcome.stderr] {
             *text = text.replace(&home, "~/");

@@ -93,6 +93,25 @@ fn dry_run_prints_the_change_without_secrets() {
 }
 
 #[test]
+fn dry_run_hides_secrets_of_other_projects() {
+    let home = Home::new();
+    let old = r#"{"projects": {"/p": {"mcpServers": {"b": {"env": {"K": "hidden"}}}}}, "env": {"T": "hidden"}}"#;
+    home.write(".claude.json", old);
+    let server = server();
+    let install = [
+        "install",
+        "--dry-run",
+        "--host",
+        "claude-code",
+        "--",
+        &server,
+    ];
+    let stdout = home.installed(&install).stdout;
+    assert!(stdout.contains(r#""env": {"T": "…"}"#), "{stdout}");
+    assert!(!stdout.contains("hidden"), "{stdout}");
+}
+
+#[test]
 fn mistakes_on_the_command_line_name_the_cure() {
     let home = Home::new();
     let error = |args: &[&str]| {

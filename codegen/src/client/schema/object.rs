@@ -1,5 +1,7 @@
 //! Objects and lists.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::bounds::description;
@@ -23,7 +25,10 @@ impl Reader<'_> {
             .unwrap_or(&no_members);
         let required = required_names(schema);
         let rest = self.rest(schema, place);
-        if members.len() + required.len() > MAX_FIELDS {
+        let undescribed = required.iter();
+        let undescribed = undescribed.filter(|name| !members.contains_key(**name));
+        let undescribed = undescribed.count();
+        if members.len() + undescribed > MAX_FIELDS {
             return Shape::Map(Box::new(Shape::any(format!(
                 "there are more than {MAX_FIELDS} members"
             ))));
@@ -33,7 +38,7 @@ impl Reader<'_> {
             return Shape::Map(Box::new(rest.unwrap_or(Shape::Any(None))));
         }
         // Reading a member charges it again, but members that are only listed in `required` are not read.
-        if let Err(reason) = self.budget.charge_parts(1 + required.len()) {
+        if let Err(reason) = self.budget.charge_parts(1 + undescribed) {
             return Shape::Map(Box::new(Shape::any(reason)));
         }
         let id = self.start_type(place);
@@ -153,12 +158,12 @@ impl Reader<'_> {
     }
 }
 
+/// Returns the distinct names in `required`.
 fn required_names(schema: &Map<String, Value>) -> Vec<&str> {
-    schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default()
+    let names = schema.get("required").and_then(Value::as_array);
+    let mut seen = HashSet::new();
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// Adds the required members that `properties` does not describe, with the shape of additional members.

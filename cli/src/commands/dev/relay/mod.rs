@@ -185,12 +185,22 @@ impl Relay {
                     None => return Ok(()),
                 },
             }
+            self.handle_ready_events()?;
             while self.background.try_join_next().is_some() {}
+        }
+    }
+
+    /// Handles all events that have arrived, so that the queue does not grow: tokio limits the number of awaited events per poll,
+    /// and a server can send more meanwhile. Their messages are limited in [`ClientOutput`].
+    fn handle_ready_events(&mut self) -> Result<(), Failure> {
+        loop {
             if self.output.is_stuck() {
-                return Err(Failure::new(
-                    Exit::Connection,
-                    "the client does not read its messages",
-                ));
+                let message = "the client does not read its messages";
+                return Err(Failure::new(Exit::Connection, message));
+            }
+            match self.events.try_recv() {
+                Ok(event) => self.on_event(event),
+                Err(_) => return Ok(()),
             }
         }
     }
@@ -250,3 +260,6 @@ impl Relay {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
