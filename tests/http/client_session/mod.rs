@@ -5,6 +5,7 @@ mod connections;
 mod informational;
 mod legacy;
 mod listener;
+mod log_floods;
 mod malformed;
 mod modern;
 mod redirects;

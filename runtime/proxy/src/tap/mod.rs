@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use serde::Deserialize;
 use tokio::sync::{Notify, watch};
 use treenail_runtime::client::IncomingHandler;
+use treenail_runtime::internal::LogThrottle;
 use treenail_schema::{
     LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
 };
@@ -39,6 +40,8 @@ pub(crate) struct Tap {
     changed: Notify,
     /// Requests of the server that are not answered, by the JSON text of their id.
     open: Mutex<HashMap<Box<str>, OpenRequest>>,
+    /// Rate limit for warnings about requests of the server that are refused.
+    warnings: LogThrottle,
 }
 
 /// Changes that the server has announced and that have not been handled.
@@ -72,6 +75,7 @@ impl Tap {
             news: Mutex::default(),
             changed: Notify::new(),
             open: Mutex::default(),
+            warnings: LogThrottle::default(),
         })
     }
 
