@@ -9,6 +9,7 @@ use treenail_schema::internal::shortened;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::item::Item;
+use crate::limits::MAX_URI_BYTES;
 use crate::matcher::Matcher;
 use crate::omissions::Omissions;
 use crate::race::join;
@@ -87,12 +88,18 @@ impl Lists {
         Ok((lists, is_complete))
     }
 
-    /// Keeps the features that `remote` serves, at most `most` of them.
+    /// Keeps the features that `remote` serves, at most `most` of them, without those whose URI is too long.
     pub(crate) fn select(&mut self, remote: &Remote, most: usize, omissions: &Omissions<'_>) {
         if remote.filter.is_some() && !self.fetched.resources {
             // They could read resources that the filter drops.
             self.templates.clear();
         }
+        let before = self.uris().count();
+        self.resources.retain(|one| one.uri.len() <= MAX_URI_BYTES);
+        self.templates
+            .retain(|one| one.uri_template.len() <= MAX_URI_BYTES);
+        let too_long = before - self.uris().count();
+        omissions.several(too_long, "their URIs have more than 8 KiB");
         let (mut left, mut dropped) = (most, 0);
         let mut keep = |item: Item<'_>| {
             let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&item));

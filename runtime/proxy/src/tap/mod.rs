@@ -17,10 +17,7 @@ use treenail_schema::{
 use self::requests::OpenRequest;
 use crate::calls::Calls;
 use crate::event::Event;
-use crate::limits::ProxyLimits;
-
-/// Maximum size of a URI that is remembered until its subscribers are notified.
-const MAX_URI_BYTES: usize = 8 << 10;
+use crate::limits::{MAX_URI_BYTES, ProxyLimits};
 
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
