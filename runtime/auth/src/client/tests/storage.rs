@@ -88,6 +88,40 @@ async fn a_sign_in_survives_a_store_that_fails() {
     }
 }
 
+#[tokio::test]
+async fn a_logout_revokes_tokens_that_could_not_be_stored() {
+    let server = TestAuthorizationServer::builder();
+    let server = server.access_token_lifetime(Duration::from_secs(3600));
+    let server = server.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (clock, store) = (clock(), Arc::<FullStore>::default());
+    let client = oauth().clock(clock.clone()).store(Arc::clone(&store));
+    let before = session(&resource, &client);
+    call(&before, "tools/list").await.unwrap();
+    store.is_full.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        clock.advance(Duration::from_secs(3700));
+        call(&before, "tools/list").await.unwrap();
+    }
+    client.logout(&resource.url()).await.unwrap();
+    let sent = |endpoint, name: &str| {
+        let requests = server.requests_at(endpoint);
+        let values = requests.iter().filter_map(|one| one.parameter(name));
+        values.map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    let (revoked, used) = (
+        sent(Endpoint::Revocation, "token"),
+        sent(Endpoint::Token, "refresh_token"),
+    );
+    assert_eq!((revoked.len(), used.len()), (1, 2));
+    assert!(!used.contains(&revoked[0]), "a former token was revoked");
+    // The stored entry of the former tokens is deleted.
+    call(&session(&resource, &client), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 2);
+}
+
 fn scopes(range: std::ops::Range<usize>) -> Scopes {
     let names: Vec<_> = range.map(|number| format!("s{number}")).collect();
     names.join(" ").parse().unwrap()
