@@ -25,6 +25,8 @@ mod extensions;
 mod fixture;
 mod legacy;
 // The client of the example below.
+#[path = "../proxy/log.rs"]
+mod log;
 #[path = "../../examples/login.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod login;

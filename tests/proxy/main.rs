@@ -15,6 +15,8 @@ mod faults;
 mod features;
 mod lifecycle;
 mod list_faults;
+mod log;
+mod log_floods;
 mod new_sessions;
 mod question_limits;
 mod question_owners;

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use treenail::client::ClientLimits;
+use treenail::client::{
+    ClientError, ClientLimits, Session, SessionFuture, SessionRequest, SessionWrapper,
+};
 use treenail::proxy::Remote;
 use treenail::schema::LoggingLevel;
 
@@ -136,5 +138,55 @@ async fn a_log_level_that_was_lost_with_its_call_is_requested_again() {
     ] {
         call(level).await.unwrap();
         assert_eq!(requested.try_recv().ok().as_deref(), expected, "{level}");
+    }
+}
+
+/// Session whose credentials are missing for the first request of a log level.
+#[derive(Debug)]
+struct SignedOut {
+    session: Arc<dyn Session>,
+    refused: AtomicBool,
+}
+
+impl SessionWrapper for SignedOut {
+    fn inner(&self) -> &dyn Session {
+        &*self.session
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        if request.method == "logging/setLevel" && !self.refused.swap(true, Ordering::SeqCst) {
+            let error = std::io::Error::other("the user is signed out");
+            return Box::pin(async { Err(ClientError::authorization(error)) });
+        }
+        self.session.request(request)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_level_that_lacked_credentials_is_requested_again() {
+    let (levels, mut requested) = unbounded_channel();
+    let remote = Remote::new("script", move || {
+        let levels = levels.clone();
+        let react = move |message: &Value, line: &Line| {
+            if let Some(level) = message["params"]["level"].as_str() {
+                levels.send(level.to_owned()).unwrap();
+            }
+            answer(message, line);
+            true
+        };
+        let builder = scripted(Box::new(react), &ClientLimits::default());
+        builder.protocol_version(LEGACY).wrap_session(|session| {
+            let refused = AtomicBool::new(false);
+            Arc::new(SignedOut { session, refused })
+        })
+    });
+    let (gateway, proxy) = gateway();
+    proxy.mount(remote).unwrap().connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    for expected in [None, Some("error"), None] {
+        let request = client.session().tools_call("script.good", ());
+        let called = request.log_level(LoggingLevel::Error).into_future();
+        called.await.unwrap();
+        assert_eq!(requested.try_recv().ok().as_deref(), expected);
     }
 }

@@ -3,6 +3,8 @@
 use treenail::dynamic::{RawResult, Resource, Tool};
 use treenail::prelude::*;
 
+use crate::list_faults::failing;
+use crate::log::Log;
 use crate::station::{ERAS, MODERN, client_of, gateway, remote};
 
 /// Server whose resource `data://same` has its name as content, and whose tool `links` refers to several resources.
@@ -180,4 +182,47 @@ async fn a_server_gets_the_uri_that_its_owner_has_left() {
         tokio::task::yield_now().await;
     };
     assert_eq!(text.as_deref(), Some("two"));
+}
+
+#[tokio::test]
+async fn uris_of_more_than_8_kib_are_not_served() {
+    const MOST: usize = 8 << 10;
+    let long = |scheme: &str, end: &str, length: usize| {
+        let filler = "x".repeat(length - scheme.len() - end.len());
+        format!("{scheme}{filler}{end}")
+    };
+    let script = failing(move |message, line| {
+        let (method, lengths) = (message["method"].as_str().unwrap(), [MOST, MOST + 1]);
+        let result = if method == "resources/list" {
+            let one = |length| json!({"name": "one", "uri": long("one://", "", length)});
+            json!({"resources": lengths.map(one)})
+        } else if method == "resources/templates/list" {
+            let two =
+                |length| json!({"name": "two", "uriTemplate": long("two://", "/{id}", length)});
+            json!({"resourceTemplates": lengths.map(two)})
+        } else {
+            json!({"tools": []})
+        };
+        line.answer(message, &result);
+        true
+    });
+    let (log, _guard) = Log::record();
+    let (gateway, proxy) = gateway();
+    proxy.mount(script).unwrap().connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    let resources = client.resources().await.unwrap();
+    let lengths: Vec<_> = resources.iter().map(|one| one.uri.len()).collect();
+    assert_eq!(lengths, [MOST]);
+    let templates = client.url_templates().await.unwrap();
+    let lengths: Vec<_> = templates
+        .iter()
+        .map(|one| one.listed().uri_template.len())
+        .collect();
+    assert_eq!(lengths, [MOST]);
+    let lines = log.lines();
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    // It is known nevertheless, so no route for unlisted resources leads to it.
+    let hidden = long("two://", "/7", MOST - 2);
+    let error = client.read_resource(&*hidden).await.unwrap_err();
+    assert!(error.to_string().contains("was not found"), "{error}");
 }

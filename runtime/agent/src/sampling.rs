@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use treenail_runtime::RpcError;
 use treenail_runtime::internal::{check_conversation, needs_tools};
+use treenail_schema::internal::shortened;
 use treenail_schema::{
     CreateMessageRequestParams, CreateMessageResult, OneOrMany, Role,
     SamplingMessageContentBlock as Block, ToolChoiceMode,
@@ -236,6 +237,7 @@ fn one_or_many(mut content: Vec<Block>) -> OneOrMany<Block> {
 
 /// Logs the cause and returns an error that does not disclose it.
 fn internal_error(why: &dyn fmt::Display) -> RpcError {
+    let why = shortened(&why.to_string());
     tracing::warn!(%why, "failed to respond to a sampling request");
     RpcError::internal("the client's model failed")
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
-use http::{Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming as Body;
 use treenail_http_client::body::release;
 use treenail_runtime::client::{
@@ -76,9 +76,9 @@ impl Subject<'_> {
             .or_else(|| is_proposal.then(proposed).flatten())
     }
 
-    /// Returns true for the cancellation of a request. No user is asked for its credentials.
-    fn is_cancellation(&self) -> bool {
-        self.method == Some("notifications/cancelled")
+    /// Returns true for the cancellation of a request and for the end of a session. No user is asked for their credentials.
+    fn asks_no_user(&self, http_method: &Method) -> bool {
+        *http_method == Method::DELETE || self.method == Some("notifications/cancelled")
     }
 
     pub(crate) fn set_in_flight(&self, in_flight: bool) {
@@ -138,7 +138,7 @@ impl Sender {
             }
             let (status, headers) = (response.status(), response.headers());
             let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-            if !is_refused || previous == MAX_RETRIES || subject.is_cancellation() {
+            if !is_refused || previous == MAX_RETRIES || subject.asks_no_user(&http_method) {
                 return Ok(response);
             }
             subject.set_in_flight(false);

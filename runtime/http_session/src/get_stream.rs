@@ -93,7 +93,8 @@ async fn read_all(
             Ok(_) => return None,
             Err(ClientError::Closed(_)) => {}
             Err(error) => {
-                tracing::warn!(%error, "the stream of the server cannot be read");
+                let warning = "the stream of the server cannot be read";
+                inner.dispatcher.warn_of_error(&error, warning);
                 return None;
             }
         }

@@ -14,6 +14,7 @@ use treenail_runtime::internal::{
     parse_element, parsing_limits, read_answer, timeout::timeout,
 };
 use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
+use treenail_schema::internal::shortened;
 
 use crate::inner::{Inner, semaphore};
 use crate::pending::PendingReplies;
@@ -239,6 +240,14 @@ impl Dispatcher {
             tracing::warn!("{text}");
         }
     }
+
+    /// Logs a warning with an error, which may have a text of the server, unless one was logged shortly before.
+    pub(crate) fn warn_of_error(&self, error: &ClientError, text: &'static str) {
+        if self.warnings.is_due() {
+            let error = shortened(&error.to_string());
+            tracing::warn!(%error, "{text}");
+        }
+    }
 }
 
 /// Destination of the answer to a request of the server. A responder must not keep the session alive, so the session is
@@ -263,9 +272,13 @@ impl ReplyRoute {
         match inner.state.while_open(sent).await {
             Some(Ok(Ok(()))) | None => {}
             Some(Ok(Err(error))) => {
-                tracing::warn!(%error, "an answer could not be sent to the server");
+                let warning = "an answer could not be sent to the server";
+                inner.dispatcher.warn_of_error(&error, warning);
             }
-            Some(Err(_)) => tracing::warn!("the server did not accept an answer in time"),
+            Some(Err(_)) => {
+                let warning = "the server did not accept an answer in time";
+                inner.dispatcher.warn(warning);
+            }
         }
         drop(self.permit);
     }

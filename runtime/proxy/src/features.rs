@@ -11,6 +11,7 @@ use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::lists::{ListKind, Lists};
 use crate::names::Names;
+use crate::omissions::Omissions;
 use crate::template_uris::TemplateUris;
 use crate::upstream::{Upstream, json, not_found};
 
@@ -21,6 +22,8 @@ pub(crate) struct FeatureMaker<'a> {
     pub(crate) lists: &'a Lists,
     /// Task support of the tools.
     pub(crate) task: Option<&'a Arc<dyn TaskTool>>,
+    /// Receives the features that cannot be served. `None` if it has them already.
+    pub(crate) omissions: Option<&'a Omissions<'a>>,
 }
 
 impl FeatureMaker<'_> {
@@ -86,9 +89,9 @@ impl FeatureMaker<'_> {
     }
 
     fn omit(&self, kind: &str, name: &str, problem: &str) {
-        let server = &self.upstream.name;
-        let name: String = name.chars().take(100).collect();
-        tracing::warn!(%server, kind, name, problem, "omitted a feature of a server");
+        if let Some(omissions) = self.omissions {
+            omissions.one(kind, name, problem);
+        }
     }
 
     fn tool(&self, tool: &Arc<Tool>, seen: &mut HashSet<String>) -> Option<Feature> {

@@ -4,7 +4,7 @@
 
 // The modules, from the bytes up: `tap` and `tapped` (the messages of one connection), `calls`, `deadline` and `exchange`
 // (requests in flight), `forward`, `answer` and `waiting` (requests of servers for their clients, between eras), `names`, `uris`, `matcher`,
-// `template_uris` and `rewrite` (the view of clients), `lists` and `features` (lists of a server as features of the proxy), `subscriptions`,
+// `template_uris` and `rewrite` (the view of clients), `lists`, `features` and `omissions` (lists of a server as features of the proxy), `subscriptions`,
 // `supervisor` (connection and changes) and `proxy`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -23,6 +23,7 @@ mod link;
 mod lists;
 mod matcher;
 mod names;
+mod omissions;
 mod proxy;
 mod race;
 mod remote;

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use treenail_schema::internal::limits;
 
+/// Maximum size of the URI or template of a resource in bytes. Longer ones are not served, and updates of them are not remembered.
+pub(crate) const MAX_URI_BYTES: usize = 8 << 10;
+
 limits! {
     /// Limits of a [`Proxy`](crate::Proxy). The defaults are safe with untrusted servers and clients. Those of the connections to
     /// the servers are the [`ClientLimits`](treenail_runtime::client::ClientLimits) of each client.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use serde_json::Value;
 use treenail_runtime::Context;
 use treenail_runtime::client::{ClientError, McpClient, Session, SessionRequest};
+use treenail_schema::internal::shortened;
 use treenail_schema::{ClientCapabilities, JsonObject, LoggingLevel, Revision};
 
 use crate::tap::Tap;
@@ -147,12 +148,14 @@ impl Link {
             return;
         };
         let answer = session.logging_set_level(level).await;
-        // After a timeout it is not repeated: every call would wait for a server that does not answer it.
-        requested.is_lost = matches!(
+        // After a timeout it is not repeated: every call would wait for a server that does not answer it. Other errors, such as
+        // missing credentials, are no answer of the server.
+        requested.is_lost = !matches!(
             answer,
-            Err(ClientError::Closed(_) | ClientError::Http { .. })
+            Ok(_) | Err(ClientError::Timeout(_) | ClientError::Refused(_))
         );
         if let Err(error) = answer {
+            let error = shortened(&error.to_string());
             tracing::debug!(%error, "a server did not accept a log level");
         }
     }

@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, timeout_at};
 use treenail_runtime::client::{ClientError, McpClient};
+use treenail_schema::internal::shortened;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::item::Item;
+use crate::limits::MAX_URI_BYTES;
 use crate::matcher::Matcher;
+use crate::omissions::Omissions;
 use crate::race::join;
 use crate::remote::Remote;
+use crate::upstream::Upstream;
 
 /// Lists of resources that have been fetched at least once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +47,7 @@ impl Lists {
     /// same. Returns false if there is such a list.
     pub(crate) async fn fetch(
         client: &McpClient,
-        server: &str,
+        upstream: &Upstream,
         before: &Self,
         deadline: Instant,
     ) -> Result<(Self, bool), ClientError> {
@@ -52,7 +56,7 @@ impl Lists {
             prompts,
             resources,
             templates,
-        } = Answers::fetch(client, server, deadline).await?;
+        } = Answers::fetch(client, upstream, deadline).await?;
         let info = client.session().peer_info();
         let capabilities = &info.capabilities;
         let is_complete =
@@ -84,17 +88,24 @@ impl Lists {
         Ok((lists, is_complete))
     }
 
-    /// Keeps the features that `remote` serves, at most `most` of them.
-    pub(crate) fn select(&mut self, remote: &Remote, most: usize) {
+    /// Keeps the features that `remote` serves, at most `most` of them, without those whose URI is too long.
+    pub(crate) fn select(&mut self, remote: &Remote, most: usize, omissions: &Omissions<'_>) {
         if remote.filter.is_some() && !self.fetched.resources {
             // They could read resources that the filter drops.
             self.templates.clear();
         }
-        let mut left = most;
+        let before = self.uris().count();
+        self.resources.retain(|one| one.uri.len() <= MAX_URI_BYTES);
+        self.templates
+            .retain(|one| one.uri_template.len() <= MAX_URI_BYTES);
+        let too_long = before - self.uris().count();
+        omissions.several(too_long, "their URIs have more than 8 KiB");
+        let (mut left, mut dropped) = (most, 0);
         let mut keep = |item: Item<'_>| {
             let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&item));
             let kept = wanted && left > 0;
             left -= usize::from(kept);
+            dropped += usize::from(wanted && !kept);
             kept
         };
         self.tools.retain(|tool| keep(Item::Tool(tool)));
@@ -103,9 +114,7 @@ impl Lists {
             .retain(|resource| keep(Item::Resource(resource)));
         self.templates
             .retain(|template| keep(Item::Template(template)));
-        if left == 0 {
-            tracing::warn!(server = %remote.name, most, "the server has more features than are served");
-        }
+        omissions.several(dropped, "the server has more features than are served");
     }
 
     /// Returns the matchers of the templates that `include` selects.
@@ -143,7 +152,7 @@ impl Answers {
     /// Fetches all lists concurrently: one without an answer must not take the time of the others.
     async fn fetch(
         client: &McpClient,
-        server: &str,
+        upstream: &Upstream,
         deadline: Instant,
     ) -> Result<Self, ClientError> {
         let templates = async {
@@ -163,10 +172,10 @@ impl Answers {
         let lists = Box::pin(join(features, resources)).await;
         let ((tools, prompts), (resources, templates)) = lists;
         Ok(Self {
-            tools: unless_lost(tools, server, "tools")?,
-            prompts: unless_lost(prompts, server, "prompts")?,
-            resources: unless_lost(resources, server, "resources")?,
-            templates: unless_lost(templates, server, "resource templates")?,
+            tools: unless_lost(tools, upstream, "tools")?,
+            prompts: unless_lost(prompts, upstream, "prompts")?,
+            resources: unless_lost(resources, upstream, "resources")?,
+            templates: unless_lost(templates, upstream, "resource templates")?,
         })
     }
 }
@@ -218,7 +227,7 @@ async fn until<T>(
 /// error.
 fn unless_lost<T>(
     list: Result<Vec<T>, ClientError>,
-    server: &str,
+    upstream: &Upstream,
     kind: &str,
 ) -> Result<Option<Vec<T>>, ClientError> {
     match list {
@@ -226,7 +235,10 @@ fn unless_lost<T>(
         Err(error @ ClientError::Closed(_)) => Err(error),
         Err(error) if error.is_unsupported() => Ok(Some(Vec::new())),
         Err(error) => {
-            tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");
+            if upstream.list_warnings.is_due() {
+                let (server, error) = (&upstream.name, shortened(&error.to_string()));
+                tracing::warn!(%server, kind, %error, "a list of a server could not be fetched");
+            }
             Ok(None)
         }
     }

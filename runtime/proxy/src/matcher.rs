@@ -2,49 +2,61 @@
 
 /// Template of RFC 6570 with any expressions, each of which matches any text.
 ///
-/// A URI that matches is passed on to the server of the template, which judges it.
+/// A URI that matches is passed on to the server of the template, which judges it. The size is about that of the template, and the
+/// time of a comparison is linear in the length of the URI: both texts are chosen by others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Matcher {
-    /// Texts between the expressions, one more than there are expressions.
-    texts: Vec<Box<str>>,
+    /// The template with [`ANY`] in place of each expression, and of several ones without text between them.
+    pattern: Box<str>,
+    /// Length of the shortest URI that matches, which is that of all texts.
+    least: usize,
 }
+
+/// Placeholder of expressions. No text of a template contains it, since it is an expression itself.
+const ANY: &str = "{}";
 
 impl Matcher {
     /// Reads a template. Braces without a counterpart are text.
     pub(crate) fn new(template: &str) -> Self {
-        let mut texts = Vec::new();
-        let (mut rest, mut text) = (template, String::new());
+        let mut pattern = String::with_capacity(template.len());
+        let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
-            text.push_str(before);
             let Some((_, after)) = after.split_once('}') else {
-                text.push('{');
-                rest = after;
-                continue;
+                break;
             };
-            texts.push(std::mem::take(&mut text).into());
+            pattern.push_str(before);
+            if !before.is_empty() || !pattern.ends_with(ANY) {
+                pattern.push_str(ANY);
+            }
             rest = after;
         }
-        text.push_str(rest);
-        texts.push(text.into());
-        Self { texts }
+        pattern.push_str(rest);
+        Self {
+            least: pattern.len() - pattern.matches(ANY).count() * ANY.len(),
+            pattern: pattern.into(),
+        }
     }
 
     /// Returns true if the URI may belong to the template.
     pub(crate) fn matches(&self, uri: &str) -> bool {
-        let [first, middle @ .., last] = &self.texts[..] else {
-            // Without expressions.
-            return self.texts.iter().any(|text| **text == *uri);
+        if uri.len() < self.least {
+            return false;
+        }
+        let Some((first, others)) = self.pattern.split_once(ANY) else {
+            return *self.pattern == *uri;
         };
-        let Some(mut rest) = uri.strip_prefix(&**first) else {
+        let Some(mut rest) = uri.strip_prefix(first) else {
             return false;
         };
-        for text in middle {
-            match rest.find(&**text) {
+        let (middle, last) = others.rsplit_once(ANY).unwrap_or(("", others));
+        // Each text has at least one character, except for the one of an empty `middle`.
+        for text in middle.split(ANY) {
+            match rest.find(text) {
                 Some(at) => rest = &rest[at + text.len()..],
                 None => return false,
             }
         }
-        rest.ends_with(&**last)
+        rest.ends_with(last)
     }
 }
 
@@ -65,6 +77,14 @@ mod tests {
             ("data://fixed", "data://fixed/more", false),
             ("data://{open", "data://{open", true),
             ("{+all}", "anything", true),
+            ("{a}{b}{c}/{d}{e}", "1/2", true),
+            ("{a}{b}{c}/{d}{e}", "12", false),
+            ("a}{b}}c", "a}1}c", true),
+            ("a}{b}}c", "a}1c", false),
+            ("{a}{", "1{", true),
+            ("{a}{", "1", false),
+            ("", "", true),
+            ("", "a", false),
         ];
         for (template, uri, expected) in table {
             assert_eq!(
@@ -72,6 +92,15 @@ mod tests {
                 expected,
                 "{template} {uri}"
             );
+        }
+    }
+
+    #[test]
+    fn a_matcher_is_not_larger_than_its_template() {
+        for (expression, expected) in [("{a}", 2), ("{}x", 3_000)] {
+            let template = expression.repeat(1_000);
+            let pattern = Matcher::new(&template).pattern;
+            assert_eq!(pattern.len(), expected, "{expression}");
         }
     }
 }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
 use treenail_runtime::internal::{Backoff, jitter};
+use treenail_schema::internal::{quoted, shortened};
 use treenail_schema::{SubscriptionFilter, error_code};
 
 use crate::link::Link;
@@ -141,8 +142,8 @@ impl Retry {
 }
 
 fn report(upstream: &Upstream, uri: &str, error: &ClientError) {
-    let server = &upstream.name;
-    tracing::warn!(%server, uri, %error, "a server did not accept a change of a subscription");
+    let (server, uri, error) = (&upstream.name, quoted(uri), shortened(&error.to_string()));
+    tracing::warn!(%server, %uri, %error, "a server did not accept a change of a subscription");
 }
 
 /// Returns true if the same request would fail again, because the server lacks the method or the resource.
@@ -211,7 +212,8 @@ async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedReso
                 continue;
             }
             Err(error) => {
-                tracing::debug!(server = %upstream.name, %error, "a subscription failed");
+                let reason = shortened(&error.to_string());
+                tracing::debug!(server = %upstream.name, %reason, "a subscription failed");
                 let may_succeed = !is_final(&error);
                 replacements = if may_succeed { replacements + 1 } else { 0 };
             }

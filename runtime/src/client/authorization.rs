@@ -20,15 +20,16 @@ pub type AuthorizationFuture<'a, T> =
 
 /// Credentials for the HTTP requests of a session, such as tokens that expire.
 ///
-/// The session calls [`authorize`](Self::authorize) before each attempt to send a request, and
-/// [`refused`](Self::refused) if the server answers with status 401 or 403. That concerns all requests: messages (POST),
-/// streams and their resumption (GET), and the end of a session (DELETE).
+/// The session calls [`authorize`](Self::authorize) before each attempt to send a request. That concerns all requests:
+/// messages (POST), streams and their resumption (GET), and the end of a session (DELETE). It calls
+/// [`refused`](Self::refused) if the server answers with status 401 or 403, unless the request is the end of a session or the
+/// cancellation of a request.
 ///
 /// - Requests are sent to the origin of the session's URL only. Of the redirects within this origin, those to the same path or
 ///   below it are followed.
 /// - The timeout of a request does not run during these calls, since a user may be asked. The implementation bounds their time.
 /// - Dropping the future of a request drops these calls.
-/// - The limit [`ClientLimits::shutdown_timeout`] bounds a DELETE in all its attempts.
+/// - The limit [`ClientLimits::shutdown_timeout`] bounds a DELETE, including the time for its credentials.
 ///
 /// ```
 /// use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -93,7 +94,7 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
 
     /// Obtains other credentials after a response with status 401 or 403. The session sends the same request again for
     /// [`Refusal::Retry`], at most 8 times: with the same id and the same body, at the URL of the session. Not called for the
-    /// cancellation of a request, which is not worth asking a user.
+    /// cancellation of a request and the end of a session, which are not worth asking a user.
     ///
     /// # Errors
     ///

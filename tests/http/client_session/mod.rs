@@ -6,6 +6,7 @@ mod header_arguments;
 mod informational;
 mod legacy;
 mod listener;
+mod log_floods;
 mod malformed;
 mod modern;
 mod redirects;

@@ -13,6 +13,7 @@ use treenail_runtime::WeakServer;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
 use treenail_runtime::internal::deadline::from as after;
 use treenail_runtime::internal::{Backoff, jitter, lists_expiry};
+use treenail_schema::internal::shortened;
 
 pub(crate) use self::sources::Sources;
 use crate::link::{Link, all_capabilities};
@@ -84,8 +85,8 @@ impl Supervisor {
                 Err(cause) => cause,
             };
             failures += 1;
-            let name = &self.upstream.name;
-            tracing::warn!(server = %name, %cause, "a server of the proxy is not connected");
+            let (server, reason) = (&self.upstream.name, shortened(&cause));
+            tracing::warn!(%server, cause = %reason, "a server of the proxy is not connected");
             self.upstream.set_down(Arc::clone(&cause));
             self.status.send_replace(Status::Disconnected { cause });
             tokio::time::sleep(backoff.delay_with_jitter(failures, jitter())).await;
@@ -182,8 +183,11 @@ impl Supervisor {
                 Ok(()) => self.send_status(),
                 Err(error) => {
                     self.note_fetch(false);
-                    let server = &self.upstream.name;
-                    tracing::warn!(%server, %error, "the lists of a server could not be fetched");
+                    if self.upstream.list_warnings.is_due() {
+                        let server = &self.upstream.name;
+                        let error = shortened(&error.to_string());
+                        tracing::warn!(%server, %error, "the lists of a server could not be fetched");
+                    }
                 }
             }
             // A server that announces changes without end is asked only so often.

@@ -1,15 +1,18 @@
 //! Lists of a server, fetched and served as features of the proxy.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use tokio::time::Instant;
 use treenail_runtime::Server;
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_runtime::dynamic::Feature;
+use treenail_schema::internal::shortened;
 
 use super::Supervisor;
 use crate::features::FeatureMaker;
 use crate::lists::{ListKind, Lists};
+use crate::omissions::Omissions;
 use crate::upstream::KnownResources;
 
 impl Supervisor {
@@ -19,9 +22,9 @@ impl Supervisor {
         client: &McpClient,
         deadline: Instant,
     ) -> Result<(), ClientError> {
-        let name = &self.upstream.name;
-        let fetched = Lists::fetch(client, name, &self.fetched, deadline).await?;
-        let (mut lists, is_complete) = fetched;
+        let upstream = Arc::clone(&self.upstream);
+        let (mut lists, is_complete) =
+            Lists::fetch(client, &upstream, &self.fetched, deadline).await?;
         self.fetched = lists.clone();
         self.note_fetch(is_complete);
         let mut known = KnownResources {
@@ -33,34 +36,41 @@ impl Supervisor {
             templates: lists.matchers(|_| true),
             served: Vec::new(),
         };
-        lists.select(&self.remote, self.upstream.limits.features);
-        let uris = &self.upstream.uris;
+        let omissions = Omissions::new(&upstream.name, &upstream.omission_warnings);
+        lists.select(&self.remote, upstream.limits.features, &omissions);
+        let uris = &upstream.uris;
         uris.claim(lists.uris());
         let listed = lists.uris().map(|uri| uris.listed(uri));
         lists.listed = listed.map(|uri| uri.map(Cow::into_owned)).collect();
         known.served =
             lists.matchers(|template| uris.listed(template).as_deref() == Some(template));
-        self.upstream.set_known(known);
+        upstream.set_known(known);
         if lists == self.served {
             return Ok(());
         }
         let Some(server) = self.server.upgrade() else {
             return Ok(());
         };
-        if let Err(error) = self.edit(&server, &lists) {
-            let name = &self.upstream.name;
-            tracing::error!(server = %name, %error, "the features of a server could not be served");
+        if let Err(error) = self.edit(&server, &lists, &omissions) {
+            let (server, error) = (&upstream.name, shortened(&error.to_string()));
+            tracing::error!(%server, %error, "the features of a server could not be served");
         }
         self.served = lists;
         Ok(())
     }
 
-    fn edit(&self, server: &Server, lists: &Lists) -> treenail_runtime::Result<()> {
-        let maker = FeatureMaker {
+    fn edit(
+        &self,
+        server: &Server,
+        lists: &Lists,
+        omissions: &Omissions<'_>,
+    ) -> treenail_runtime::Result<()> {
+        let mut maker = FeatureMaker {
             upstream: &self.upstream,
             names: &self.names,
             lists,
             task: self.remote.task.as_ref(),
+            omissions: Some(omissions),
         };
         let changed = ListKind::ALL.into_iter();
         let changed: Vec<_> = changed
@@ -85,11 +95,12 @@ impl Supervisor {
             return Ok(());
         }
         // One feature that the server does not accept must not hide the others.
+        maker.omissions = None;
         provide(&|kind| {
             let accepted = maker
                 .make(kind)
                 .into_iter()
-                .map(|feature| self.accepts(feature));
+                .map(|feature| accepts(feature, omissions));
             let features = maker.make(kind).into_iter().zip(accepted);
             features
                 .filter(|(_, accepted)| *accepted)
@@ -97,15 +108,14 @@ impl Supervisor {
                 .collect()
         })
     }
+}
 
-    /// Returns true if a server can have this feature.
-    fn accepts(&self, feature: Feature) -> bool {
-        let name = feature.name().to_owned();
-        let checked = Server::builder("check", "0").add(feature).build();
-        if let Err(error) = &checked {
-            let server = &self.upstream.name;
-            tracing::warn!(%server, name, %error, "omitted a feature of a server");
-        }
-        checked.is_ok()
+/// Returns true if a server can have this feature.
+fn accepts(feature: Feature, omissions: &Omissions<'_>) -> bool {
+    let name = feature.name().to_owned();
+    let checked = Server::builder("check", "0").add(feature).build();
+    if let Err(error) = &checked {
+        omissions.one("feature", &name, &shortened(&error.to_string()));
     }
+    checked.is_ok()
 }

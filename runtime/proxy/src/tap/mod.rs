@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use serde::Deserialize;
 use tokio::sync::{Notify, watch};
 use treenail_runtime::client::IncomingHandler;
+use treenail_runtime::internal::LogThrottle;
 use treenail_schema::{
     LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
 };
@@ -16,10 +17,7 @@ use treenail_schema::{
 use self::requests::OpenRequest;
 use crate::calls::Calls;
 use crate::event::Event;
-use crate::limits::ProxyLimits;
-
-/// Maximum size of a URI that is remembered until its subscribers are notified.
-const MAX_URI_BYTES: usize = 8 << 10;
+use crate::limits::{MAX_URI_BYTES, ProxyLimits};
 
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
@@ -39,6 +37,8 @@ pub(crate) struct Tap {
     changed: Notify,
     /// Requests of the server that are not answered, by the JSON text of their id.
     open: Mutex<HashMap<Box<str>, OpenRequest>>,
+    /// Rate limit for warnings about requests of the server that are refused.
+    warnings: LogThrottle,
 }
 
 /// Changes that the server has announced and that have not been handled.
@@ -72,6 +72,7 @@ impl Tap {
             news: Mutex::default(),
             changed: Notify::new(),
             open: Mutex::default(),
+            warnings: LogThrottle::default(),
         })
     }
 

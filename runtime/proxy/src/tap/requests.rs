@@ -75,7 +75,9 @@ impl Tap {
                 }
             };
             let (method, server) = (request.method, &self.server);
-            tracing::warn!(method, %server, reason, "refused a request of a server");
+            if self.warnings.is_due() {
+                tracing::warn!(method, %server, reason, "refused a request of a server");
+            }
             RpcError::new(
                 error_code::INVALID_REQUEST,
                 format!("the proxy cannot pass on `{method}`: {reason}"),

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use tokio::sync::watch;
+use treenail_runtime::internal::LogThrottle;
 
 pub(crate) use self::error_code::not_found;
 pub(crate) use self::requests::json;
@@ -26,6 +27,10 @@ pub(crate) struct Upstream {
     pub(crate) limits: ProxyLimits,
     pub(crate) uris: Uris,
     pub(crate) waiting: WaitingCalls,
+    /// Rate limit for warnings about lists that cannot be fetched.
+    pub(crate) list_warnings: LogThrottle,
+    /// Rate limit for warnings about features that are omitted.
+    pub(crate) omission_warnings: LogThrottle,
     connection: RwLock<Connection>,
     unmounted: watch::Sender<bool>,
     known: RwLock<Arc<KnownResources>>,
@@ -75,6 +80,8 @@ impl Upstream {
             limits,
             uris,
             waiting,
+            list_warnings: LogThrottle::default(),
+            omission_warnings: LogThrottle::default(),
             connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
             unmounted: watch::Sender::new(false),
             known: RwLock::default(),

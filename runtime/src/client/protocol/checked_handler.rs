@@ -94,6 +94,7 @@ impl CheckedHandler {
                 Ok(result)
             }
             Err(error) => {
+                let error = crate::wire::shortened(&error.to_string());
                 tracing::warn!(%error, "the content of a form does not match its schema");
                 Err(RpcError::internal(
                     "the content of the form does not match its schema",

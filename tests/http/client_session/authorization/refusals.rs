@@ -217,3 +217,21 @@ async fn no_credentials_are_obtained_for_a_cancellation() {
     let log = tokens.log();
     assert!(log.iter().all(|line| line.starts_with("POST")), "{log:?}");
 }
+
+#[tokio::test]
+async fn no_credentials_are_obtained_for_the_end_of_a_session() {
+    let mut server = ScriptedServer::new(|received| match &*received.method {
+        "DELETE" => Response::complete(401, "www-authenticate: Bearer", ""),
+        _ => default_response(received),
+    })
+    .await;
+    let tokens = Arc::<Tokens>::default();
+    let client = client(&server, &tokens);
+    client.initialize().await.unwrap();
+    client.session.close().await.unwrap();
+    server.next_request_with("DELETE").await;
+    assert!(server.has_no_request());
+    let log = tokens.log();
+    let is_refusal = |line: &String| line.starts_with("refused");
+    assert!(!log.iter().any(is_refusal), "{log:?}");
+}

@@ -16,6 +16,8 @@ impl Server {
     /// Revokes the tokens in use and deletes them, also if the revocation fails.
     pub(crate) async fn logout(self: &Arc<Self>) -> Result<(), AuthError> {
         let tokens = match self.tokens().await? {
+            // The store has at most the former ones.
+            Some(tokens) if !tokens.is_stored => Some(tokens),
             // Another process may have renewed them since.
             Some(tokens) => self
                 .load_tokens(tokens.binding.clone())

@@ -9,6 +9,7 @@ use crate::client::registration;
 use crate::client::settings::Method;
 use crate::client::store::{
     Generation, RegistrationRecord, ServerRecord, StoreKey, Stored, TokenRecord, load, save,
+    save_locked,
 };
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
@@ -120,8 +121,10 @@ impl Server {
             let reason = format!("the client {:?} is not known any more", binding.client_id);
             AuthError::NotAuthorized(reason.into())
         })?;
-        let lock = settings.store.lock(&tokens.key).await?;
+        let mut lock = None;
+        // No other process has tokens that are not stored, and the store that has failed may refuse locks too.
         if tokens.is_stored {
+            lock = Some(settings.store.lock(&tokens.key).await?);
             if let Some(others) = self.stored_by_others(tokens).await? {
                 return Ok(others);
             }
@@ -188,8 +191,13 @@ impl Server {
             asked: old.asked.clone(),
             granted: response.scopes.unwrap_or_else(|| old.granted.clone()),
         };
-        // The lock is held since before the request.
-        let saved = save(&*self.settings.store, &tokens.key, record.clone()).await;
+        let (store, key) = (&*self.settings.store, &tokens.key);
+        let saved = if tokens.is_stored {
+            // The lock is held since before the request.
+            save(store, key, record.clone()).await
+        } else {
+            save_locked(store, key, record.clone()).await
+        };
         let renewed = self.tokens_of(&tokens.binding, record, saved).await?;
         self.replace_tokens(tokens.generation, Some(&renewed));
         Ok(renewed)

@@ -1,6 +1,7 @@
 //! Tokens and the store: large records, and a store that fails.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::fixture::{REDIRECT_URI, Resource, Verdict, call, clock, oauth, session};
@@ -10,17 +11,18 @@ use crate::{
     StoreLock, StoredEntry, TokenStore,
 };
 
-/// Store on a disk that is full once the client is registered.
+/// Store on a disk without space for more than registrations, once the flag is set.
 #[derive(Debug, Default)]
 struct FullStore {
     inner: MemoryStore,
+    is_full: AtomicBool,
     /// Locks of files cannot be created either.
     refuses_locks: bool,
 }
 
 impl FullStore {
-    fn is_full(key: &StoreKey) -> bool {
-        !key.to_string().contains("registration")
+    fn refuses(&self, key: &StoreKey) -> bool {
+        self.is_full.load(Ordering::Relaxed) && !key.to_string().contains("registration")
     }
 }
 
@@ -34,7 +36,7 @@ impl TokenStore for FullStore {
     }
 
     fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
-        if Self::is_full(key) {
+        if self.refuses(key) {
             return Box::pin(async { full() });
         }
         self.inner.store(key, entry)
@@ -45,7 +47,7 @@ impl TokenStore for FullStore {
     }
 
     fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
-        if self.refuses_locks && Self::is_full(key) {
+        if self.refuses_locks && self.refuses(key) {
             return Box::pin(async { full() });
         }
         self.inner.lock(key)
@@ -56,6 +58,7 @@ impl TokenStore for FullStore {
 async fn a_sign_in_survives_a_store_that_fails() {
     let app = TestClient::public("app").redirect_uri(REDIRECT_URI);
     let server = TestAuthorizationServer::builder().client(app);
+    let server = server.access_token_lifetime(Duration::from_secs(3600));
     let server = server.start().await.unwrap();
     for refuses_locks in [false, true] {
         let unbound = || oauth().client(ClientCredentials::public("app"));
@@ -63,18 +66,60 @@ async fn a_sign_in_survives_a_store_that_fails() {
             let resource = Resource::start(&server).await;
             server.clear_requests();
             let store = FullStore {
+                is_full: true.into(),
                 refuses_locks,
                 ..FullStore::default()
             };
-            let session = session(&resource, &client.store(store));
+            let clock = clock();
+            let session = session(&resource, &client.clock(clock.clone()).store(store));
             for _ in 0..4 {
                 call(&session, "tools/list").await.unwrap();
             }
             assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
             let tokens = resource.tokens();
             assert!(tokens[1].is_some() && tokens[1..].iter().all(|one| *one == tokens[1]));
+            for refreshes in 1..3 {
+                clock.advance(Duration::from_secs(3700));
+                call(&session, "tools/list").await.unwrap();
+                assert_eq!(server.requests_at(Endpoint::Token).len(), 1 + refreshes);
+            }
+            assert_eq!(server.requests_at(Endpoint::Authorization).len(), 1);
         }
     }
+}
+
+#[tokio::test]
+async fn a_logout_revokes_tokens_that_could_not_be_stored() {
+    let server = TestAuthorizationServer::builder();
+    let server = server.access_token_lifetime(Duration::from_secs(3600));
+    let server = server.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (clock, store) = (clock(), Arc::<FullStore>::default());
+    let client = oauth().clock(clock.clone()).store(Arc::clone(&store));
+    let before = session(&resource, &client);
+    call(&before, "tools/list").await.unwrap();
+    store.is_full.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        clock.advance(Duration::from_secs(3700));
+        call(&before, "tools/list").await.unwrap();
+    }
+    client.logout(&resource.url()).await.unwrap();
+    let sent = |endpoint, name: &str| {
+        let requests = server.requests_at(endpoint);
+        let values = requests.iter().filter_map(|one| one.parameter(name));
+        values.map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    let (revoked, used) = (
+        sent(Endpoint::Revocation, "token"),
+        sent(Endpoint::Token, "refresh_token"),
+    );
+    assert_eq!((revoked.len(), used.len()), (1, 2));
+    assert!(!used.contains(&revoked[0]), "a former token was revoked");
+    // The stored entry of the former tokens is deleted.
+    call(&session(&resource, &client), "tools/list")
+        .await
+        .unwrap();
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 2);
 }
 
 fn scopes(range: std::ops::Range<usize>) -> Scopes {
