@@ -7,7 +7,8 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{JsonObject, Number, PrimitiveSchemaDefinition};
+use crate::wire::RpcError;
+use crate::{ElicitAction, ElicitResult, JsonObject, Number, PrimitiveSchemaDefinition};
 
 /// The value of one field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,6 +28,41 @@ pub enum ElicitValue {
 impl<'de> Deserialize<'de> for ElicitValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ElicitValueVisitor)
+    }
+}
+
+impl ElicitResult {
+    /// Returns the answer of a user who accepts, with the values of the form: an object such as `json!({"name": "Ada"})`, or an
+    /// `#[mcp_type]`. A request to open a page has no values: `()`.
+    ///
+    /// # Errors
+    ///
+    /// An internal error if the values are not those of a form, which is flat. It can be returned to the server.
+    ///
+    /// ```
+    /// # use treenail_schema::{ElicitAction, ElicitResult};
+    /// let answer = ElicitResult::accept(serde_json::json!({"name": "Ada", "nights": 2}))?;
+    /// assert_eq!(answer.action, ElicitAction::Accept);
+    /// # Ok::<(), treenail_schema::wire::RpcError>(())
+    /// ```
+    pub fn accept(content: impl Serialize) -> Result<Self, RpcError> {
+        let content = serde_json::to_value(content).and_then(Option::deserialize);
+        let content = content.map_err(|error| {
+            RpcError::internal(format!("the values are not those of a form: {error}"))
+        })?;
+        let mut result = Self::new(ElicitAction::Accept);
+        result.content = content;
+        Ok(result)
+    }
+
+    /// Returns the answer of a user who declines.
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+
+    /// Returns the answer of a user who dismisses the request.
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
     }
 }
 

@@ -7,6 +7,8 @@ use treenail::agent::{
     ModelCapabilities, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
     ToolLoopError, ToolLoopLimits,
 };
+use treenail::prelude::*;
+use treenail::schema::{ElicitResult, Revision};
 
 use crate::fixture::{Log, assert_well_formed, desk, failure, results};
 
@@ -109,6 +111,39 @@ async fn the_call_timeout_is_enforced() {
         "CLI-CANC-05: {reported}"
     );
     assert_eq!(report.stop_reason, StopReason::Finished);
+}
+
+/// Books what the user confirms.
+#[mcp_tool(read_only)]
+async fn book(cx: &Context) -> Result<String, AskError> {
+    cx.confirm("Book it?").await?;
+    Ok("booked".to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_may_need_longer_than_the_timeouts() {
+    let server = treenail::server!().tools(tools![book]).build().unwrap();
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let client = McpClient::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .on_elicit(|_| async {
+                tokio::time::sleep(Duration::from_secs(600)).await;
+                ElicitResult::accept(())
+            })
+            .build()
+            .await
+            .unwrap();
+        let model = ScriptedModel::new([
+            ScriptedReply::call("book", json!({})),
+            ScriptedReply::text("It is booked."),
+        ]);
+        let agent = ToolLoop::new(model).source("desk", &client);
+        let report = agent.run("Go").await.unwrap();
+        let (_, is_error, text) = results(&report).remove(0);
+        assert!(!is_error && text == "booked", "{revision}: {text}");
+        assert_eq!(report.stop_reason, StopReason::Finished, "{revision}");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Requests of a server to its client, in both eras.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::json;
 use treenail::RpcError;
@@ -33,11 +34,7 @@ async fn one_handler_works_in_every_era() {
                 if let ElicitRequestParams::Form(form) = &request {
                     noted.lock().unwrap().push(form.message.clone());
                 }
-                async {
-                    let mut result = ElicitResult::new(ElicitAction::Accept);
-                    result.content = Some([("name".to_owned(), "Anna".into())].into());
-                    Ok(result)
-                }
+                async { ElicitResult::accept(json!({"name": "Anna"})) }
             })
             .build()
             .await
@@ -50,6 +47,44 @@ async fn one_handler_works_in_every_era() {
             "{revision}"
         );
         assert_eq!(*asked.lock().unwrap(), ["Who is coming?"], "{revision}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_may_need_longer_than_the_timeout() {
+    let (server, observer) = server();
+    for revision in ELICITING {
+        let session = McpClientSession::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .on_elicit(|_| async {
+                tokio::time::sleep(Duration::from_secs(600)).await;
+                ElicitResult::accept(json!({"name": "Anna"}))
+            })
+            .build()
+            .await
+            .unwrap();
+        let limit = Duration::from_secs(3);
+        for call in [
+            session.tools_call("book", ()),
+            session.tools_call("book", ()).timeout(limit),
+        ] {
+            let result = call.await.unwrap();
+            assert_eq!(result.as_text(), Some("Anna stays 2 nights"), "{revision}");
+        }
+        // Before and after the answer the timeout runs.
+        let started = tokio::time::Instant::now();
+        let error = session
+            .tools_call("book_and_wait", ())
+            .timeout(limit)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, ClientError::Timeout(given) if given == limit),
+            "{revision}: {error}"
+        );
+        assert_eq!(started.elapsed().as_secs(), 603, "{revision}");
+        observer.dropped.notified().await;
     }
 }
 

@@ -18,10 +18,11 @@ limits! {
         /// calls, one more message is requested in which the model cannot call tools, so that the run ends with an answer. At
         /// least 1. Default 10.
         max_iterations: u32 = 10,
-        /// Timeout of a run. Time spent only waiting for approvals does not count. Default 5 min.
+        /// Timeout of a run. Time spent only waiting for the user does not count: for approvals, and for answers to questions of
+        /// servers. Default 5 min.
         timeout: Duration = Duration::from_secs(5 * 60),
-        /// Timeout of one tool call, including requests of its server to the user. Then the call is cancelled, and the model
-        /// receives an error. Default 30 s.
+        /// Timeout of one tool call, without the time for questions of its server to the user. Then the call is cancelled, and the
+        /// model receives an error. Default 30 s.
         call_timeout: Duration = Duration::from_secs(30),
         /// Maximum size of one result as the model receives it, in bytes. Longer results are truncated, with a note to the
         /// model. Default 64 KiB.

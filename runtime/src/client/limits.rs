@@ -37,7 +37,8 @@ limits! {
         /// Maximum size of the messages that the server has not read yet, in bytes. Above it, further requests are queued, and
         /// no message of the server is read. Default 1 MiB.
         queued_output_bytes: usize = 1 << 20,
-        /// Timeout of a request that sets none; for a list, of all its pages together. Default 60 s.
+        /// Timeout of a request that sets none; for a list, of all its pages together. Time in which the handlers of the client
+        /// answer the server is not counted. Default 60 s.
         request_timeout: Duration = Duration::from_secs(60),
         /// Timeout of the first request, `server/discover`. After it the server is assumed to be of the legacy era, in which
         /// unknown requests may stay unanswered. Default 10 s.

@@ -1,14 +1,15 @@
-//! Timeouts of requests, which pause while an [`HttpAuthorization`] obtains credentials.
+//! Timeouts of requests, which pause while an [`HttpAuthorization`] obtains credentials, and while a handler of the client answers
+//! the server.
 //!
-//! The wait for credentials happens deep inside of the future with the timeout, often below several others. A thread-local flag
-//! reports it upwards during each poll, so that no layer between them has to pass a clock along.
+//! These waits happen deep inside of the future with the timeout, often below several others. A thread-local flag reports them
+//! upwards during each poll, so that no layer between them has to pass a clock along.
 //!
 //! [`HttpAuthorization`]: crate::client::HttpAuthorization
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::{Poll, ready};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
@@ -17,12 +18,11 @@ use crate::client::ClientError;
 use crate::deadline;
 
 thread_local! {
-    /// True if a future that was polled since the last reset waits for credentials.
+    /// True if a future that was polled since the last reset is within [`paused`].
     static PAUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Waits for `future`. Timeouts around it do not run meanwhile.
-#[cfg(feature = "http-client")]
 pub async fn paused<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     poll_fn(|context| {
@@ -46,6 +46,18 @@ pub async fn timeout<T>(
 ) -> Result<T, ClientError> {
     let result = run_until(deadline::after(limit), future).await;
     result.ok_or(ClientError::Timeout(limit))
+}
+
+/// Polls `future`, and returns true with the poll if it is within [`paused`].
+pub fn poll_pausable<F: Future + ?Sized>(
+    future: Pin<&mut F>,
+    context: &mut Context<'_>,
+) -> (Poll<F::Output>, bool) {
+    let outer = PAUSED.replace(false);
+    let poll = future.poll(context);
+    let is_paused = PAUSED.get();
+    PAUSED.set(outer || is_paused);
+    (poll, is_paused)
 }
 
 /// End of a timeout, which may move while the timeout runs.
@@ -76,10 +88,7 @@ pub(super) async fn run_until<T>(
     let mut sleep = pin!(sleep_until(deadline.end()));
     let mut paused_at = None;
     poll_fn(|context| {
-        let outer = PAUSED.replace(false);
-        let poll = future.as_mut().poll(context);
-        let is_paused = PAUSED.get();
-        PAUSED.set(outer || is_paused);
+        let (poll, is_paused) = poll_pausable(future.as_mut(), context);
         if let Poll::Ready(value) = poll {
             return Poll::Ready(Some(value));
         }
@@ -104,7 +113,7 @@ pub(super) async fn run_until<T>(
     .await
 }
 
-#[cfg(all(test, feature = "http-client"))]
+#[cfg(test)]
 mod tests {
     use std::future::pending;
 

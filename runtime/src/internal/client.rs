@@ -20,11 +20,9 @@ use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerC
 use crate::limits::Limits;
 use crate::wire::{Members, as_string};
 
-/// Timeouts that pause while a session obtains credentials.
+/// Timeouts that pause while a session obtains credentials, or a handler of the client answers the server.
 pub mod timeout {
-    #[cfg(feature = "http-client")]
-    pub use crate::client::timeout::paused;
-    pub use crate::client::timeout::timeout;
+    pub use crate::client::timeout::{paused, poll_pausable, timeout};
 }
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.

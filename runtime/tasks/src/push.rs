@@ -144,15 +144,14 @@ pub(crate) async fn accept(
     let mut accepted = Vec::with_capacity(ids.len());
     for id in ids {
         match engine.load(&id, owner(&context)).await {
-            Ok(Loaded {
-                key,
-                version,
-                record,
-            }) if engine.watch.add(&key.id) => {
-                // The local run may have changed it since.
-                match engine.local(&key.id) {
-                    Some(run) => engine.watch.publish(&key, run.version(), &run.record()),
-                    None => engine.watch.publish(&key, version, &record),
+            Ok(loaded) if engine.watch.add(&loaded.key.id) => {
+                // A newer version may have been sent to other subscribers since.
+                if let Some(run) = engine.local(&loaded.key.id) {
+                    let (version, record) = (run.version(), run.record());
+                    engine.watch.publish(&loaded.key, version, &record);
+                } else {
+                    let now = engine.load(&id, owner(&context)).await.unwrap_or(loaded);
+                    engine.watch.publish(&now.key, now.version, &now.record);
                 }
                 accepted.push(id);
             }

@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use tokio::time::{Sleep, sleep_until, timeout};
+use tokio::time::{Sleep, sleep_until};
 use treenail_runtime::client::{ClientError, ClientLimits, ClientRequest};
+use treenail_runtime::internal::timeout::{poll_pausable, timeout};
 use treenail_runtime::internal::{self, AnsweredCall};
 use treenail_schema::CallToolRequest;
 
@@ -36,6 +37,8 @@ pub(super) struct CallRunner {
 struct RunningCall {
     index: usize,
     future: CallFuture,
+    /// True while it waits for the user: for an answer to the server, or for credentials.
+    is_paused: bool,
 }
 
 type CallFuture = Pin<Box<dyn Future<Output = Result<AnsweredCall, ClientError>> + Send>>;
@@ -44,7 +47,7 @@ type CallFuture = Pin<Box<dyn Future<Output = Result<AnsweredCall, ClientError>>
 #[derive(Default)]
 struct RunningCalls {
     running: Vec<RunningCall>,
-    /// Expires at the deadline of the run; `None` while only approvals are pending.
+    /// Expires at the deadline of the run; `None` while only the user is awaited.
     deadline_timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -64,7 +67,7 @@ impl CallRunner {
         }
         let mut running_calls = RunningCalls::default();
         let outcome = poll_fn(|context| self.poll(&mut running_calls, catalog, context)).await;
-        // The clock is stopped if only approvals were pending.
+        // The clock is stopped if only the user was awaited.
         self.shared.state().start_clock();
         // Cancels the calls in flight.
         drop(running_calls);
@@ -95,7 +98,9 @@ impl CallRunner {
         }
         let awaits_approval = state.pending_approvals().next().is_some();
         drop(state);
-        if running_calls.running.is_empty() && awaits_approval {
+        let running = &running_calls.running;
+        let awaits_user = awaits_approval || !running.is_empty();
+        if awaits_user && running.iter().all(|call| call.is_paused) {
             self.shared.state().stop_clock();
             running_calls.deadline_timer = None;
             return Poll::Pending;
@@ -153,7 +158,11 @@ impl CallRunner {
                 id: call.id.clone(),
             });
             let future = self.call(call, entry);
-            running_calls.running.push(RunningCall { index, future });
+            running_calls.running.push(RunningCall {
+                index,
+                future,
+                is_paused: false,
+            });
         }
     }
 
@@ -161,7 +170,9 @@ impl CallRunner {
     fn poll_running(&self, running_calls: &mut RunningCalls, context: &mut Context<'_>) -> bool {
         let before = running_calls.running.len();
         running_calls.running.retain_mut(|running| {
-            let Poll::Ready(outcome) = running.future.as_mut().poll(context) else {
+            let (poll, is_paused) = poll_pausable(running.future.as_mut(), context);
+            running.is_paused = is_paused;
+            let Poll::Ready(outcome) = poll else {
                 return true;
             };
             self.on_outcome(running.index, outcome);
@@ -190,8 +201,7 @@ impl CallRunner {
                 let result = internal::call_tool(&client, &tool, request).await;
                 result.map(AnsweredCall::Finished)
             };
-            let outcome = timeout(limit, called).await;
-            outcome.unwrap_or(Err(ClientError::Timeout(limit)))
+            timeout(limit, called).await?
         })
     }
 

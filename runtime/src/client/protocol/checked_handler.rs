@@ -34,6 +34,12 @@ impl CheckedHandler {
         &self.capabilities
     }
 
+    /// Returns true if the server may send requests by the declared capabilities.
+    pub(super) fn is_needed(&self) -> bool {
+        let declared = &self.capabilities;
+        declared.elicitation.is_some() || declared.sampling.is_some() || declared.roots.is_some()
+    }
+
     /// Returns the result of a request as JSON text. A panic of the handler becomes an error.
     pub(super) async fn answer(&self, request: InputRequest) -> Result<String, RpcError> {
         let mut answering = pin!(self.call_handler(request));

@@ -1,6 +1,7 @@
 //! Input rounds: modern servers may request input before they return the result of a request.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::client::answers::check_decoded_size;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{RoundParams, serialize};
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
+use crate::client::timeout::paused;
 use crate::wire::{Members, as_string, quoted};
 
 /// Delay before the next round if the server requests a retry without input.
@@ -43,7 +45,15 @@ impl Inner {
         }
         let mut round = RoundParams::default();
         for number in 0..=limits.input_rounds {
-            let text = self.send(template, &round, &peer).await?;
+            let text = {
+                let sent = pin!(self.send(template, &round, &peer));
+                if !peer.revision.is_modern() && self.link.router.handler.is_needed() {
+                    // Boxed: most clients have no handler.
+                    Box::pin(self.link.router.answering.pause_during(sent)).await?
+                } else {
+                    sent.await?
+                }
+            };
             check_decoded_size(&text, limits)?;
             let complete = |text| {
                 let was_asked = number > 0;
@@ -105,7 +115,7 @@ impl Inner {
             members.push_str("\"inputResponses\":{");
             for (key, request) in requests {
                 let method = request.method();
-                let answer = self.link.router.handler.answer(request).await;
+                let answer = paused(self.link.router.handler.answer(request)).await;
                 let answer = answer.map_err(|error| {
                     let reason = format!("it requested `{method}`, which failed: {error}");
                     ClientError::Unanswered(reason.into())

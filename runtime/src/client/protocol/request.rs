@@ -139,8 +139,8 @@ impl<R: Request> ClientRequest<R> {
         self
     }
 
-    /// Sets the timeout, which includes the time for input requests of the server. After it the request is cancelled and
-    /// fails with [`ClientError::Timeout`]. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
+    /// Sets the timeout. After it the request is cancelled and fails with [`ClientError::Timeout`]. The time in which the handlers
+    /// of the client answer the server is not counted, because a user may need it. Default: [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
     ///
     /// A call may become a task of the server, if the client supports tasks. This timeout includes the task, and cancels it. The
     /// default does not: it applies to each message, while [`TaskWaitLimits`](crate::client::TaskWaitLimits) bound the task.

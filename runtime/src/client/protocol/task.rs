@@ -18,7 +18,7 @@ use crate::client::protocol::input_required::{CompleteResult, parse_input_reques
 use crate::client::protocol::params::Params;
 use crate::client::protocol::task_driver::{CreatedTask, NewTask, TaskDriver, TaskFuture};
 use crate::client::session::LateAnswers;
-use crate::client::timeout::timeout;
+use crate::client::timeout::{paused, timeout};
 use crate::client::{ClientError, McpClientSession, Subscription};
 use crate::wire::{RpcError, as_string};
 
@@ -183,7 +183,7 @@ impl McpClientSession {
 
     /// Answers a question of a task as the same question of a call.
     pub(crate) async fn answer_question(&self, request: InputRequest) -> Result<String, RpcError> {
-        self.inner.link.router.handler.answer(request).await
+        paused(self.inner.link.router.handler.answer(request)).await
     }
 
     /// Returns the driver of tasks; `None` if the client does not support them.

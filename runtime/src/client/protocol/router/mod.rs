@@ -1,5 +1,6 @@
 //! Routing of notifications and requests of the server.
 
+mod answering;
 mod notifications;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +17,7 @@ use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotific
 use crate::client::protocol::changes::Changes;
 use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
+use crate::client::protocol::router::answering::Answering;
 use crate::client::protocol::task_driver::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
@@ -37,6 +39,8 @@ pub(super) struct Router {
     broadcast: Broadcast,
     /// The requests of the server that are being answered, by the JSON text of their id.
     open_requests: Mutex<BTreeMap<Box<str>, OpenRequest>>,
+    /// The handler's work on them, during which timeouts of requests pause.
+    pub(super) answering: Answering,
     /// Rate limit for warnings about requests of a modern server.
     warnings: LogThrottle,
 }
@@ -64,6 +68,7 @@ impl Router {
             subscriptions: Mutex::default(),
             broadcast: Broadcast::default(),
             open_requests: Mutex::default(),
+            answering: Answering::default(),
             warnings: LogThrottle::default(),
         });
         session.listen(Arc::clone(&router) as Arc<_>);
@@ -138,7 +143,9 @@ impl Router {
         let task = tokio::spawn({
             let id = id.clone();
             async move {
+                let answering = router.answering.start();
                 let answer = router.handler.answer(input).await;
+                drop(answering);
                 let answer = answer.map(|answer| relate_answer(&params, answer));
                 let open = lock(&router.open_requests).remove(&id);
                 if let Some(open) = open {

@@ -44,9 +44,14 @@ pub(super) fn store_error(error: &RedisError) -> StoreError {
     }
 }
 
-/// Returns whether the connection is of no further use.
+/// Returns whether the connection is of no further use. After a failover, the address may be that of another server, while the
+/// former primary keeps its connections.
 pub(super) fn is_broken(error: &RedisError) -> bool {
-    error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
+    let is_demoted = matches!(
+        error.kind(),
+        ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown)
+    );
+    is_demoted || error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
 }
 
 pub(super) fn unexpected() -> StoreError {

@@ -158,7 +158,14 @@ impl RedisStore {
             if entries.len() < count {
                 break;
             }
-            last = entries.last().cloned();
+            // The position behind an entry that is too long to be read is not known.
+            last = entries
+                .last()
+                .filter(|entry| keys::id_of(entry).is_some())
+                .cloned();
+            if last.is_none() {
+                break;
+            }
         }
         if damaged {
             self.link.warn_of_damage();

@@ -1,6 +1,7 @@
 //! Replicas with an event bus over a real Redis.
 
 mod access;
+mod failover;
 mod kill;
 mod redis_server;
 mod store;

@@ -48,6 +48,11 @@ impl RedisServer {
         self.directory.path().join("redis.sock")
     }
 
+    /// Makes new connections to the address of `other` arrive at this server. Those that exist stay.
+    pub(crate) fn take_address_of(&self, other: &Self) {
+        std::fs::rename(self.socket(), other.socket()).unwrap();
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("redis+unix://{}?pass={PASSWORD}", self.socket().display())
     }
