@@ -104,7 +104,8 @@ fn concurrent_changes_are_all_written() {
     let servers = home.json(".cursor/mcp.json")["mcpServers"].clone();
     let mut found: Vec<_> = servers.as_object().unwrap().keys().collect();
     let mut expected: Vec<_> = names.iter().collect();
-    (found.sort(), expected.sort());
+    found.sort();
+    expected.sort();
     assert_eq!(found, expected);
 }
 
