@@ -29,6 +29,18 @@ pub(crate) fn without_fractions(text: &str) -> Option<String> {
     (copied > 0).then_some(rewritten)
 }
 
+/// Returns true if [`value_without_fractions`] may change the value.
+pub(crate) fn has_integral_fraction(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number
+            .as_f64()
+            .is_some_and(|float| number.is_f64() && float.fract() == 0.0),
+        Value::Array(items) => items.iter().any(has_integral_fraction),
+        Value::Object(members) => members.values().any(has_integral_fraction),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
 /// Returns a value in which integral numbers have no fraction, as [`without_fractions`].
 pub(crate) fn value_without_fractions(value: &Value) -> Value {
     match value {

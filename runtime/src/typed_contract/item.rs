@@ -82,7 +82,7 @@ pub trait FromItem<K>: Sized {
 
 impl<T: DeserializeOwned + JsonSchema> FromItem<kind::Json> for T {
     fn from_item(json: Value) -> serde_json::Result<Self> {
-        read_item(&json)
+        read_item(json)
     }
 }
 

@@ -101,8 +101,8 @@ impl<T: FromContent> FromToolResult<kind::Content> for T {
 }
 
 impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
-    fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self> {
-        if let Some(structured) = &result.structured_content {
+    fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
+        if let Some(structured) = result.structured_content.take() {
             return read_structured(structured, &result);
         }
         read_text(text_of(&result), is_plain_text::<T>)

@@ -4,7 +4,9 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Error, Result, Value};
 use treenail_schema::CallToolResult;
 
-use crate::function::integral::{value_without_fractions, without_fractions};
+use crate::function::integral::{
+    has_integral_fraction, value_without_fractions, without_fractions,
+};
 use crate::revision::{is_marked, wrapped_value};
 use crate::typed_contract::output::text_of;
 
@@ -16,19 +18,30 @@ use crate::typed_contract::output::text_of;
 /// A [`Value`] has no integers above 64 bits. If there are any, the value is read from the text copy of the content.
 /// Integers may have a fraction of zero, such as `1.0`, which JSON Schema allows.
 pub(crate) fn read_structured<T: DeserializeOwned>(
-    content: &Value,
+    content: Value,
     result: &CallToolResult,
 ) -> Result<T> {
-    let read = read_content(content, is_marked(result.meta.as_ref()));
-    read.or_else(|error| match wrapped_value(content) {
-        Some(inner) => read_wrapped_copy(error, (content, inner), result),
+    if is_plain(&content) {
+        return serde_json::from_value(content).or_else(|error| read_copy(error, result));
+    }
+    let read = read_content(&content, is_marked(result.meta.as_ref()));
+    read.or_else(|error| match wrapped_value(&content) {
+        Some(inner) => read_wrapped_copy(error, (&content, inner), result),
         None => read_copy(error, result),
     })
 }
 
 /// Deserializes a stream item like [`read_structured`], without a mark and a copy.
-pub(crate) fn read_item<T: DeserializeOwned>(item: &Value) -> Result<T> {
-    read_content(item, false)
+pub(crate) fn read_item<T: DeserializeOwned>(item: Value) -> Result<T> {
+    if is_plain(&item) {
+        return serde_json::from_value(item);
+    }
+    read_content(&item, false)
+}
+
+/// Returns true if there is one way to read the content. It is consumed then, so that its strings are not copied.
+fn is_plain(content: &Value) -> bool {
+    wrapped_value(content).is_none() && !has_integral_fraction(content)
 }
 
 /// Deserializes content, which is rewritten only if it cannot be read.
@@ -161,7 +174,7 @@ mod tests {
         if marked {
             mark_wrapped(result.meta.get_or_insert_with(ResultMetaObject::new));
         }
-        read_structured(content, &result).map_err(|error| error.to_string())
+        read_structured(content.clone(), &result).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -193,7 +206,7 @@ mod tests {
         let (object, bare) = (format!("{{\"n\":{largest}}}"), largest.to_string());
         let read_big = |text: &str| {
             let content = serde_json::from_str(&object).unwrap();
-            read_structured::<Big>(&content, &CallToolResult::text(text))
+            read_structured::<Big>(content, &CallToolResult::text(text))
         };
         assert_eq!(read_big(&object).unwrap(), Big { n: largest });
         for other in ["{\"n\":5}", "{\"n\":-1}", &bare, "a big number"] {
@@ -202,7 +215,7 @@ mod tests {
         }
         let read_wrapped = |text: &str| {
             let content = json!({"result": serde_json::from_str::<Value>(&bare).unwrap()});
-            read_structured::<u128>(&content, &CallToolResult::text(text))
+            read_structured::<u128>(content, &CallToolResult::text(text))
         };
         assert_eq!(read_wrapped(&bare).unwrap(), largest);
         let error = read_wrapped("5").unwrap_err().to_string();
@@ -220,7 +233,7 @@ mod tests {
         let plain = CallToolResult::text("x");
         let three = || json!({"result": 3.0});
         assert_eq!(
-            read_structured::<Sum>(&three(), &plain).unwrap(),
+            read_structured::<Sum>(three(), &plain).unwrap(),
             Sum { result: 3 }
         );
         for marked in [false, true] {
@@ -229,19 +242,19 @@ mod tests {
             assert_eq!(read(&json!({"result": [1, 2.0]}), marked), Ok(vec![1, 2]));
         }
         assert_eq!(read(&three(), false), Ok(three()));
-        assert_eq!(read_item::<Sum>(&three()).unwrap(), Sum { result: 3 });
-        assert_eq!(read_item::<u8>(&three()).unwrap(), 3);
+        assert_eq!(read_item::<Sum>(three()).unwrap(), Sum { result: 3 });
+        assert_eq!(read_item::<u8>(three()).unwrap(), 3);
         let n = u128::MAX;
         let text = format!("{{\"n\":{n},\"count\":3.0,\"share\":0.5}}");
         let content = serde_json::from_str(&text).unwrap();
-        let both = read_structured::<Both>(&content, &CallToolResult::text(text));
+        let both = read_structured::<Both>(content, &CallToolResult::text(text));
         let (count, share) = (3, 0.5);
         assert_eq!(both.unwrap(), Both { n, count, share });
         let wrapped = format!("[{n},1.0]");
         let inner: Value = serde_json::from_str(&wrapped).unwrap();
         let (content, copy) = (json!({ "result": inner }), CallToolResult::text(wrapped));
         assert_eq!(
-            read_structured::<Vec<u128>>(&content, &copy).unwrap(),
+            read_structured::<Vec<u128>>(content, &copy).unwrap(),
             [n, 1]
         );
         let found = read::<Both>(&json!({"n": 1.0, "count": 2.5, "share": 1}), false);

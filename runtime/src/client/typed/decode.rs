@@ -20,8 +20,8 @@ pub(super) fn require_success(result: CallToolResult) -> Result<CallToolResult, 
 pub(in crate::client) fn decode_output<T: DeserializeOwned>(
     result: CallToolResult,
 ) -> Result<T, ClientError> {
-    let result = require_success(result)?;
-    if let Some(structured) = &result.structured_content {
+    let mut result = require_success(result)?;
+    if let Some(structured) = result.structured_content.take() {
         return read_structured(structured, &result).map_err(|error| output_error::<T>(&error));
     }
     // The schema of the type is unknown, so text that is valid JSON is parsed.
