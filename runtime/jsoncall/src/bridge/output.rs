@@ -29,6 +29,7 @@ impl Bridge {
     }
 
     fn on_response(&self, id: &str, response: Result<&str, &str>) {
+        let id_bytes = id.len();
         let pending = serde_json::from_str(id).ok().and_then(|id| {
             let mut state = self.state();
             let pending = state.pending.get_mut(&id)?;
@@ -43,7 +44,7 @@ impl Bridge {
             read_error(error)
                 .unwrap_or_else(|| RpcError::internal("the error is not representable"))
         });
-        self.count_output(response.as_ref().map_or(0, String::len));
+        self.count_output(id_bytes + response.as_ref().map_or(0, String::len));
         // The receiver is gone if the request was cancelled.
         drop(pending.send(response));
     }
