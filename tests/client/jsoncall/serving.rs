@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+use treenail::Limits;
 
 use super::peer::{Peer, call};
 
@@ -123,7 +125,7 @@ async fn a_peer_that_does_not_read_gets_back_pressure() {
     );
     let mut written = 0_u64;
     // Each gets an error response that quotes a part of it, and the responses are not read.
-    while let Ok(sent) = tokio::time::timeout(
+    while let Ok(sent) = timeout(
         Duration::from_secs(1),
         peer.writer.write_all(line.as_bytes()),
     )
@@ -145,4 +147,23 @@ async fn a_peer_that_does_not_read_gets_back_pressure() {
         }
     });
     rest.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_that_are_dropped_at_once_leave_nothing_behind() {
+    let limits = Limits::default().queued_output_bytes(10_000);
+    let mut peer = Peer::with_limits(limits).await;
+    for id in 0..500 {
+        peer.send(&call(id, "give_up", &json!({}))).await;
+        loop {
+            let message = timeout(Duration::from_secs(1), peer.receive()).await;
+            let message = message.unwrap_or_else(|_| panic!("call {id} is not answered"));
+            if message.unwrap()["id"] == id {
+                break;
+            }
+        }
+    }
+    peer.writer.shutdown().await.unwrap();
+    let ended = timeout(Duration::from_secs(1), peer.task).await;
+    ended.unwrap().unwrap();
 }

@@ -76,13 +76,14 @@ impl Bridge {
         ) else {
             return;
         };
-        self.count_output(params.get().len());
         let (bridge, session) = (Arc::clone(self), session.clone());
         let (id, method) = (id.to_owned(), envelope.method.clone().into_owned());
         // Locked until the entry is inserted, so that the task finds it when it ends.
         let mut state = self.state();
         let key_of_request = key.clone();
         let server_request = tokio::spawn(async move {
+            // Here, because a task that is aborted before its first poll sends nothing.
+            bridge.count_output(params.get().len());
             let response = session
                 .request::<Box<RawValue>>(&method, Some(&params))
                 .await;
