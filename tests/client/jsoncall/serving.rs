@@ -1,13 +1,18 @@
 //! Responses of a server to the lines of its peer.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf, duplex, sink};
 use tokio::time::timeout;
 use treenail::Limits;
+use treenail::jsoncall;
 
-use super::peer::{Peer, call};
+use super::peer::{INITIALIZED, Peer, call, hello};
+use crate::fixture::server;
 
 #[tokio::test]
 async fn broken_lines_get_an_error_and_keep_the_connection() {
@@ -166,4 +171,50 @@ async fn questions_that_are_dropped_at_once_leave_nothing_behind() {
     peer.writer.shutdown().await.unwrap();
     let ended = timeout(Duration::from_secs(1), peer.task).await;
     ended.unwrap().unwrap();
+}
+
+/// Stream that fails where its input ends.
+struct Broken(DuplexStream);
+
+impl AsyncRead for Broken {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.0).poll_read(context, buffer))?;
+        if buffer.filled().len() == before {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_error_ends_the_connection_and_its_calls_at_once() {
+    for is_used in [false, true] {
+        let (server, observer) = server();
+        let (mut writer, reader) = duplex(1 << 10);
+        let served =
+            tokio::spawn(async move { jsoncall::serve(&server, Broken(reader), sink()).await });
+        if is_used {
+            let lines = [
+                hello(),
+                INITIALIZED.to_owned(),
+                call(1, "wait", &json!({})),
+                String::new(),
+            ];
+            writer.write_all(lines.join("\n").as_bytes()).await.unwrap();
+            observer.started.notified().await;
+        }
+        drop(writer);
+        let second = Duration::from_secs(1);
+        let served = timeout(second, served).await.unwrap().unwrap();
+        let error = served.unwrap_err();
+        assert!(matches!(error, treenail::Error::Io(_)), "{error}");
+        if is_used {
+            timeout(second, observer.dropped.notified()).await.unwrap();
+        }
+    }
 }
