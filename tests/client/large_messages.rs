@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split,
 };
@@ -14,7 +14,7 @@ use treenail::client::{
 };
 use treenail::jsoncall::{self, JsoncallSession};
 use treenail::prelude::*;
-use treenail::schema::Revision;
+use treenail::schema::{CallToolResult, Revision};
 
 use crate::script::answer;
 
@@ -88,6 +88,16 @@ fn connections() -> Vec<(String, Arc<dyn Session>)> {
     connections
 }
 
+/// Returns a call that can be spawned.
+fn call(
+    client: &Arc<McpClient>,
+    tool: &'static str,
+    arguments: Value,
+) -> impl Future<Output = Result<CallToolResult, ClientError>> + use<> {
+    let client = Arc::clone(client);
+    async move { client.call_tool(tool, arguments).await }
+}
+
 #[tokio::test(start_paused = true)]
 async fn large_arguments_and_large_results_do_not_block_each_other() {
     for (name, session) in connections() {
@@ -96,15 +106,12 @@ async fn large_arguments_and_large_results_do_not_block_each_other() {
         let text = "y".repeat(2 << 20);
         // Two calls, and many.
         for pairs in [1, 2] {
-            let calls: Vec<_> = (0..pairs)
-                .flat_map(|_| {
-                    let long = ("long", json!({"bytes": 3 << 20}));
-                    [long, ("length", json!({"text": text}))]
-                })
-                .map(|(tool, arguments)| {
-                    let client = Arc::clone(&client);
-                    tokio::spawn(async move { client.call_tool(tool, arguments).await })
-                })
+            let long = ("long", json!({"bytes": 3 << 20}));
+            let kinds = vec![[long, ("length", json!({"text": text}))]; pairs];
+            let calls: Vec<_> = kinds
+                .into_iter()
+                .flatten()
+                .map(|(tool, arguments)| tokio::spawn(call(&client, tool, arguments)))
                 .collect();
             for call in calls {
                 let called = call.await.unwrap();

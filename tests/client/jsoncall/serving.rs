@@ -196,7 +196,7 @@ async fn a_read_error_ends_the_connection_and_its_calls_at_once() {
     for is_used in [false, true] {
         let (server, observer) = server();
         let (mut writer, reader) = duplex(1 << 10);
-        let served =
+        let task =
             tokio::spawn(async move { jsoncall::serve(&server, Broken(reader), sink()).await });
         if is_used {
             let lines = [
@@ -210,8 +210,8 @@ async fn a_read_error_ends_the_connection_and_its_calls_at_once() {
         }
         drop(writer);
         let second = Duration::from_secs(1);
-        let served = timeout(second, served).await.unwrap().unwrap();
-        let error = served.unwrap_err();
+        let ended = timeout(second, task).await.unwrap().unwrap();
+        let error = ended.unwrap_err();
         assert!(matches!(error, treenail::Error::Io(_)), "{error}");
         if is_used {
             timeout(second, observer.dropped.notified()).await.unwrap();
