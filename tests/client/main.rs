@@ -21,6 +21,7 @@ mod handler_panics;
 mod hostile;
 mod input_rounds;
 mod jsoncall;
+mod large_messages;
 mod line;
 mod negotiation;
 mod request_meta;

@@ -1,4 +1,5 @@
-//! Callers that read slowly or not at all: messages of a server wait, and a call ends in time all the same.
+//! Callers that read slowly or not at all: messages of a server wait, and a call ends in time all the same. Large messages in
+//! both directions do not wait for each other.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use treenail::prelude::*;
 use treenail::proxy::{Proxy, ProxyLimits, Remote};
 
 use crate::script::{Line, legacy_server, text, tools};
+use crate::station::{ERAS, client_of, proxied};
 
 /// Number of progress messages of a call: more than the buffers to a client hold, and less than the queue of a call.
 const MESSAGES: usize = 40;
@@ -217,4 +219,40 @@ async fn a_result_passes_in_time_although_its_caller_read_nothing() {
     let (progress, result) = client.result().await;
     assert_eq!(progress.len(), MESSAGES);
     assert_eq!(result["content"][0]["text"], "done");
+}
+
+struct Warehouse;
+
+#[mcp_tool]
+impl Warehouse {
+    #[tool]
+    fn long(bytes: usize) -> String {
+        "x".repeat(bytes)
+    }
+
+    #[tool]
+    fn length(text: String) -> usize {
+        text.len()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_arguments_and_large_results_do_not_block_each_other() {
+    let warehouse = Server::builder("warehouse", "1.0.0").mount(Warehouse);
+    let warehouse = warehouse.build().unwrap();
+    for (caller, remote) in ERAS {
+        let (gateway, _mounted) = proxied(&warehouse, remote).await;
+        let client = client_of(&gateway, caller).build().await.unwrap();
+        let text = "y".repeat(2 << 20);
+        let long = client.call_tool("st.long", json!({"bytes": 3 << 20}));
+        let length = client.call_tool("st.length", json!({"text": text}));
+        let (long, length) = tokio::join!(long, length);
+        for called in [long, length] {
+            let error = called.map(|result| result.is_error);
+            assert!(
+                matches!(error, Ok(None | Some(false))),
+                "{caller} {remote}: {error:?}"
+            );
+        }
+    }
 }

@@ -116,7 +116,7 @@ impl JsoncallSession {
         W: AsyncWrite + Send + 'static,
     {
         let calls = Arc::new(Calls::new(limits, stray));
-        let backlog = Arc::new(Backlog::new(limits.queued_output_bytes));
+        let backlog = Arc::new(Backlog::of_client(limits));
         let guard = Guard::new(
             Arc::clone(&calls),
             Arc::clone(&backlog),

@@ -126,7 +126,7 @@ impl<S: Side> Guard<S> {
         let mut inward = Vec::new();
         loop {
             // Back-pressure: a peer that does not read cannot add work.
-            self.backlog.wait_for_room().await;
+            self.backlog.wait_until_readable().await;
             if let Some(unread_input) = &self.unread_input {
                 unread_input.wait_for_room().await;
             }

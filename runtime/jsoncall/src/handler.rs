@@ -25,6 +25,8 @@ pub(super) const END_OF_INPUT: &str = "$/treenail/end";
 ///
 /// A session created directly with it has no guard: `jsoncall` ends it at the first invalid line, drops pending
 /// responses when its input ends, and has no limits. [`serve`](crate::serve) adds the guard.
+///
+/// After [`Server::close`], requests are answered with -32603.
 pub struct JsoncallHandler {
     server: Server,
     pub(super) bridge: Arc<Bridge>,
@@ -97,12 +99,17 @@ impl Handler for JsoncallHandler {
             self.run(session.clone());
             self.bridge.request(&id, method, params_text(params))
         })?;
-        let response = response.ok_or(ErrorCode::INVALID_REQUEST)?;
+        let response = response.map_err(to_jsoncall)?;
         let (request, ids) = (cx.id().clone(), self.ids.clone());
+        let bridge = Arc::clone(&self.bridge);
         cx.handle_async(async move {
             match response.await {
                 Ok(Ok(result)) => raw(result).ok_or(ErrorCode::INTERNAL_ERROR.into()),
                 Ok(Err(error)) => Err(to_jsoncall(error)),
+                // With a guard, the session ends together with its server.
+                Err(_) if ids.is_none() && bridge.is_finished() => {
+                    Err(to_jsoncall(Bridge::closed_error()))
+                }
                 Err(_) => {
                     // The peer cancelled its request, or the server ended.
                     if let Some(ids) = ids {

@@ -45,9 +45,9 @@ impl Handler for FromServer {
         let number = cx.id().to_string();
         let id = self.ids.text(&number).ok_or(ErrorCode::INVALID_REQUEST)?;
         let (sender, response) = oneshot::channel();
-        let backlog = Arc::clone(&self.backlog);
+        let (backlog, id_bytes) = (Arc::clone(&self.backlog), id.len());
         let responder = Responder::new(move |response: std::result::Result<String, RpcError>| {
-            backlog.push(response.as_ref().map_or(0, String::len));
+            backlog.push_response(id_bytes + response.as_ref().map_or(0, String::len));
             // After the end of the session, no response is needed.
             drop(sender.send(response));
         });

@@ -66,7 +66,8 @@ where
     }
 }
 
-/// Forwards messages in both directions until the input ends or the server closes, and the calls have finished.
+/// Forwards messages in both directions until the input ends or the server closes, and the calls have finished. Does not
+/// wait for them after an error.
 async fn forward<R, W>(
     server: &Server,
     guard: &Guard<ServerSide>,
@@ -81,24 +82,22 @@ where
     let call_timeout = server.limits().shutdown_timeout;
     let mut outward = pin!(guard.outward(from_inner, writer));
     let read = async {
-        let read = tokio::select! {
-            read = guard.inward(reader, to_inner) => read,
-            () = server.closed() => {
-                bridge.finish_unless_started();
-                Ok(())
-            }
-        };
+        tokio::select! {
+            // After an error, the calls are dropped.
+            read = guard.inward(reader, to_inner) => read?,
+            () = server.closed() => bridge.finish_unless_started(),
+        }
         finish(bridge, &guard.backlog, call_timeout).await;
         guard.close();
-        read
+        io::Result::Ok(())
     };
     let read = pin!(read);
     tokio::select! {
         biased;
         written = &mut outward => written,
         read = read => {
-            let written = timeout(call_timeout, outward).await;
-            read.and(written.unwrap_or(Ok(())))
+            read?;
+            timeout(call_timeout, outward).await.unwrap_or(Ok(()))
         }
     }
 }

@@ -34,8 +34,9 @@ limits! {
         /// Maximum number of requests in flight; further ones are queued. Open subscriptions (`subscriptions/listen`) do not
         /// count: only the client opens them. Default 256.
         requests_in_flight: usize = 256,
-        /// Maximum size of the messages that the server has not read yet, in bytes. Above it, further requests are queued, and
-        /// no message of the server is read. Default 1 MiB.
+        /// Maximum size of the messages that the server has not read yet, in bytes. Above it, further requests are queued. If
+        /// answers to more than `pending_server_requests` of its requests exceed it, no message of the server is read.
+        /// Default 1 MiB.
         queued_output_bytes: usize = 1 << 20,
         /// Timeout of a request that sets none; for a list, of all its pages together. Time in which the handlers of the client
         /// answer the server is not counted. Default 60 s.

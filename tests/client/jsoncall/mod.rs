@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::io::{BufReader, duplex, split};
-use treenail::client::{ClientLimits, LineSession};
+use treenail::client::{ClientLimits, LineSession, Session, SessionNotification, SessionRequest};
 use treenail::jsoncall::{self, JsoncallHandler, JsoncallSession};
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
@@ -149,6 +149,35 @@ async fn a_custom_session_can_use_a_server_as_its_handler() {
     client.call_tool("book", ()).await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_custom_session_gets_an_error_after_the_server_has_closed() {
+    for is_used_before in [true, false] {
+        let (server, _) = server();
+        let (ours, theirs) = duplex(1 << 16);
+        let (reader, writer) = split(theirs);
+        let handler = JsoncallHandler::new(&server);
+        let options = ::jsoncall::SessionOptions::default();
+        let _session = ::jsoncall::Session::new(handler, BufReader::new(reader), writer, &options);
+        let (reader, writer) = split(ours);
+        let session = LineSession::new(reader, writer);
+        let ping = |id| session.request(SessionRequest::new(id, "ping", "{}".to_owned()));
+        if is_used_before {
+            ping(1).await.unwrap();
+        }
+        server.close();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        for id in 2..5 {
+            let notification = SessionNotification::new("notifications/x", "{}".to_owned());
+            session.notify(notification).await.unwrap();
+            let answer = tokio::time::timeout(Duration::from_secs(60), ping(id)).await;
+            let error = answer.expect("the request is answered").unwrap_err();
+            let refused = error.as_refused().unwrap();
+            assert_eq!(refused.code, -32603);
+            assert_eq!(refused.message, "the server is closed");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_child_is_served_and_reaped() {
     let command = treenail::client::ServerCommand::new("sh").args([
@@ -156,14 +185,10 @@ async fn a_child_is_served_and_reaped() {
         r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null; exit 3"#,
     ]);
     let session = JsoncallSession::command(&command, &ClientLimits::default()).unwrap();
-    let request = treenail::client::SessionRequest::new(1, "ping", "{}".to_owned());
-    treenail::client::Session::request(&session, request.clone())
-        .await
-        .unwrap();
-    treenail::client::Session::close(&session).await.unwrap();
-    let error = treenail::client::Session::request(&session, request)
-        .await
-        .unwrap_err();
+    let request = SessionRequest::new(1, "ping", "{}".to_owned());
+    Session::request(&session, request.clone()).await.unwrap();
+    Session::close(&session).await.unwrap();
+    let error = Session::request(&session, request).await.unwrap_err();
     assert!(
         error.to_string().contains("exited with status 3"),
         "{error}"

@@ -1,5 +1,8 @@
 //! A server over `jsoncall`, and a peer that exchanges lines with it.
 
+use std::future::{Future, IntoFuture, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -20,11 +23,13 @@ pub(super) struct Peer {
 
 impl Peer {
     pub(super) async fn initialized() -> Self {
-        let server = Server::builder("fragile", "1")
-            .mount(Fragile)
-            .limits(Limits::default().message_bytes(10_000))
-            .build()
-            .unwrap();
+        Self::with_limits(Limits::default().message_bytes(10_000)).await
+    }
+
+    /// As [`Peer::initialized`], with custom limits of the server.
+    pub(super) async fn with_limits(limits: Limits) -> Self {
+        let builder = Server::builder("fragile", "1").mount(Fragile);
+        let server = builder.limits(limits).build().unwrap();
         let (ours, theirs) = duplex(1 << 16);
         let task = tokio::spawn(async move {
             let (reader, writer) = split(theirs);
@@ -36,14 +41,9 @@ impl Peer {
             writer,
             task,
         };
-        let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "peer", "version": "1"},
-        }});
-        peer.send(&hello.to_string()).await;
+        peer.send(&hello()).await;
         assert_eq!(peer.receive().await.unwrap()["id"], "hello");
-        peer.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
-            .await;
+        peer.send(INITIALIZED).await;
         peer
     }
 
@@ -65,6 +65,24 @@ impl Peer {
     }
 }
 
+pub(super) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+/// Returns the first request of a peer.
+pub(super) fn hello() -> String {
+    let params = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "peer", "version": "1"},
+    });
+    json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}).to_string()
+}
+
+#[mcp_form]
+struct Guest {
+    #[allow(dead_code, reason = "no answer is read")]
+    name: String,
+}
+
 struct Fragile;
 
 #[mcp_tool]
@@ -79,6 +97,14 @@ impl Fragile {
     async fn slow(&self, number: u32) -> u32 {
         tokio::time::sleep(Duration::from_millis(u64::from(number) % 7)).await;
         number
+    }
+
+    /// Asks, and drops the question at once.
+    #[tool]
+    async fn give_up(&self, cx: &Context) -> String {
+        let mut question = pin!(cx.elicit::<Guest>("Who is coming?").into_future());
+        poll_fn(|context| Poll::Ready(question.as_mut().poll(context).is_ready())).await;
+        "done".to_owned()
     }
 }
 

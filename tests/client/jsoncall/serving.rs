@@ -1,11 +1,18 @@
 //! Responses of a server to the lines of its peer.
 
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream, ReadBuf, duplex, sink};
+use tokio::time::timeout;
+use treenail::Limits;
+use treenail::jsoncall;
 
-use super::peer::{Peer, call};
+use super::peer::{INITIALIZED, Peer, call, hello};
+use crate::fixture::server;
 
 #[tokio::test]
 async fn broken_lines_get_an_error_and_keep_the_connection() {
@@ -123,7 +130,7 @@ async fn a_peer_that_does_not_read_gets_back_pressure() {
     );
     let mut written = 0_u64;
     // Each gets an error response that quotes a part of it, and the responses are not read.
-    while let Ok(sent) = tokio::time::timeout(
+    while let Ok(sent) = timeout(
         Duration::from_secs(1),
         peer.writer.write_all(line.as_bytes()),
     )
@@ -145,4 +152,69 @@ async fn a_peer_that_does_not_read_gets_back_pressure() {
         }
     });
     rest.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_that_are_dropped_at_once_leave_nothing_behind() {
+    let limits = Limits::default().queued_output_bytes(10_000);
+    let mut peer = Peer::with_limits(limits).await;
+    for id in 0..500 {
+        peer.send(&call(id, "give_up", &json!({}))).await;
+        loop {
+            let message = timeout(Duration::from_secs(1), peer.receive()).await;
+            let message = message.unwrap_or_else(|_| panic!("call {id} is not answered"));
+            if message.unwrap()["id"] == id {
+                break;
+            }
+        }
+    }
+    peer.writer.shutdown().await.unwrap();
+    let ended = timeout(Duration::from_secs(1), peer.task).await;
+    ended.unwrap().unwrap();
+}
+
+/// Stream that fails where its input ends.
+struct Broken(DuplexStream);
+
+impl AsyncRead for Broken {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.0).poll_read(context, buffer))?;
+        if buffer.filled().len() == before {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_error_ends_the_connection_and_its_calls_at_once() {
+    for is_used in [false, true] {
+        let (server, observer) = server();
+        let (mut writer, reader) = duplex(1 << 10);
+        let task =
+            tokio::spawn(async move { jsoncall::serve(&server, Broken(reader), sink()).await });
+        if is_used {
+            let lines = [
+                hello(),
+                INITIALIZED.to_owned(),
+                call(1, "wait", &json!({})),
+                String::new(),
+            ];
+            writer.write_all(lines.join("\n").as_bytes()).await.unwrap();
+            observer.started.notified().await;
+        }
+        drop(writer);
+        let second = Duration::from_secs(1);
+        let ended = timeout(second, task).await.unwrap().unwrap();
+        let error = ended.unwrap_err();
+        assert!(matches!(error, treenail::Error::Io(_)), "{error}");
+        if is_used {
+            timeout(second, observer.dropped.notified()).await.unwrap();
+        }
+    }
 }

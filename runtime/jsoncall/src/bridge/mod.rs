@@ -65,16 +65,35 @@ impl Bridge {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a request to the server; `id` is the raw text of its id.
-    pub(super) fn request(&self, id: &str, method: &str, params: &str) -> Option<PendingResponse> {
-        let key: RequestId = serde_json::from_str(id).ok()?;
+    /// Passes a request to the server; `id` is the raw text of its id. The error is the response.
+    pub(super) fn request(
+        &self,
+        id: &str,
+        method: &str,
+        params: &str,
+    ) -> Result<PendingResponse, RpcError> {
+        let Ok(key) = serde_json::from_str::<RequestId>(id) else {
+            return Err(RpcError::invalid_request("the id is invalid"));
+        };
         let (sender, response) = oneshot::channel();
         {
             let mut state = self.state();
+            if self.is_finished() {
+                return Err(Self::closed_error());
+            }
             state.pending.entry(key).or_default().push_back(sender);
         }
         self.push_line(|lines| push_request(lines, id, method, params));
-        Some(response)
+        Ok(response)
+    }
+
+    /// Returns the response to a request that the server does not handle any more.
+    pub(super) fn closed_error() -> RpcError {
+        RpcError::internal("the server is closed")
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        *self.finished.borrow()
     }
 
     /// Passes a notification to the server.
@@ -90,6 +109,9 @@ impl Bridge {
 
     fn push_line(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
+        if self.is_finished() {
+            return;
+        }
         let before = state.lines.len();
         write(&mut state.lines);
         state.count += 1;
@@ -118,15 +140,17 @@ impl Bridge {
     }
 
     pub(super) fn finish(&self) {
+        // First, so that nothing is added to the state after it has been cleared.
+        self.finished.send_replace(true);
         let server_requests = {
             let mut state = self.state();
             state.ended = true;
             state.pending.clear();
+            (state.lines, state.count) = (Vec::new(), 0);
             std::mem::take(&mut state.server_requests)
         };
         server_requests.values().for_each(AbortHandle::abort);
         self.unread_input.clear();
-        self.finished.send_replace(true);
     }
 
     /// Runs the server.

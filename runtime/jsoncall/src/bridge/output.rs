@@ -29,6 +29,7 @@ impl Bridge {
     }
 
     fn on_response(&self, id: &str, response: Result<&str, &str>) {
+        let id_bytes = id.len();
         let pending = serde_json::from_str(id).ok().and_then(|id| {
             let mut state = self.state();
             let pending = state.pending.get_mut(&id)?;
@@ -43,7 +44,7 @@ impl Bridge {
             read_error(error)
                 .unwrap_or_else(|| RpcError::internal("the error is not representable"))
         });
-        self.count_output(response.as_ref().map_or(0, String::len));
+        self.count_output(id_bytes + response.as_ref().map_or(0, String::len));
         // The receiver is gone if the request was cancelled.
         drop(pending.send(response));
     }
@@ -75,13 +76,14 @@ impl Bridge {
         ) else {
             return;
         };
-        self.count_output(params.get().len());
         let (bridge, session) = (Arc::clone(self), session.clone());
         let (id, method) = (id.to_owned(), envelope.method.clone().into_owned());
         // Locked until the entry is inserted, so that the task finds it when it ends.
         let mut state = self.state();
         let key_of_request = key.clone();
         let server_request = tokio::spawn(async move {
+            // Here, because a task that is aborted before its first poll sends nothing.
+            bridge.count_output(params.get().len());
             let response = session
                 .request::<Box<RawValue>>(&method, Some(&params))
                 .await;

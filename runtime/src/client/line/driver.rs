@@ -78,8 +78,9 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
                     return Poll::Ready(Err(error));
                 }
             };
-            // Otherwise the server could cause more output.
-            if !self.inner.is_output_full() {
+            // Otherwise the server could cause more output. It may read nothing until its own answers are read, so the
+            // client's requests must not stop reading.
+            if !self.inner.has_too_many_answers() {
                 match self.poll_read(context)? {
                     Some(more) => progress |= more,
                     None => return Poll::Ready(Ok(())),

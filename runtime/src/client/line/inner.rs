@@ -7,6 +7,7 @@ use std::task::Waker;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
 
 use crate::client::line::message;
+use crate::client::line::output::Output;
 use crate::client::line::pending::{Answer, PendingReply, PendingRequests, pass_late};
 use crate::client::session::LateAnswers;
 use crate::client::stray::StrayLines;
@@ -32,10 +33,7 @@ pub(super) struct Inner {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// Lines that the driver has not taken yet.
-    pub(super) output: Vec<u8>,
-    /// Bytes that the driver has taken and not written yet.
-    being_written: usize,
+    pub(super) output: Output,
     pub(super) pending: PendingRequests,
     /// Cancelled requests whose results matter nevertheless, oldest first.
     cancelled: VecDeque<(i64, Weak<dyn LateAnswers>)>,
@@ -49,10 +47,6 @@ impl State {
         if let Some(waker) = self.driver_waker.take() {
             waker.wake();
         }
-    }
-
-    fn queued_bytes(&self) -> usize {
-        self.output.len() + self.being_written
     }
 
     /// Notes a cancelled request.
@@ -128,7 +122,7 @@ impl Inner {
     /// Returns true if a line may be queued, or if the session is closed and the sender is to find that out.
     fn has_output_space(&self) -> bool {
         let state = self.state();
-        state.queued_bytes() <= self.limits.queued_output_bytes || state.closed.is_some()
+        state.output.bytes() <= self.limits.queued_output_bytes || state.closed.is_some()
     }
 
     pub(super) fn send_request(
@@ -139,7 +133,7 @@ impl Inner {
         state.check_open()?;
         state.pending.insert(request.id, request.late.clone());
         message::push_request(
-            &mut state.output,
+            &mut state.output.lines,
             request.id,
             &request.method,
             &request.params,
@@ -156,7 +150,7 @@ impl Inner {
         let mut state = self.state();
         state.check_open()?;
         message::push_notification(
-            &mut state.output,
+            &mut state.output.lines,
             &notification.method,
             &notification.params,
         );
@@ -173,7 +167,7 @@ impl Inner {
             };
             let mut state = inner.state();
             if state.closed.is_none() {
-                message::push_answer(&mut state.output, &id, answer);
+                state.output.push_answer(&id, answer);
                 state.wake_driver();
             }
         })
@@ -217,10 +211,7 @@ impl Inner {
     /// Replaces the buffer of written lines with the lines to write next.
     pub(super) fn take_output(&self, written: &mut Vec<u8>) -> Closing {
         let mut state = self.state();
-        written.clear();
-        std::mem::swap(written, &mut state.output);
-        let was_writing = state.being_written > 0;
-        state.being_written = written.len();
+        let was_writing = state.output.take(written);
         let closing = Closing(state.closing);
         drop(state);
         if was_writing {
@@ -229,9 +220,12 @@ impl Inner {
         closing
     }
 
-    /// Returns true if the output queue is full.
-    pub(super) fn is_output_full(&self) -> bool {
-        self.state().queued_bytes() > self.limits.queued_output_bytes
+    /// Returns true if so many answers to the server are queued that it must not cause more. As many as it may have pending
+    /// requests are always allowed, whatever their size.
+    pub(super) fn has_too_many_answers(&self) -> bool {
+        let answers = self.state().output.answers();
+        answers.count > self.limits.pending_server_requests
+            && answers.bytes > self.limits.queued_output_bytes
     }
 
     pub(super) fn start_closing(&self) {
@@ -248,7 +242,7 @@ impl Inner {
                 return;
             }
             state.closed = Some(reason.clone());
-            state.output = Vec::new();
+            state.output.lines = Vec::new();
             state.pending.fail(reason)
         };
         for waker in wakers {

@@ -7,6 +7,7 @@ mod driver;
 mod id_hasher;
 mod inner;
 mod message;
+mod output;
 mod pending;
 
 use std::fmt;

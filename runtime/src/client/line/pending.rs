@@ -127,7 +127,7 @@ impl Drop for PendingReply<'_> {
         match reply {
             Reply::Waiting(waker) => {
                 if self.cancellable {
-                    message::push_cancellation(&mut state.output, self.id);
+                    message::push_cancellation(&mut state.output.lines, self.id);
                     state.wake_driver();
                 }
                 if let Some(late) = late {
@@ -190,11 +190,11 @@ mod tests {
         complete(&inner, 7, "first");
         complete(&inner, 7, "second");
         assert!(matches!(poll(&mut reply), Poll::Ready(Ok(text)) if text == "first"));
-        let output = inner.state().output.len();
+        let output = inner.state().output.lines.len();
         drop(reply);
         let state = inner.state();
         assert!(state.pending.0.is_empty());
-        assert_eq!(state.output.len(), output, "nothing is cancelled");
+        assert_eq!(state.output.lines.len(), output, "nothing is cancelled");
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         drop((first.unwrap(), second.unwrap()));
         let state = inner.state();
         assert!(state.pending.0.is_empty());
-        let output = String::from_utf8_lossy(&state.output).into_owned();
+        let output = String::from_utf8_lossy(&state.output.lines).into_owned();
         assert!(output.contains("\"requestId\":1"), "{output}");
         assert!(!output.contains("\"requestId\":2"), "{output}");
     }
