@@ -3,14 +3,20 @@
 #[path = "faults.rs"]
 mod faults;
 
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
-use tokio::sync::mpsc;
-use treenail::client::{ClientLimits, HttpClientLimits, LineSession};
-use treenail::prelude::*;
+use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, duplex, split};
+use tokio::sync::{Notify, mpsc};
+use treenail::client::{
+    ClientError, ClientLimits, HttpClientLimits, LineSession, McpClient, Session, SessionRequest,
+};
+use treenail::jsoncall::JsoncallSession;
 
 use crate::script::{Reply, answer, discovered, scripted};
 
@@ -56,4 +62,70 @@ async fn an_unlimited_timeout_does_not_overflow() {
     let (called, closed) = tokio::join!(session.tools_call("t", ()), closing);
     called.unwrap();
     closed.unwrap();
+}
+
+/// Writer that breaks after the first line.
+#[derive(Clone, Default)]
+struct BreakingWriter {
+    lines: Arc<AtomicUsize>,
+    /// Notified of the first line, and of the failure.
+    changed: Arc<Notify>,
+}
+
+impl AsyncWrite for BreakingWriter {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let before = self.lines.load(Ordering::Relaxed);
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        self.lines.fetch_add(lines, Ordering::Relaxed);
+        if before > 0 || lines > 0 {
+            self.changed.notify_one();
+        }
+        Poll::Ready(if before == 0 {
+            Ok(bytes.len())
+        } else {
+            Err(ErrorKind::BrokenPipe.into())
+        })
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_count_if_they_arrive_after_a_failed_write() {
+    for over_jsoncall in [false, true] {
+        let (mut server, reader) = duplex(1024);
+        let writer = BreakingWriter::default();
+        let changed = Arc::clone(&writer.changed);
+        let session: Arc<dyn Session> = if over_jsoncall {
+            Arc::new(JsoncallSession::new(reader, writer))
+        } else {
+            Arc::new(LineSession::new(reader, writer))
+        };
+        let request = |id| session.request(SessionRequest::new(id, "ping", "{}".into()));
+        let answers = async {
+            changed.notified().await;
+            let failing = request(2);
+            let answer = async {
+                changed.notified().await;
+                let answer = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
+                server.write_all(answer).await.unwrap();
+                drop(server);
+            };
+            tokio::join!(failing, answer).0
+        };
+        let (answered, failed) = tokio::join!(request(1), answers);
+        assert_eq!(answered.unwrap(), "{}", "{over_jsoncall}");
+        let error = failed.unwrap_err();
+        assert!(matches!(error, ClientError::Closed(_)), "{error}");
+    }
 }

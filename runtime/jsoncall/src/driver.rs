@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::jsoncall::Session as Inner;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treenail_runtime::client::{ClientError, ClientLimits};
 use treenail_runtime::internal::CloseReason;
 
@@ -98,11 +98,9 @@ impl Driver {
             read = &mut inward => read,
             () = shutdown => Ok(()),
             error = outward => {
-                // The last output of the server may contain a pending response.
-                let read = std::future::poll_fn(|context| {
-                    std::task::Poll::Ready(inward.as_mut().poll(context).is_ready())
-                });
-                read.await;
+                // The last output of the server may contain pending responses.
+                self.guard.backlog.clear();
+                drop(timeout(self.limits.shutdown_timeout, inward).await);
                 Err(error)
             }
         }

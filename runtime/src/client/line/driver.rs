@@ -19,7 +19,7 @@ use crate::wire::{Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, pa
 pub(super) struct Driver<R, W> {
     inner: Arc<Inner>,
     reader: Pin<Box<R>>,
-    /// `None` once the session is closing and all output has been written.
+    /// `None` once the session is closing and all output has been written, or after an error.
     writer: Option<Pin<Box<W>>>,
     lines: LineBuffer,
     output: Vec<u8>,
@@ -27,6 +27,8 @@ pub(super) struct Driver<R, W> {
     flushed: bool,
     /// Deadline for the end of the streams, once the session is closing or the server has exited.
     deadline: Option<Pin<Box<Sleep>>>,
+    /// The error that has ended writing.
+    write_error: Option<io::Error>,
     phase: Phase,
     close_reason: CloseReason,
 }
@@ -54,6 +56,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             written: 0,
             flushed: true,
             deadline: None,
+            write_error: None,
             phase: Phase::Running,
             close_reason,
         }
@@ -66,41 +69,53 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
             && (is_closing || self.close_reason.exited.as_mut().poll(context).is_ready())
         {
             (self.close_reason.stop)();
-            let timeout = self.inner.limits.shutdown_timeout;
-            self.deadline = Some(Box::pin(sleep_until(deadline::after(timeout))));
+            self.start_deadline();
         }
         loop {
             let mut progress = match self.poll_write(context) {
                 Ok(progress) => progress,
-                // The server may have sent answers before it closed its input. Output is of no use to it any more.
+                // The server may have sent answers before it closed its input, so its output is read to the end.
                 Err(error) => {
-                    while self.poll_read(context).unwrap_or(Some(false)) == Some(true) {}
-                    return Poll::Ready(Err(error));
+                    self.writer = None;
+                    self.write_error = Some(error);
+                    self.start_deadline();
+                    true
                 }
             };
             // Otherwise the server could cause more output. It may read nothing until its own answers are read, so the
             // client's requests must not stop reading.
-            if !self.inner.has_too_many_answers() {
+            if self.writer.is_none() || !self.inner.has_too_many_answers() {
                 match self.poll_read(context)? {
                     Some(more) => progress |= more,
-                    None => return Poll::Ready(Ok(())),
+                    None => break,
                 }
             }
             if let Some(deadline) = &mut self.deadline {
                 if deadline.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Ok(()));
+                    break;
                 }
             }
             if !progress {
                 return Poll::Pending;
             }
         }
+        Poll::Ready(self.write_error.take().map_or(Ok(()), Err))
+    }
+
+    /// Ends the session after the shutdown timeout, unless that has started before.
+    fn start_deadline(&mut self) {
+        let timeout = self.inner.limits.shutdown_timeout;
+        self.deadline
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(timeout))));
     }
 
     /// Writes as much as possible. Returns true on progress. Closes the input of the server after the last output.
     fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
         let mut progress = false;
         let Some(writer) = &mut self.writer else {
+            // It cannot be written any more.
+            self.inner.take_output(&mut self.output);
+            self.output.clear();
             return Ok(false);
         };
         let closing = loop {
