@@ -124,7 +124,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     }
 
     fn send_outgoing(&mut self) {
-        while let Some(message) = self.connection.next_outgoing() {
+        for message in self.connection.drain_outgoing() {
             self.output.push_line(&message);
         }
     }
