@@ -72,7 +72,8 @@ limits! {
         /// take, and a timeout that suits most tools would break one that builds or imports.
         call_timeout: Option<Duration> = None,
         /// Maximum size of the responses of one connection that its peer has not read yet, in bytes. Above it, no further
-        /// message of that connection is read, and no finished call is collected. Default 1 MiB.
+        /// message of that connection is read, and no finished call is collected. Messages of running calls, such as progress,
+        /// take at most half of it. Default 1 MiB.
         queued_output_bytes: usize = 1 << 20,
         /// Maximum number of messages of running calls, such as progress, in the send queue of one connection. While the queue
         /// is full, these calls wait. Default 64.

@@ -109,13 +109,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     fn collect_output(&mut self, context: &mut Context<'_>) -> bool {
         let mut progress = false;
         while self.output.pending_bytes() <= self.limits.queued_output_bytes {
-            if let Poll::Ready(message) = self.connection.poll_outgoing(context) {
+            if let Poll::Ready(message) = self.poll_outgoing(context) {
                 self.output.push_line(&message);
             } else if let Poll::Ready(Some(response)) = self.calls.poll_next(context) {
                 // Messages that the call sent before it finished precede its response.
                 self.send_outgoing();
                 self.output.push_line(&response);
             } else {
+    ///
+    /// The messages take at most half of the room. A call that sends without pause would otherwise refill the output after each
+    /// write, and no response or input would be handled, not even its own cancellation.
                 break;
             }
             progress = true;
@@ -133,6 +136,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     /// wait for capacity.
     fn read_input(&mut self, context: &mut Context<'_>) -> io::Result<bool> {
         let may_read = self.can_accept_input() || self.input.lines.is_low();
+    fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
+        if self.output.pending_bytes() > self.limits.queued_output_bytes / 2 {
+            // The writer wakes the task.
+            return Poll::Pending;
+        }
+        self.connection.poll_outgoing(context)
+    }
+
         if self.input.ended || !may_read {
             return Ok(false);
         }
