@@ -67,6 +67,11 @@ impl Connection {
         self.outbox.requests().has_pending()
     }
 
+    /// Ends requests to the peer, pending and later ones, because no further response will be handled.
+    pub(crate) fn close_requests(&self) {
+        self.outbox.requests().close();
+    }
+
     /// Returns `true` while a `subscriptions/listen` of the peer is open: not cancelled, and without its result.
     pub fn is_listening(&self) -> bool {
         self.subscriber.is_listening()
