@@ -17,7 +17,7 @@ limits! {
     /// | connections, reading headers | `http.header_bytes` | `http.connections` |
     /// | connections, reading a body | `message_bytes` | `http.connections` |
     /// | arguments of a call | size of their type: 5 times their text as a `Vec<i64>`, up to 100 times as a `Value` | running calls |
-    /// | connections, writing a response | `http.header_bytes`, and 16 KiB or one larger message | `http.connections` |
+    /// | connections, writing a response | `http.header_bytes`, and 16 KiB, one larger message, or `batch_response_bytes` and one message | `http.connections` |
     /// | results and streams | `queued_messages`, each as long as the function makes it, plus a token | running calls |
     /// | results of streaming tools | twice `streams.bytes` | running calls |
     /// | running calls | memory of the function, request id, the text of `_meta`, and of calls that ask the client the texts of arguments and answers | `server_calls_in_flight` |
@@ -49,6 +49,10 @@ limits! {
         request_id_bytes: usize = 4 << 10,
         /// Maximum number of messages in a batch (revision 2025-03-26). A longer batch is answered with -32600. Default 128.
         batch_messages: usize = 128,
+        /// Size of the responses to a batch in bytes, above which its further requests are answered with -32603: they are not
+        /// handled, or, if their calls were running already, their results are left out. The response may exceed it by one
+        /// result and the errors. Default 4 MiB.
+        batch_response_bytes: usize = 4 << 20,
         /// Maximum number of calls of one connection or session in flight. Over byte streams, further calls are queued. In a session
         /// over HTTP, they are refused with status 503 and `Retry-After`. Requests of the modern era over HTTP are no part of a
         /// session. Default 256.
@@ -72,7 +76,8 @@ limits! {
         /// take, and a timeout that suits most tools would break one that builds or imports.
         call_timeout: Option<Duration> = None,
         /// Maximum size of the responses of one connection that its peer has not read yet, in bytes. Above it, no further
-        /// message of that connection is read, and no finished call is collected. Default 1 MiB.
+        /// message of that connection is read, and no finished call is collected. Messages of running calls, such as progress,
+        /// take at most half of it. Default 1 MiB.
         queued_output_bytes: usize = 1 << 20,
         /// Maximum number of messages of running calls, such as progress, in the send queue of one connection. While the queue
         /// is full, these calls wait. Default 64.

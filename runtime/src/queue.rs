@@ -101,6 +101,19 @@ impl QueueReceiver {
         self.receiver(None)?.try_recv().ok()
     }
 
+    /// Takes the messages that are in the queue now. Those that are sent meanwhile stay, so a sender without pause does not prolong it.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Vec<u8>> {
+        let queued = self.len();
+        (0..queued).map_while(|_| self.next())
+    }
+
+    fn len(&mut self) -> usize {
+        if self.receiver.is_none() && self.queue.sender.get().is_none() {
+            return 0;
+        }
+        self.receiver(None).map_or(0, |receiver| receiver.len())
+    }
+
     /// Polls the next message. The queue never ends.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
         let receiver = self.receiver(Some(context.waker()));
@@ -154,6 +167,23 @@ mod tests {
         assert!(!sender.try_send(vec![3]), "it is full");
         assert_eq!(receiver.next(), Some(vec![1]));
         assert_eq!(poll_fn(|context| receiver.poll_next(context)).await, [2]);
+    }
+
+    #[test]
+    fn a_drain_ends_although_each_message_is_replaced() {
+        let (sender, mut receiver) = queue(3);
+        assert_eq!(receiver.drain().count(), 0);
+        assert!(sender.0.sender.get().is_none(), "it is not allocated yet");
+        for message in 0..3 {
+            assert!(sender.try_send(vec![message]));
+        }
+        let mut drained = Vec::new();
+        for message in receiver.drain().take(100) {
+            assert!(sender.try_send(vec![message[0] + 3]));
+            drained.push(message[0]);
+        }
+        assert_eq!(drained, [0, 1, 2]);
+        assert_eq!(receiver.next(), Some(vec![3]), "the others are next");
     }
 
     #[tokio::test]

@@ -204,6 +204,35 @@ async fn notifications_to_a_peer_that_does_not_read_apply_back_pressure() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_peer_that_reads_slowly_is_served_while_a_call_sends_without_pause() {
+    let limits = Limits::default().queued_output_bytes(100_000);
+    for revision in covering("SRV-STDIO-04") {
+        let (server, watch) = fragile(limits.clone());
+        let mut peer = Peer::connect(&server, revision).await;
+        let params = json!({"name": "tell", "_meta": {"progressToken": 1}});
+        let id = peer.begin("tools/call", params).await;
+        at_rest().await;
+        let marker = peer.message(&json!("marker"), "tools/list", json!({}));
+        peer.send(&marker).await;
+        let mut read = 0;
+        loop {
+            // The call fills all room that the last read has made.
+            at_rest().await;
+            let message = peer.receive_any().await.unwrap();
+            if message["id"] == "marker" {
+                break;
+            }
+            read += message.to_string().len();
+            assert!(read <= PIPE + 100_000, "no response in {read} bytes");
+        }
+        assert_eq!(watch.dropped.available_permits(), 0);
+        peer.cancel(id).await;
+        at_rest().await;
+        assert_eq!(watch.dropped.available_permits(), 1, "SRV-STDIO-04");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn calls_of_a_disconnected_client_are_dropped() {
     for revision in covering("SRV-STDIO-06") {
         for name in ["never", "tell"] {

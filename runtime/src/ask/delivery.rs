@@ -65,7 +65,7 @@ async fn in_task(
 async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str>, AskError> {
     let mut sent = Sent {
         outbox: state.outbox(),
-        reply: state.outbox().requests().open().await,
+        reply: state.outbox().requests().open().await?,
         in_outbox: false,
     };
     let message = sent.reply.message(request)?;

@@ -32,7 +32,8 @@ pub enum AskError {
     NotAllowed(String),
     /// There was no answer within [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout).
     TimedOut,
-    /// The call has ended, or the client has disconnected.
+    /// The call has ended, or the client cannot respond any more, because it has disconnected or the server
+    /// [closes](crate::Server::close).
     Closed,
     /// The call has become a task that cannot continue: a restart has interrupted work that must not run twice, or the state of
     /// the task could not be stored.

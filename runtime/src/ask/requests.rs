@@ -20,6 +20,8 @@ pub(crate) struct Requests {
 #[derive(Debug, Default)]
 struct Pending {
     last_id: u64,
+    /// Set if no response can arrive any more.
+    closed: bool,
     replies: HashMap<u64, Sender<Response>>,
 }
 
@@ -42,20 +44,36 @@ impl Requests {
         next
     }
 
-    /// Waits for a permit, and adds a request.
-    pub(crate) async fn open(&self) -> PendingReply<'_> {
-        let permit = self.permits.acquire().await.ok();
+    /// Waits for a permit, and adds a request. Fails if no response can arrive any more.
+    pub(crate) async fn open(&self) -> Result<PendingReply<'_>, AskError> {
+        let permit = self.permits.acquire().await;
+        let permit = permit.map_err(|_| AskError::Closed)?;
         let (sender, response) = channel();
         let mut pending = self.lock();
+        if pending.closed {
+            return Err(AskError::Closed);
+        }
         pending.last_id += 1;
         let id = pending.last_id;
         pending.replies.insert(id, sender);
-        PendingReply {
+        Ok(PendingReply {
             requests: self,
             _permit: permit,
             id,
             response,
-        }
+        })
+    }
+
+    /// Ends all requests, pending and later ones, with [`AskError::Closed`], because no response can arrive any more.
+    pub(crate) fn close(&self) {
+        let replies = {
+            let mut pending = self.lock();
+            pending.closed = true;
+            std::mem::take(&mut pending.replies)
+        };
+        // Both wake tasks, so the lock is released first.
+        self.permits.close();
+        drop(replies);
     }
 
     /// Returns `true` if a request is pending.
@@ -86,7 +104,7 @@ impl Requests {
 #[derive(Debug)]
 pub(crate) struct PendingReply<'a> {
     requests: &'a Requests,
-    _permit: Option<SemaphorePermit<'a>>,
+    _permit: SemaphorePermit<'a>,
     id: u64,
     response: Receiver<Response>,
 }

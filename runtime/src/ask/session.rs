@@ -57,7 +57,7 @@ impl SessionPeer {
     pub async fn ask(&self, request: &InputRequest) -> Result<Box<str>, AskError> {
         let mut sent = Sent {
             outbox: &self.outbox,
-            reply: self.outbox.requests().open().await,
+            reply: self.outbox.requests().open().await?,
             in_outbox: false,
         };
         let message = sent.reply.message(request)?;

@@ -132,7 +132,8 @@ pub struct PendingResponse {
     /// The id of the request, if it is a single one.
     id: Option<Arc<str>>,
     read: OnceLock<Option<RequestId>>,
-    batch: bool,
+    /// The size of the responses to a batch above which further ones are left out.
+    batch: Option<usize>,
     requests: Vec<PendingRequest>,
     out: Vec<u8>,
 }
@@ -150,7 +151,7 @@ impl PendingResponse {
     /// Writes the response to one request into `buffer`, which is empty.
     #[doc(hidden)]
     pub fn with_buffer(mut self, buffer: Vec<u8>) -> Self {
-        if !self.batch {
+        if self.batch.is_none() {
             self.out = buffer;
         }
         self
@@ -160,18 +161,19 @@ impl PendingResponse {
         Self {
             id: Some(Arc::clone(&request.id)),
             read: OnceLock::new(),
-            batch: false,
+            batch: None,
             requests: vec![request],
             out: Vec::new(),
         }
     }
 
-    /// Makes the response to a batch. `out` contains the responses that are ready, with a comma after each.
-    pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>) -> Self {
+    /// Makes the response to a batch. `out` contains the responses that are ready, with a comma after each. Once the responses take
+    /// more than `most` bytes, those of later results are errors.
+    pub(crate) fn batch(requests: Vec<PendingRequest>, out: Vec<u8>, most: usize) -> Self {
         Self {
             id: None,
             read: OnceLock::new(),
-            batch: true,
+            batch: Some(most),
             requests,
             out,
         }
@@ -221,8 +223,13 @@ impl Future for PendingResponse {
             ..
         } = self.get_mut();
         requests.retain_mut(|request| {
+            let start = out.len();
             let ready = request.poll_response(context, out).is_ready();
-            if ready && *batch {
+            if let Some(most) = batch.filter(|_| ready) {
+                if start > most {
+                    out.truncate(start);
+                    write_error(out, Some(&request.id), &left_out(most));
+                }
                 out.push(b',');
             }
             !ready
@@ -230,11 +237,18 @@ impl Future for PendingResponse {
         if !requests.is_empty() {
             return Poll::Pending;
         }
-        if *batch {
+        if batch.is_some() {
             close_batch(out);
         }
         Poll::Ready(std::mem::take(out))
     }
+}
+
+/// Returns the error in place of a result for which the response to a batch has no room.
+fn left_out(most: usize) -> RpcError {
+    RpcError::internal(format!(
+        "the call has ended, but its result is left out, because the other responses of its batch take more than {most} bytes"
+    ))
 }
 
 /// Turns responses with a comma after each into an array.

@@ -4,6 +4,7 @@
 //! Attacks over sockets use a server in a separate process (`process`), so that its memory can be measured separately (on
 //! Linux only).
 
+mod batches;
 mod bodies;
 mod floods;
 mod heads;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::process::Attacked;
-use super::wire::{Good, ask, body, call, statuses, until};
+use super::wire::{Good, ask, call, statuses, until};
 use crate::client::Post;
 use crate::sockets::text;
 
@@ -60,7 +60,7 @@ impl Session {
         }
     }
 
-    async fn ask(&self, post: &Post) -> String {
+    pub(super) async fn ask(&self, post: &Post) -> String {
         ask(self.address, post).await
     }
 }
@@ -226,51 +226,5 @@ async fn unknown_event_ids_are_rejected() {
         .and("last-event-id", "1-0")
         .and("last-event-id", "1-0");
     assert_eq!(statuses(&session.ask(&twice).await), [400]);
-    good.finish().await;
-}
-
-#[tokio::test]
-async fn batches_are_bounded() {
-    let attacked = Attacked::start(&json!({}));
-    let good = Good::start(attacked.address);
-    let session = Session::start(attacked.address).await;
-    good.is_served().await;
-    let message = |id: usize, tool: &str| {
-        let params = json!({"name": tool, "arguments": {"a": 2, "b": 3}});
-        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-    };
-    let memory = attacked.memory();
-    let whole: Vec<_> = (0..128).map(|id| message(id, "add")).collect();
-    let response = session.ask(&session.post(&json!(whole))).await;
-    assert_eq!(statuses(&response), [200]);
-    assert_eq!(body(&response).as_array().unwrap().len(), 128);
-    let over: Vec<_> = (0..129).map(|id| message(id, "hit")).collect();
-    let millions = vec![0; 2_000_000];
-    for batch in [json!(over), json!(millions), json!([])] {
-        let response = session.ask(&session.post(&batch)).await;
-        assert_eq!(statuses(&response), [400]);
-        assert_eq!(body(&response)["error"]["code"], -32600);
-    }
-    assert_eq!(call(attacked.address, "hits", json!({})).await, 0);
-    memory.check(3 * (4 << 20), "one growing message buffer");
-    // Two batches contain as many calls as a session may have in flight. Each call counts.
-    for batch in 1..=2 {
-        let sleeping: Vec<_> = (0..128)
-            .map(|id| {
-                let params = json!({"name": "sleep", "arguments": {}});
-                json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-            })
-            .collect();
-        let mut socket = TcpStream::connect(attacked.address).await.unwrap();
-        let post = text(&session.post(&json!(sleeping)), "/mcp");
-        socket.write_all(post.as_bytes()).await.unwrap();
-        until(attacked.address, "running", batch * 128).await;
-    }
-    let response = session.ask(&session.tool(1_000, "hit")).await;
-    assert_eq!(
-        statuses(&response),
-        [503],
-        "`Limits::calls_in_flight`: {response}"
-    );
     good.finish().await;
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use treenail::Limits;
 use treenail::schema::Revision;
 
 use super::hotel::{guest, hotel, hotel_with};
 use crate::support::covering::covering;
-use crate::support::peer::text;
+use crate::support::peer::{at_rest, text};
 use crate::support::validator::validate_notification;
 
 #[tokio::test]
@@ -108,4 +109,42 @@ async fn a_disconnect_ends_pending_elicitations() {
     peer.question().await;
     peer.finish().await;
     hotel.dropped.0.acquire().await.unwrap().forget();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_cannot_be_answered_any_more_does_not_delay_the_end() {
+    let limits = [
+        Limits::default(),
+        // The second question waits for the first one, or even its call does.
+        Limits::default().pending_client_requests(1),
+        Limits::default().calls_in_flight(1),
+    ];
+    for (limits, is_closed) in limits
+        .into_iter()
+        .flat_map(|it| [(it.clone(), false), (it, true)])
+    {
+        let (_, server) = hotel_with(limits);
+        let mut peer = guest(&server, Revision::V2025_11_25).await;
+        for _ in 0..2 {
+            peer.begin("tools/call", json!({"name": "wait", "arguments": {}}))
+                .await;
+        }
+        at_rest().await;
+        let start = Instant::now();
+        if is_closed {
+            server.close();
+        } else {
+            peer.end_input().await;
+        }
+        let mut answered = 0;
+        while answered < 2 {
+            let message = peer.receive_any().await.expect("both calls are answered");
+            if message.get("result").is_some() {
+                assert_eq!(text(&message["result"]), "the call has ended");
+                answered += 1;
+            }
+        }
+        assert_eq!(peer.finish().await, [] as [Value; 0]);
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    }
 }

@@ -34,22 +34,12 @@ impl Connection {
             self.wanted = calls;
             return Handled::Deferred(None);
         }
+        let most_bytes = self.server.limits().batch_response_bytes;
         let mut answers = Vec::new();
         let mut requests = Vec::new();
         for message in messages {
             let length = answers.len();
-            let message = match message {
-                Ok(Message::Request(id, envelope))
-                    if envelope.known == Some(Method::Initialize) =>
-                {
-                    let error = RpcError::invalid_request("`initialize` cannot be part of a batch");
-                    Err(Invalid {
-                        id: Some(id),
-                        error,
-                    })
-                }
-                other => other,
-            };
+            let message = admit(message, length, most_bytes);
             let received = if self.is_call(&message) {
                 self.on_message(message, &mut answers)
             } else {
@@ -66,7 +56,7 @@ impl Connection {
         }
         self.places = None;
         if !requests.is_empty() {
-            return Handled::Pending(PendingResponse::batch(requests, answers));
+            return Handled::Pending(PendingResponse::batch(requests, answers, most_bytes));
         }
         if !answers.is_empty() {
             close_batch(&mut answers);
@@ -125,5 +115,25 @@ impl Connection {
     /// Returns `true` if a message starts a call.
     fn is_call(&self, message: &ParsedMessage<'_>) -> bool {
         matches!(message, Ok(Message::Request(_, envelope)) if self.server.begins_call(envelope))
+    }
+}
+
+/// Refuses a request that cannot be part of a batch, or whose predecessors have responses of more than `most` bytes already.
+fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage<'_> {
+    let error = match &message {
+        Ok(Message::Request(_, envelope)) if envelope.known == Some(Method::Initialize) => {
+            RpcError::invalid_request("`initialize` cannot be part of a batch")
+        }
+        Ok(Message::Request(..)) if bytes > most => RpcError::internal(format!(
+            "the request was not handled, because the other responses of its batch take more than {most} bytes"
+        )),
+        _ => return message,
+    };
+    match message {
+        Ok(Message::Request(id, _)) => Err(Invalid {
+            id: Some(id),
+            error,
+        }),
+        other => other,
     }
 }

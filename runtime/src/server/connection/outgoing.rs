@@ -56,9 +56,20 @@ impl Connection {
         self.outgoing.next()
     }
 
+    /// Takes the messages of calls in flight that are queued now, among them all that a finished call has sent. Other calls may
+    /// send further ones meanwhile, which stay in the queue.
+    pub(crate) fn drain_outgoing(&mut self) -> impl Iterator<Item = Vec<u8>> {
+        self.outgoing.drain()
+    }
+
     /// Returns `true` if calls wait for responses of the peer, which arrive as messages.
     pub fn has_pending_requests(&self) -> bool {
         self.outbox.requests().has_pending()
+    }
+
+    /// Ends requests to the peer, pending and later ones, because no further response will be handled.
+    pub(crate) fn close_requests(&self) {
+        self.outbox.requests().close();
     }
 
     /// Returns `true` while a `subscriptions/listen` of the peer is open: not cancelled, and without its result.

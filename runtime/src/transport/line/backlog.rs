@@ -45,6 +45,11 @@ impl Backlog {
         self.bytes > self.max_bytes
     }
 
+    /// Returns true if a message may contain a response: only those of batches are deferred, because a batch may start calls too.
+    pub(super) fn may_have_response(&self) -> bool {
+        self.messages.iter().any(|message| message.id.is_none())
+    }
+
     pub(super) fn push_back(&mut self, id: Option<RequestId>, text: &[u8]) {
         self.bytes += text.len();
         self.messages.push_back(DeferredMessage {

@@ -92,11 +92,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
 
     /// Inserts outgoing messages before the output from `start`, which may be the response of the call that sent them.
     fn insert_outgoing_at(&mut self, start: usize) {
-        if let Some(message) = self.connection.next_outgoing() {
-            let response = self.output.bytes.split_off(start);
-            self.output.push_line(&message);
-            self.send_outgoing();
-            self.output.bytes.extend_from_slice(&response);
+        let mut messages = self.connection.drain_outgoing().peekable();
+        if messages.peek().is_none() {
+            return;
         }
+        let response = self.output.bytes.split_off(start);
+        for message in messages {
+            self.output.push_line(&message);
+        }
+        self.output.bytes.extend_from_slice(&response);
     }
 }

@@ -90,6 +90,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             progress |= self.collect_output(context);
             progress |= self.poll_permits(context);
             progress |= self.handle_lines();
+            self.close_requests();
             progress |= self.read_input(context)?;
             let is_finished = self.input.drained && self.is_idle();
             if is_finished || (self.input.ended && self.is_past_deadline(context)) {
@@ -101,15 +102,27 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         }
     }
 
+    /// Ends the questions of calls to the client once all of its responses have been handled.
+    fn close_requests(&mut self) {
+        // If input could still be accepted, no line is left.
+        let is_handled = self.input.drained && self.can_accept_input();
+        if is_handled && !self.backlog.may_have_response() {
+            self.connection.close_requests();
+        }
+    }
+
     fn is_idle(&self) -> bool {
         self.calls.is_empty() && self.backlog.is_empty() && self.output.is_empty()
     }
 
     /// Moves messages of calls in flight, and responses of finished calls, to the output.
+    ///
+    /// The messages take at most half of the room. A call that sends without pause would otherwise refill the output after each
+    /// write, and no response or input would be handled, not even its own cancellation.
     fn collect_output(&mut self, context: &mut Context<'_>) -> bool {
         let mut progress = false;
         while self.output.pending_bytes() <= self.limits.queued_output_bytes {
-            if let Poll::Ready(message) = self.connection.poll_outgoing(context) {
+            if let Poll::Ready(message) = self.poll_outgoing(context) {
                 self.output.push_line(&message);
             } else if let Poll::Ready(Some(response)) = self.calls.poll_next(context) {
                 // Messages that the call sent before it finished precede its response.
@@ -123,8 +136,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         progress
     }
 
+    fn poll_outgoing(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
+        if self.output.pending_bytes() > self.limits.queued_output_bytes / 2 {
+            // The writer wakes the task.
+            return Poll::Pending;
+        }
+        self.connection.poll_outgoing(context)
+    }
+
     fn send_outgoing(&mut self) {
-        while let Some(message) = self.connection.next_outgoing() {
+        for message in self.connection.drain_outgoing() {
             self.output.push_line(&message);
         }
     }
