@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, duplex, split};
 use tokio::sync::{Notify, mpsc};
 use treenail::client::{
-    ClientError, ClientLimits, HttpClientLimits, LineSession, McpClient, Session, SessionRequest,
+    ClientError, ClientLimits, HttpClientLimits, LineSession, McpClientSession, Session,
+    SessionRequest,
 };
 use treenail::jsoncall::JsoncallSession;
 
