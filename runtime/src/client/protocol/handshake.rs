@@ -211,7 +211,7 @@ impl<'a> Handshake<'a> {
             let version = crate::wire::quoted(&result.protocol_version);
             ClientError::unsupported(format!("the server chose revision {version}"))
         })?;
-        self.link.router.set_modern(false);
+        self.link.router.set_revision(revision);
         let mut initialized =
             SessionNotification::new("notifications/initialized", "{}".to_owned());
         initialized.revision = Some(revision);

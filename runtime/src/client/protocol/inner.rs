@@ -105,7 +105,7 @@ impl RequestTemplate {
 
 impl Inner {
     pub(super) fn new(link: Link, peer: PeerInfo) -> Arc<Self> {
-        link.router.set_modern(peer.revision.is_modern());
+        link.router.set_revision(peer.revision);
         Arc::new_cyclic(|me| Self {
             link,
             peer: RwLock::new(Arc::new(peer)),
