@@ -59,7 +59,7 @@ impl Question for Sample {
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
         let sampling = client.sampling.as_ref();
-        let tools = sampling.is_some_and(|sampling| sampling.tools.is_some());
+        let tools = sampling::takes_tools(revision, client);
         let needs_tools = sampling::needs_tools(&self.params);
         if sampling.is_none() || (needs_tools && !tools) {
             let mut required = ClientCapabilitiesSampling::new();
