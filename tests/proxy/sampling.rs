@@ -21,7 +21,7 @@ fn thinking(revision: Revision) -> (Remote, Arc<Mutex<Vec<Value>>>) {
                 let hello = json!({"role": "user", "content": {"type": "text", "text": "Hello"}});
                 line.send(&json!({
                     "jsonrpc": "2.0", "id": "ask", "method": "sampling/createMessage",
-                    "params": {"maxTokens": 9, "messages": [hello]},
+                    "params": {"maxTokens": 9, "messages": [hello], "_meta": {"com.example/hop": 1}},
                 }));
             }
             None => {
@@ -59,5 +59,24 @@ async fn a_server_of_an_older_revision_receives_one_block() {
                 "CLI-SAM-06, ALL-LIFE-01: {caller} {revision}: {answers:?}"
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn metadata_of_a_request_belongs_to_one_hop() {
+    for caller in [LEGACY, MODERN] {
+        let (server, answers) = thinking(LEGACY);
+        let (gateway, proxy) = gateway();
+        proxy.mount(server).unwrap().connected().await;
+        let client = client_of(&gateway, caller).on_sample(move |params| async move {
+            assert_eq!(params.meta, None, "ALL-LIFE-01: {caller}");
+            let text = Block::text("Hi");
+            Ok(CreateMessageResult::new(Role::Assistant, text, "m"))
+        });
+        let client = client.build().await.unwrap();
+        let result = client.call_tool("script.think", ()).await.unwrap();
+        assert_eq!(result.as_text(), Some("thought"), "{caller}");
+        let answers = answers.lock().unwrap();
+        assert_eq!(answers[0]["result"]["model"], "m", "{caller}: {answers:?}");
     }
 }

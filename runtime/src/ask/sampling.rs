@@ -94,6 +94,10 @@ pub(super) fn downgrade(
     context: bool,
 ) -> CreateMessageRequestParams {
     params.task = None;
+    if revision != Revision::V2025_11_25 {
+        // No other revision has metadata here.
+        params.meta = None;
+    }
     if revision >= Revision::V2025_11_25 {
         if !context && params.include_context != Some(IncludeContext::None) {
             params.include_context = None;

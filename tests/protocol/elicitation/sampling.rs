@@ -107,6 +107,23 @@ async fn older_revisions_have_no_tools_whatever_the_client_declares() {
 }
 
 #[tokio::test]
+async fn requests_have_metadata_only_in_the_revision_that_allows_it() {
+    let hello = user(&json!({"type": "text", "text": "Hello"}));
+    let params = json!({"maxTokens": 10, "messages": [hello], "_meta": {"com.example/a": 1}});
+    for revision in Revision::ALL {
+        let able = json!({"sampling": {}});
+        let mut peer = Peer::connect_as(&server(), revision, able).await;
+        let (_, questions) = peer.sample(&params).await;
+        let has_meta = questions[0]["params"].get("_meta").is_some();
+        assert_eq!(
+            has_meta,
+            revision == Revision::V2025_11_25,
+            "ALL-LIFE-01: {revision}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn context_requires_the_client_capability() {
     for revision in covering("SRV-SAM-02 since 2025-11-25") {
         for (capability, asked, sent) in [
