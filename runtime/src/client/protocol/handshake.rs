@@ -6,7 +6,8 @@ use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error
 
 use crate::client::protocol::discovery::{CommonRevision, Discovery};
 use crate::client::protocol::inner::Link;
-use crate::client::protocol::params::{Meta, Params, RoundParams, era_meta};
+use crate::client::protocol::meta::Meta;
+use crate::client::protocol::params::{Params, RoundParams, era_meta};
 use crate::client::protocol::probe::{Found, Probe, suggests_legacy};
 use crate::client::protocol::result::read;
 use crate::client::protocol::server_info::PeerInfo;
