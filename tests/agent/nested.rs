@@ -121,6 +121,36 @@ async fn consecutive_runs_do_not_share_recorded_results() {
 }
 
 #[tokio::test]
+async fn a_client_of_a_revision_without_tools_receives_text_whatever_it_declares() {
+    for revision in [Revision::V2024_11_05, Revision::V2025_06_18] {
+        let (server, log) = server();
+        let model = ScriptedModel::new([
+            ScriptedReply::text("TOOL: delete\nPARAMETERS: {\"name\": \"a\"}\n"),
+            ScriptedReply::text("It is gone."),
+        ]);
+        let client = McpClient::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .enable_tool_use_for_sampling(model.clone())
+            .build()
+            .await
+            .unwrap();
+        let arguments = json!({"question": "What is there?"});
+        let text: String = client.call_tool_as("research", arguments).await.unwrap();
+        assert_eq!(text, "It is gone.", "ALL-LIFE-01: {revision}");
+        let done: Vec<_> = log
+            .lines()
+            .into_iter()
+            .filter(|line| line != "run")
+            .collect();
+        assert_eq!(done, ["delete a"], "{revision}");
+        for request in model.requests() {
+            assert_eq!(request.tools, None, "SRV-SAM-01: {revision}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_client_without_tool_sampling_receives_text() {
     for revision in Revision::ALL {
         let (server, log) = server();

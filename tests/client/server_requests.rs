@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use treenail::RpcError;
 use treenail::client::ClientError;
 use treenail::prelude::*;
@@ -13,6 +13,7 @@ use treenail::schema::{
 };
 
 use crate::fixture::server;
+use crate::script::{Reply, initialized, scripted};
 
 /// Revisions with form elicitation.
 const ELICITING: [Revision; 3] = [
@@ -208,4 +209,59 @@ async fn an_error_from_a_handler_reaches_the_server() {
             "CLI-ERR-02: {revision}: {message}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_server_of_an_older_revision_receives_one_block() {
+    let text = |text: &str| SamplingMessageContentBlock::text(text);
+    for revision in [
+        Revision::V2024_11_05,
+        Revision::V2025_03_26,
+        Revision::V2025_06_18,
+    ] {
+        for (blocks, expected) in [
+            (vec![text("Hi")], Some("Hi")),
+            (vec![text("Hi"), text("there")], Some("Hi\nthere")),
+            (vec![], None),
+        ] {
+            let mut call = Value::Null;
+            let (session, received) = scripted(move |message| match message["method"].as_str() {
+                Some("initialize") => initialized(message, revision.as_str()),
+                Some("tools/call") => {
+                    call = message.clone();
+                    Reply::Lines(vec![sampling_request()])
+                }
+                // The client has answered, so the call ends.
+                None => Reply::result(&call, &json!({"content": []})),
+                _ => Reply::nothing(),
+            });
+            let builder = McpClientSession::builder().session(session);
+            let session = builder
+                .protocol_version(revision)
+                .on_sample(move |_| {
+                    let result = CreateMessageResult::new(Role::Assistant, blocks.clone(), "m");
+                    async { Ok(result) }
+                })
+                .build()
+                .await
+                .unwrap();
+            session.tools_call("sample", ()).await.unwrap();
+            let received = received.all();
+            let answer = received.iter().find(|it| it["id"] == "ask").unwrap();
+            let content = &answer["result"]["content"];
+            assert_eq!(
+                content["text"].as_str(),
+                expected,
+                "CLI-SAM-06, ALL-LIFE-01: {revision}: {answer}"
+            );
+            assert_eq!(expected.is_none(), answer["error"].is_object(), "{answer}");
+        }
+    }
+}
+
+fn sampling_request() -> String {
+    let hello = json!({"role": "user", "content": {"type": "text", "text": "Hello"}});
+    let params = json!({"maxTokens": 9, "messages": [hello]});
+    json!({"jsonrpc": "2.0", "id": "ask", "method": "sampling/createMessage", "params": params})
+        .to_string()
 }

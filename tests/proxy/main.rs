@@ -21,6 +21,7 @@ mod new_sessions;
 mod question_limits;
 mod question_owners;
 mod questions;
+mod sampling;
 mod script;
 mod station;
 mod subscription_faults;

@@ -39,8 +39,17 @@ impl Line {
 /// Reaction of a script to a message; `false` ends the connection.
 type React = dyn FnMut(&Value, &Line) -> bool + Send;
 
-/// Server of the legacy era with these tools. `react` handles everything but the handshake and lists.
+/// Server of the newest legacy revision with these tools. `react` handles everything but the handshake and lists.
 pub(crate) fn legacy_server(
+    tools: &Value,
+    react: impl FnMut(&Value, &Line) -> bool + Send + 'static,
+) -> Remote {
+    server_of(Revision::V2025_11_25, tools, react)
+}
+
+/// Server of this revision, like [`legacy_server`].
+pub(crate) fn server_of(
+    revision: Revision,
     tools: &Value,
     react: impl FnMut(&Value, &Line) -> bool + Send + 'static,
 ) -> Remote {
@@ -52,7 +61,7 @@ pub(crate) fn legacy_server(
                 Some("initialize") => line.answer(
                     message,
                     &json!({
-                        "protocolVersion": "2025-11-25",
+                        "protocolVersion": revision.as_str(),
                         "capabilities": {"tools": {"listChanged": true}, "logging": {}},
                         "serverInfo": {"name": "script", "version": "1"},
                     }),
@@ -63,7 +72,7 @@ pub(crate) fn legacy_server(
             }
             true
         };
-        scripted(Box::new(reply), &ClientLimits::default()).protocol_version(Revision::V2025_11_25)
+        scripted(Box::new(reply), &ClientLimits::default()).protocol_version(revision)
     })
 }
 

@@ -24,8 +24,8 @@ use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink
 /// ```
 ///
 /// The tools of the loop run here, in the server. The client receives their definitions and returns the calls of its
-/// model. A client that has not declared `sampling.tools` never receives tools: they are listed in the prompt instead,
-/// and calls are parsed from the model's text.
+/// model. A client that has not declared `sampling.tools`, or of a revision before 2025-11-25, never receives tools:
+/// they are listed in the prompt instead, and calls are parsed from the model's text.
 ///
 /// # In the modern era
 ///
@@ -87,9 +87,7 @@ impl Model for ContextModel {
     }
 
     fn capabilities(&self) -> ModelCapabilities {
-        let sampling = self.context.client_capabilities().sampling.as_ref();
-        let tools = sampling.is_some_and(|sampling| sampling.tools.is_some());
-        ModelCapabilities::default().tools(tools)
+        ModelCapabilities::default().tools(internal::takes_tools(&self.context))
     }
 
     fn journal(&self) -> Option<&dyn Journal> {

@@ -224,7 +224,7 @@ fn model_call_error(why: ModelCallError) -> RpcError {
     }
 }
 
-/// Unwraps a single block, because revisions before 2025-11-25 allow only one per message.
+/// Unwraps a single block, the form that peers of all revisions read.
 fn one_or_many(mut content: Vec<Block>) -> OneOrMany<Block> {
     match content.pop() {
         Some(only) if content.is_empty() => OneOrMany::One(only),

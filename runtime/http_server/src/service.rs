@@ -159,7 +159,8 @@ impl HttpService {
     ///
     /// - Requests to the client: elicitation, sampling and roots are [unsupported](treenail_runtime::AskError::Unsupported),
     ///   because a request does not repeat the capabilities of its client.
-    /// - Subscriptions, notifications of changed lists, and log levels. They are not among the declared capabilities.
+    /// - Subscriptions, notifications of changed lists, and log messages. They are not among the declared capabilities.
+    /// - Extensions with a method that only clients with the extension can call. They are not declared either.
     /// - Streams that are resumed: a call is cancelled when its connection closes.
     ///
     /// A client of 2025-03-26 or earlier is served as one of 2025-03-26, because its requests do not name a revision. Clients of

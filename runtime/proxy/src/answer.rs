@@ -4,13 +4,14 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
+use treenail_runtime::internal::downgrade_sampling_result;
 use treenail_runtime::{AskError, Context, RpcError};
-use treenail_schema::{InputRequest, error_code};
+use treenail_schema::{CreateMessageResult, InputRequest, Revision, error_code};
 
 use crate::event::Question;
 
-/// Answers a question of a server over a connection of the legacy era.
-pub(crate) async fn answer_directly(context: Context, mut question: Question) {
+/// Answers a question of a server of this revision over a connection of the legacy era.
+pub(crate) async fn answer_directly(context: Context, mut question: Question, revision: Revision) {
     let mut cancelled = question.take_cancelled();
     let answer = {
         let mut answer = pin!(async {
@@ -37,15 +38,23 @@ pub(crate) async fn answer_directly(context: Context, mut question: Question) {
         .await
     };
     match answer {
-        Some(answer) => respond(question, answer),
+        Some(answer) => respond(question, answer, revision),
         None => question.discard(),
     }
 }
 
-/// Answers the question of a server of the legacy era.
-pub(crate) fn respond(question: Question, answer: Result<Option<String>, AskError>) {
+/// Answers the question of a server of this revision of the legacy era.
+pub(crate) fn respond(
+    question: Question,
+    answer: Result<Option<String>, AskError>,
+    revision: Revision,
+) {
     let method = question.request.method();
+    let is_sampling = matches!(*question.request, InputRequest::CreateMessage(_));
     question.respond(match answer {
+        Ok(Some(answer)) if is_sampling && revision < Revision::V2025_11_25 => {
+            downgrade_sampling(&answer, revision)
+        }
         Ok(Some(answer)) => Ok(answer),
         Ok(None) => Err(RpcError::new(
             error_code::METHOD_NOT_FOUND,
@@ -54,4 +63,12 @@ pub(crate) fn respond(question: Question, answer: Result<Option<String>, AskErro
         Err(AskError::Refused(error)) => Err(error),
         Err(error) => Err(RpcError::internal(error.to_string())),
     });
+}
+
+/// Converts the answer to a sampling request for a server of an older revision.
+fn downgrade_sampling(answer: &str, revision: Revision) -> Result<String, RpcError> {
+    let internal = |error: serde_json::Error| RpcError::internal(error.to_string());
+    let result: CreateMessageResult = serde_json::from_str(answer).map_err(internal)?;
+    let result = downgrade_sampling_result(result, revision)?;
+    serde_json::to_string(&result).map_err(internal)
 }

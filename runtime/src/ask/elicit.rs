@@ -13,7 +13,9 @@ use treenail_schema::{
 use crate::ask::AskError;
 use crate::ask::question::{Question, decode, unsupported};
 use crate::ask::seal::{NO_RANDOM_BYTES, random_id};
-use crate::form::{Form, FormError, check_defaults, downgrade_form, parse_form_content};
+use crate::form::{
+    Form, FormError, check_defaults, downgrade_form, parse_choice_lists, parse_form_content,
+};
 
 /// Asks for the values of a [`Form`]; see [`Context::elicit`](crate::Context::elicit).
 ///
@@ -177,6 +179,21 @@ pub(super) fn form(
     let mut params = ElicitRequestFormParams::new(message, downgrade_form(schema, revision));
     params.mode = (revision >= Revision::V2025_11_25).then_some(ElicitFormMode::Form);
     Ok(ElicitRequestParams::Form(params).into())
+}
+
+/// Reads the answer to a form that is passed on. Clients of revisions without multiple choice send a string for it, which becomes
+/// a list again.
+pub(super) fn read_forwarded(
+    form: &ElicitRequestFormParams,
+    answer: &str,
+) -> Result<String, AskError> {
+    let mut result: ElicitResult = decode(answer)?;
+    let accepted = result.action == ElicitAction::Accept;
+    let content = result.content.as_mut().filter(|_| accepted);
+    if !content.is_some_and(|content| parse_choice_lists(&form.requested_schema, content)) {
+        return Ok(answer.to_owned());
+    }
+    serde_json::to_string(&result).map_err(|error| AskError::Invalid(error.to_string()))
 }
 
 /// Returns the content of an accepted elicitation.

@@ -32,6 +32,7 @@ pub(crate) use self::requests::Requests;
 pub(crate) use self::resumed::ResumedState;
 pub(crate) use self::round::Questions;
 pub use self::round::Round;
+pub(crate) use self::sampling::takes_tools;
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};

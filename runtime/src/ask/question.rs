@@ -59,7 +59,7 @@ impl Question for Sample {
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
         let sampling = client.sampling.as_ref();
-        let tools = sampling.is_some_and(|sampling| sampling.tools.is_some());
+        let tools = sampling::takes_tools(revision, client);
         let needs_tools = sampling::needs_tools(&self.params);
         if sampling.is_none() || (needs_tools && !tools) {
             let mut required = ClientCapabilitiesSampling::new();
@@ -125,7 +125,9 @@ impl Question for Forward {
                 ElicitUrl { message, url }.request(revision, client)
             }
             InputRequest::CreateMessage(params) => {
-                let params = params.clone();
+                let mut params = params.clone();
+                // Metadata belongs to one hop.
+                params.meta = None;
                 Sample { params }.request(revision, client)
             }
             InputRequest::ListRoots(_) => Roots.request(revision, client),
@@ -136,10 +138,14 @@ impl Question for Forward {
         }
     }
 
-    /// The answer is checked to have the form of a result of its kind. Its text stays as it is.
+    /// The answer is checked to have the form of a result of its kind. Its text stays as it is, except that strings become the
+    /// lists that the form describes.
     #[inline]
     fn read(self, answer: &str) -> Result<String, AskError> {
         match &self.request {
+            InputRequest::Elicit(ElicitRequestParams::Form(form)) => {
+                return elicit::read_forwarded(form, answer);
+            }
             InputRequest::Elicit(_) => decode::<ElicitResult>(answer).map(drop)?,
             InputRequest::CreateMessage(_) => decode::<CreateMessageResult>(answer).map(drop)?,
             _ => decode::<ListRootsResult>(answer).map(drop)?,

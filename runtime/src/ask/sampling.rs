@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use treenail_schema::{
-    CreateMessageRequestParams, IncludeContext, OneOrMany, Revision, Role, SamplingMessage,
-    SamplingMessageContentBlock as Block, TextContent,
+    ClientCapabilities, CreateMessageRequestParams, IncludeContext, OneOrMany, Revision, Role,
+    SamplingMessage, SamplingMessageContentBlock as Block, TextContent,
 };
 
 use crate::ask::AskError;
@@ -20,6 +20,13 @@ pub fn needs_tools(params: &CreateMessageRequestParams) -> bool {
             .messages
             .iter()
             .any(|message| message.content.iter().any(uses))
+}
+
+/// Returns `true` if a client can sample with tools. Revisions before 2025-11-25 have none, whatever the client declares.
+#[inline]
+pub(crate) fn takes_tools(revision: Revision, client: &ClientCapabilities) -> bool {
+    let sampling = client.sampling.as_ref();
+    revision >= Revision::V2025_11_25 && sampling.is_some_and(|sampling| sampling.tools.is_some())
 }
 
 /// Checks the rules that clients enforce: the message after a use of tools has the results of all of them, and nothing else.
@@ -87,6 +94,10 @@ pub(super) fn downgrade(
     context: bool,
 ) -> CreateMessageRequestParams {
     params.task = None;
+    if revision != Revision::V2025_11_25 {
+        // No other revision has metadata here.
+        params.meta = None;
+    }
     if revision >= Revision::V2025_11_25 {
         if !context && params.include_context != Some(IncludeContext::None) {
             params.include_context = None;

@@ -39,6 +39,11 @@ impl ExtensionFacts {
         core.any(|(since, declared, _)| *since == revision && **declared == *name)
     }
 
+    /// Returns `true` if some extension has methods.
+    pub(crate) fn has_methods(&self) -> bool {
+        !self.methods.is_empty()
+    }
+
     /// Returns the name of a method that exists in some revision.
     pub(crate) fn method(&self, name: &str) -> Option<&str> {
         if self.methods.is_empty() {

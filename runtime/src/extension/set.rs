@@ -38,6 +38,13 @@ impl ExtensionSet {
         let found = named.iter().find(|(_, method)| method.exists_in(revision));
         found.map(|(id, method)| (&**id, method))
     }
+
+    /// Returns `true` if the extension `id` has a method that only clients with the extension can call.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn has_gated_methods(&self, id: &str) -> bool {
+        let mut all = self.methods.values().flatten();
+        all.any(|(extension, method)| **extension == *id && method.is_gated())
+    }
 }
 
 /// Checks the extensions of a server, and divides them into facts, handlers, and functions that run after building.

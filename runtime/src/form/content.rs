@@ -61,12 +61,7 @@ pub fn parse_form_content(
 ) -> Result<BTreeMap<String, ElicitValue>, FormError> {
     let mut normalized = BTreeMap::new();
     let mut problems = Vec::new();
-    let required_names: HashSet<_> = schema
-        .required
-        .iter()
-        .flatten()
-        .map(String::as_str)
-        .collect();
+    let required_names = required_names(schema);
     for (name, definition) in schema.properties.iter() {
         let default = default_of(definition);
         let required = default.is_none() && required_names.contains(name);
@@ -81,6 +76,37 @@ pub fn parse_form_content(
         }
     }
     FormError::result_or_problems(problems, normalized)
+}
+
+/// Converts strings of choices to lists, as [`parse_form_content`] does, and leaves everything else. Returns `true` if that changed
+/// the content.
+pub(crate) fn parse_choice_lists(
+    schema: &ElicitSchema,
+    content: &mut BTreeMap<String, ElicitValue>,
+) -> bool {
+    let required_names = required_names(schema);
+    let mut changed = false;
+    for (name, definition) in schema.properties.iter() {
+        if !choices(definition).is_some_and(|choices| choices.many) {
+            continue;
+        }
+        let Some(text @ ElicitValue::String(_)) = content.get(name) else {
+            continue;
+        };
+        match normalize(definition, text.clone(), required_names.contains(name)) {
+            Ok(Some(list)) => drop(content.insert(name.to_owned(), list)),
+            Ok(None) => drop(content.remove(name)),
+            // The server that asked for it reports the error.
+            Err(_) => continue,
+        }
+        changed = true;
+    }
+    changed
+}
+
+fn required_names(schema: &ElicitSchema) -> HashSet<&str> {
+    let names = schema.required.iter().flatten();
+    names.map(String::as_str).collect()
 }
 
 /// Checks that the form accepts its own defaults. The error names the field.

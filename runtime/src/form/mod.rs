@@ -29,8 +29,8 @@ use std::collections::BTreeMap;
 use treenail_schema::{ElicitSchema, ElicitValue};
 
 pub use self::choice::FormChoice;
-pub(crate) use self::content::check_defaults;
 pub use self::content::{check_content, parse_form_content};
+pub(crate) use self::content::{check_defaults, parse_choice_lists};
 #[cfg(feature = "client")]
 pub use self::describe::describe_field;
 pub use self::downgrade::downgrade_form;

@@ -18,6 +18,7 @@ pub use crate::client::protocol::{HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
+pub use crate::revision::downgrade_sampling_result;
 use crate::wire::{Members, as_string};
 
 /// Timeouts that pause while a session obtains credentials, or a handler of the client answers the server.

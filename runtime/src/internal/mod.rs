@@ -145,6 +145,12 @@ pub fn record(context: &Context, key: &str, value: Box<RawValue>) {
     }
 }
 
+/// Returns `true` if the client of a call can sample with tools, in its revision.
+pub fn takes_tools(context: &Context) -> bool {
+    let peer = &context.state().peer;
+    crate::ask::takes_tools(peer.revision(), peer.capabilities())
+}
+
 /// Opens a connection to a server, for one session.
 pub fn connect_once(server: &Server) -> Connection {
     server.connect().for_one_session()

@@ -1,9 +1,12 @@
 //! Differences between protocol revisions that are not data.
 //!
 //! `peer` identifies the client and its revision. `result_format` and `wrapped` define the format of its results.
+//! `sampling_result` converts an answer of the client for its server.
 
 mod peer;
 mod result_format;
+#[cfg(feature = "client")]
+mod sampling_result;
 mod wrapped;
 
 use serde_json::json;
@@ -14,6 +17,8 @@ pub(crate) use self::peer::read_log_level;
 pub use self::peer::stated_version;
 pub use self::peer::{CachedPeer, Peer};
 pub(crate) use self::result_format::{Placement, ResultFormat, downgrade_block, downgrade_content};
+#[cfg(feature = "client")]
+pub use self::sampling_result::downgrade_sampling_result;
 pub use self::wrapped::WrapResults;
 pub(crate) use self::wrapped::{is_marked, mark_wrapped, wrapped_value};
 use crate::wire::{RpcError, quoted};

@@ -42,8 +42,8 @@ impl Peer {
         }
     }
 
-    /// Creates the peer of a stored call. No log message is sent to it.
-    pub(crate) fn stored(
+    /// Creates a peer to which no log message is sent: that of a stored call, or of a request without a session.
+    pub(crate) fn without_logs(
         revision: Revision,
         capabilities: ClientCapabilities,
         info: Option<Implementation>,

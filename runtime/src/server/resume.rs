@@ -35,7 +35,7 @@ impl Server {
         stored: &StoredCall,
         link: Arc<dyn TaskLink>,
     ) -> Result<DetachedRun, RpcError> {
-        let peer = Arc::new(Peer::stored(
+        let peer = Arc::new(Peer::without_logs(
             stored.revision()?,
             stored.capabilities.clone(),
             stored.info.clone(),

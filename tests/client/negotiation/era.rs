@@ -200,3 +200,22 @@ async fn a_server_that_contradicts_itself_is_rejected() {
     let expected = ["server/discover", "initialize", "server/discover"];
     assert_eq!(received.methods(), expected);
 }
+
+#[tokio::test]
+async fn a_discovery_of_an_unknown_result_type_is_an_error() {
+    for kind in ["task", "input_required", "bogus"] {
+        let (connected, received) = connect_to(move |message| {
+            let result = json!({"resultType": kind, "supportedVersions": ["2026-07-28"],
+                "capabilities": {}});
+            Reply::result(message, &result)
+        })
+        .await;
+        let error = connected.unwrap_err();
+        assert!(
+            matches!(error, ClientError::Protocol(_)),
+            "CLI-BASE-03, TASK-C-01: {error}"
+        );
+        assert!(error.to_string().contains(kind), "{error}");
+        assert_eq!(received.methods(), ["server/discover"]);
+    }
+}

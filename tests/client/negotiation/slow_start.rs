@@ -129,3 +129,17 @@ async fn the_probe_leaves_room_for_the_handshake() {
     let session = builder.build().await.unwrap();
     assert_eq!(session.protocol_version(), Revision::V2025_11_25);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_late_discovery_of_an_unknown_result_type_is_an_error() {
+    let bogus = |probe: &Value| {
+        let result = json!({"resultType": "bogus", "supportedVersions": ["2026-07-28"],
+            "capabilities": {}});
+        Reply::result(probe, &result)
+    };
+    let error = connect_to_late(Duration::ZERO, bogus).await.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Protocol(_)),
+        "CLI-BASE-03: {error}"
+    );
+}

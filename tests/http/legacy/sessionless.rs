@@ -1,10 +1,12 @@
 //! Services without sessions.
 
 use serde_json::{Value, json};
+use treenail::RpcError;
 use treenail::context::Principal;
+use treenail::extension::{Extension, ExtensionMethod};
 use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
-use treenail::schema::Revision;
+use treenail::schema::{LoggingLevel, Revision};
 
 use super::{SERVED, initialize};
 use crate::client::{MODERN, Post};
@@ -127,6 +129,62 @@ async fn what_needs_a_session_is_neither_declared_nor_served() {
         text.contains("needs a client with the capabilities"),
         "{text}"
     );
+}
+
+#[mcp_tool]
+#[allow(deprecated, reason = "it is what is tested")]
+async fn logs(cx: &Context) -> String {
+    cx.log(LoggingLevel::Error, "hot").await;
+    "done".to_owned()
+}
+
+#[tokio::test]
+async fn log_messages_are_neither_declared_nor_sent() {
+    let server = treenail::server!().tools(tools![logs]).build().unwrap();
+    let service = http_service(server).without_sessions();
+    for revision in SERVED {
+        let response = initialize(revision).send(&service).await;
+        let capabilities = &response.json()["result"]["capabilities"];
+        assert_eq!(*capabilities, json!({"tools": {}}), "SRV-LOG-02");
+        let response = tool(revision, "logs", &json!({})).send(&service).await;
+        let result = &response.json()["result"];
+        assert_eq!(
+            result["content"][0]["text"], "done",
+            "SRV-LOG-02, ALL-LIFE-01: {revision}: {response:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn extensions_that_need_a_declaration_of_the_client_are_not_declared() {
+    let service = |ids: &[&str]| {
+        let mut server = treenail::server!();
+        for id in ids {
+            let method = ExtensionMethod::new(format!("{id}/get"), answer);
+            let mut extension = Extension::new(format!("com.example/{id}"));
+            if *id == "gated" {
+                extension = extension.method("gated/set", answer);
+            }
+            server = server.extension(extension.add_method(method.ungated()));
+        }
+        http_service(server.build().unwrap()).without_sessions()
+    };
+    let open = json!({"extensions": {"com.example/open": {}}});
+    for (ids, expected) in [(vec!["gated"], json!({})), (vec!["gated", "open"], open)] {
+        let response = initialize(Revision::LATEST_LEGACY)
+            .send(&service(&ids))
+            .await;
+        let capabilities = &response.json()["result"]["capabilities"];
+        assert_eq!(*capabilities, expected, "ALL-LIFE-01: {ids:?}");
+    }
+    let response = request(Revision::LATEST_LEGACY, "open/get", &json!({}))
+        .send(&service(&["open"]))
+        .await;
+    assert_eq!(response.json()["result"]["a"], 1, "{response:?}");
+}
+
+async fn answer(_: Context, _: Value) -> Result<Value, RpcError> {
+    Ok(json!({"a": 1}))
 }
 
 #[tokio::test]

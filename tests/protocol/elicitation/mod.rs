@@ -2,6 +2,7 @@
 
 mod binding;
 mod combined;
+mod forwarded;
 mod legacy;
 mod limits;
 mod revisions;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use treenail::Server;
 use treenail::prelude::*;
-use treenail::schema::CreateMessageRequestParams;
+use treenail::schema::{CreateMessageRequestParams, Revision};
 
 use crate::support::covering::covering;
 use crate::support::hotel::agree;
@@ -78,6 +78,48 @@ async fn tools_require_the_client_capability() {
             let sent = &questions[0]["params"];
             assert_eq!(sent.get("tools"), params.get("tools"), "SRV-SAM-01");
         }
+    }
+}
+
+#[tokio::test]
+async fn older_revisions_have_no_tools_whatever_the_client_declares() {
+    let hello = user(&json!({"type": "text", "text": "Hello"}));
+    let table = [
+        with_messages(&json!([hello])),
+        json!({"maxTokens": 10, "messages": [hello, uses(&["a"]), user(&json!([result("a")]))]}),
+    ];
+    for revision in Revision::ALL {
+        if revision >= Revision::V2025_11_25 {
+            continue;
+        }
+        let able = json!({"sampling": {"tools": {}}});
+        let mut peer = Peer::connect_as(&server(), revision, able).await;
+        for params in &table {
+            let (answer, questions) = peer.sample(params).await;
+            assert_eq!(questions, [] as [Value; 0], "ALL-LIFE-01: {revision}");
+            assert_eq!(answer["result"]["isError"], true, "SRV-SAM-01: {answer}");
+        }
+        let (answer, _) = peer
+            .sample(&json!({"maxTokens": 10, "messages": [hello]}))
+            .await;
+        assert_eq!(text(&answer["result"]), "m", "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn requests_have_metadata_only_in_the_revision_that_allows_it() {
+    let hello = user(&json!({"type": "text", "text": "Hello"}));
+    let params = json!({"maxTokens": 10, "messages": [hello], "_meta": {"com.example/a": 1}});
+    for revision in Revision::ALL {
+        let able = json!({"sampling": {}});
+        let mut peer = Peer::connect_as(&server(), revision, able).await;
+        let (_, questions) = peer.sample(&params).await;
+        let has_meta = questions[0]["params"].get("_meta").is_some();
+        assert_eq!(
+            has_meta,
+            revision == Revision::V2025_11_25,
+            "ALL-LIFE-01: {revision}"
+        );
     }
 }
 

@@ -122,3 +122,15 @@ async fn a_tool_sees_and_requires_the_declaration() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_server_with_only_extension_methods_declares_log_messages() {
+    let get = |_: Context, _: Value| async { Ok::<_, ToolError>(json!({})) };
+    let extension = treenail::extension::Extension::new(ID).method("jobs/get", get);
+    let server = treenail::server!().extension(extension).build().unwrap();
+    let mut peer = Peer::silent(&server, Revision::LATEST_LEGACY);
+    let params = initialize(Revision::LATEST_LEGACY.as_str());
+    let answer = peer.request("initialize", params).await;
+    let capabilities = &answer["result"]["capabilities"];
+    assert_eq!(capabilities["logging"], json!({}), "SRV-LOG-02: {answer}");
+}

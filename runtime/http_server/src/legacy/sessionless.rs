@@ -93,7 +93,7 @@ fn handle_other(
         }
         Some(Method::Initialize) => {
             let handled = connection.on_message(message, out);
-            remove_session_capabilities(out);
+            remove_session_capabilities(connection, out);
             handled
         }
         _ => connection.on_message(message, out),
@@ -101,7 +101,7 @@ fn handle_other(
 }
 
 /// Removes the capabilities that need a session from the response to `initialize`.
-fn remove_session_capabilities(response: &mut Vec<u8>) {
+fn remove_session_capabilities(connection: &Connection, response: &mut Vec<u8>) {
     let Ok(mut parsed) = serde_json::from_slice::<Value>(response) else {
         return;
     };
@@ -113,6 +113,13 @@ fn remove_session_capabilities(response: &mut Vec<u8>) {
         if let Some(Value::Object(details)) = capabilities.get_mut(feature) {
             details.remove("listChanged");
             details.remove("subscribe");
+        }
+    }
+    if let Some(Value::Object(extensions)) = capabilities.get_mut("extensions") {
+        // Requests do not repeat the capabilities that gated methods need.
+        extensions.retain(|id, _| !connection.has_gated_methods(id));
+        if extensions.is_empty() {
+            capabilities.remove("extensions");
         }
     }
     *response = parsed.to_string().into_bytes();

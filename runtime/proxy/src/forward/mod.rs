@@ -67,7 +67,9 @@ impl Forwarder<'_> {
                 Step::Done(result) => return result.map_err(|error| self.failure(&error)),
                 Step::Question(question) => {
                     exchange.pause();
-                    answers.push(Box::pin(answer_directly(context.clone(), question)));
+                    let revision = self.link.revision;
+                    let answer = answer_directly(context.clone(), question, revision);
+                    answers.push(Box::pin(answer));
                 }
             }
         }
@@ -123,7 +125,7 @@ impl Forwarder<'_> {
         let Some(call) = parked.into_call() else {
             return Err(self.lost());
         };
-        respond(call.question, answer);
+        respond(call.question, answer, self.link.revision);
         Ok(call.exchange)
     }
 

@@ -8,12 +8,13 @@ use serde::Serialize;
 use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams,
-    ElicitRequestParams, ElicitResult, InputRequest,
+    ElicitRequestParams, ElicitResult, InputRequest, Revision,
 };
 
 use crate::client::protocol::handler::{ClientHandler, unsupported_method};
 use crate::form::parse_form_content;
 use crate::panic::catch;
+use crate::revision::downgrade_sampling_result;
 use crate::wire::{RpcError, is_heavier};
 
 /// Handler with the capabilities that were declared to the server. It rejects requests that they do not cover.
@@ -40,9 +41,13 @@ impl CheckedHandler {
         declared.elicitation.is_some() || declared.sampling.is_some() || declared.roots.is_some()
     }
 
-    /// Returns the result of a request as JSON text. A panic of the handler becomes an error.
-    pub(super) async fn answer(&self, request: InputRequest) -> Result<String, RpcError> {
-        let mut answering = pin!(self.call_handler(request));
+    /// Returns the result of a request as JSON text, for a server of `revision`. A panic of the handler becomes an error.
+    pub(super) async fn answer(
+        &self,
+        request: InputRequest,
+        revision: Revision,
+    ) -> Result<String, RpcError> {
+        let mut answering = pin!(self.call_handler(request, revision));
         poll_fn(|context| {
             let polled = catch(|| answering.as_mut().poll(context));
             polled.unwrap_or_else(|panic| {
@@ -53,12 +58,17 @@ impl CheckedHandler {
         .await
     }
 
-    async fn call_handler(&self, request: InputRequest) -> Result<String, RpcError> {
+    async fn call_handler(
+        &self,
+        request: InputRequest,
+        revision: Revision,
+    ) -> Result<String, RpcError> {
         match request {
             InputRequest::Elicit(params) => serialize(&self.elicit(params).await?),
             InputRequest::CreateMessage(params) => {
                 self.check_sampling(&params)?;
-                serialize(&self.handler.create_message(params).await?)
+                let result = self.handler.create_message(params).await?;
+                serialize(&downgrade_sampling_result(result, revision)?)
             }
             InputRequest::ListRoots(_) if self.capabilities.roots.is_some() => {
                 serialize(&self.handler.list_roots().await?)

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use treenail_schema::{DiscoverResult, Revision};
+use treenail_schema::{DiscoverResult, ResultType, Revision};
 
 use crate::client::ClientError;
 use crate::client::protocol::server_info::PeerInfo;
@@ -75,6 +75,15 @@ impl Discovery {
             // Some legacy servers answer an unknown method with an arbitrary result.
             Err(_) => return Ok(Self::Legacy(None)),
         };
+        if let Some(other) = result
+            .result_type
+            .as_ref()
+            .filter(|it| **it != ResultType::Complete)
+        {
+            let kind = crate::wire::quoted(other.as_str());
+            let reason = format!("a result has the unknown type {kind}");
+            return Err(ClientError::protocol(reason));
+        }
         let is_same = |version: &String| version == revision.as_str();
         if result.supported_versions.iter().any(is_same) {
             let peer = PeerInfo::discovered(revision, result, meta);

@@ -6,7 +6,8 @@ use treenail_schema::{InitializeRequestParams, InitializeResult, Revision, error
 
 use crate::client::protocol::discovery::{CommonRevision, Discovery};
 use crate::client::protocol::inner::Link;
-use crate::client::protocol::params::{Meta, Params, RoundParams, era_meta};
+use crate::client::protocol::meta::Meta;
+use crate::client::protocol::params::{Params, RoundParams, era_meta};
 use crate::client::protocol::probe::{Found, Probe, suggests_legacy};
 use crate::client::protocol::result::read;
 use crate::client::protocol::server_info::PeerInfo;
@@ -211,7 +212,7 @@ impl<'a> Handshake<'a> {
             let version = crate::wire::quoted(&result.protocol_version);
             ClientError::unsupported(format!("the server chose revision {version}"))
         })?;
-        self.link.router.set_modern(false);
+        self.link.router.set_revision(revision);
         let mut initialized =
             SessionNotification::new("notifications/initialized", "{}".to_owned());
         initialized.revision = Some(revision);

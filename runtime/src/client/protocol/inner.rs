@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 use treenail_schema::Implementation;
 
 use crate::client::protocol::handshake::Handshake;
-use crate::client::protocol::params::{Meta, Params, RoundParams};
+use crate::client::protocol::meta::{Meta, remove_member};
+use crate::client::protocol::params::{Params, RoundParams};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::TaskDriver;
@@ -72,17 +73,23 @@ pub(super) struct RequestTemplate {
 }
 
 impl RequestTemplate {
-    pub(super) fn new(method: impl Into<Cow<'static, str>>, params: Params) -> Self {
+    pub(super) fn new(method: impl Into<Cow<'static, str>>, mut params: Params) -> Self {
         Self {
             method: method.into(),
             extension: None,
+            meta: params.take_meta(),
             params,
             headers: Vec::new(),
             name_header: None,
-            meta: String::new(),
             progress_token: None,
             asks_for_task: false,
         }
+    }
+
+    /// Requests progress with this token, in place of one in the `_meta` of the caller.
+    pub(super) fn set_progress_token(&mut self, token: i64) {
+        remove_member(&mut self.meta, "progressToken");
+        self.progress_token = Some(token);
     }
 
     /// Returns the request of one input round.
@@ -105,7 +112,7 @@ impl RequestTemplate {
 
 impl Inner {
     pub(super) fn new(link: Link, peer: PeerInfo) -> Arc<Self> {
-        link.router.set_modern(peer.revision.is_modern());
+        link.router.set_revision(peer.revision);
         Arc::new_cyclic(|me| Self {
             link,
             peer: RwLock::new(Arc::new(peer)),

@@ -112,10 +112,12 @@ impl Inner {
         if requests.is_empty() {
             tokio::time::sleep(RETRY_DELAY).await;
         } else {
+            let revision = self.peer().revision;
             members.push_str("\"inputResponses\":{");
             for (key, request) in requests {
                 let method = request.method();
-                let answer = paused(self.link.router.handler.answer(request)).await;
+                let handler = &self.link.router.handler;
+                let answer = paused(handler.answer(request, revision)).await;
                 let answer = answer.map_err(|error| {
                     let reason = format!("it requested `{method}`, which failed: {error}");
                     ClientError::Unanswered(reason.into())

@@ -11,6 +11,7 @@ mod handler;
 mod handshake;
 mod inner;
 mod input_required;
+mod meta;
 mod options;
 mod params;
 mod probe;

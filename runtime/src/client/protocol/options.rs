@@ -39,7 +39,7 @@ impl RequestOptions {
         let mut relay = None;
         if self.progress.is_some() || self.max_duration.is_some() {
             let token = inner.link.next_id();
-            template.progress_token = Some(token);
+            template.set_progress_token(token);
             let sink = restarting(Arc::clone(&deadline), self.progress);
             relay = Some(relay_status(&inner.link.router, token, sink));
         }

@@ -1,25 +1,33 @@
 //! Parameters of a request as JSON text, and the members that are added before it is sent.
 
-use std::fmt::Write;
-
+use memchr::memmem;
 use serde::Serialize;
-use serde_json::Value;
 use treenail_schema::{ClientCapabilities, Implementation, Revision};
 
 use crate::client::ClientError;
+use crate::client::protocol::meta::{Meta, append_member, push_text};
 use crate::wire::{Members, write_json};
 
 /// Parameters of a request, without `_meta` and the members of an input round.
 #[derive(Clone, Debug)]
-pub(super) struct Params(String);
+pub(super) struct Params {
+    text: String,
+    /// Members of the `_meta` that was part of the parameters, as JSON text.
+    meta: String,
+}
 
 impl Params {
-    /// Serializes `params`, which must be an object or `null`.
+    /// Serializes `params`, which must be an object or `null`. A `_meta` that they have is separated.
     pub(super) fn new(params: &impl Serialize) -> Result<Self, ClientError> {
         let text = serialize(params)?;
         match text.as_bytes().first() {
-            Some(b'{') => Ok(Self(text)),
-            Some(b'n') => Ok(Self("{}".to_owned())),
+            Some(b'{') if memmem::find(text.as_bytes(), b"\"_meta\"").is_some() => {
+                split_meta(&text).ok_or_else(|| {
+                    ClientError::invalid("the member `_meta` of parameters must be an object")
+                })
+            }
+            Some(b'{') => Ok(Self::from_text(text)),
+            Some(b'n') => Ok(Self::from_text("{}".to_owned())),
             _ => Err(ClientError::invalid("parameters must be an object")),
         }
     }
@@ -40,34 +48,43 @@ impl Params {
         }
         text.push(b'}');
         let text = String::from_utf8(text);
-        text.map(Self)
+        text.map(Self::from_text)
             .map_err(|_| ClientError::invalid("the serialized value is not UTF-8"))
     }
 
     /// Parameters of a request for one page of a list, the first page without a cursor.
     pub(super) fn page(cursor: Option<&str>) -> Result<Self, ClientError> {
         match cursor {
-            Some(cursor) => Ok(Self(format!("{{\"cursor\":{}}}", serialize(&cursor)?))),
-            None => Ok(Self("{}".to_owned())),
+            Some(cursor) => {
+                let cursor = serialize(&cursor)?;
+                Ok(Self::from_text(format!("{{\"cursor\":{cursor}}}")))
+            }
+            None => Ok(Self::from_text("{}".to_owned())),
         }
     }
 
     /// Creates parameters from the JSON text of an object.
     pub(super) fn from_text(text: String) -> Self {
-        Self(text)
+        let meta = String::new();
+        Self { text, meta }
+    }
+
+    /// Takes the members of the `_meta` that was part of the parameters.
+    pub(super) fn take_meta(&mut self) -> String {
+        std::mem::take(&mut self.meta)
     }
 
     /// Adds the parameter that asks for a task, in revision 2025-11-25.
     pub(super) fn ask_for_task(&mut self) {
-        let mut text = OpenObject::reopen(&self.0, 16);
+        let mut text = OpenObject::reopen(&self.text, 16);
         text.push_members("\"task\":{}");
         text.0.push('}');
-        self.0 = text.0;
+        self.text = text.0;
     }
 
     /// Returns the JSON text of one parameter.
     pub(super) fn member(&self, name: &str) -> Option<&str> {
-        let mut members = Members::new(&self.0).ok()?;
+        let mut members = Members::new(&self.text).ok()?;
         while let Ok(Some((key, text))) = members.next() {
             if key == name {
                 return Some(text);
@@ -78,7 +95,7 @@ impl Params {
 
     /// Returns the complete parameters, with the members of a round and `_meta`.
     pub(super) fn complete(&self, round: &RoundParams, meta: &Meta<'_>) -> String {
-        let mut text = OpenObject::reopen(&self.0, round.0.len() + meta.len());
+        let mut text = OpenObject::reopen(&self.text, round.0.len() + meta.len());
         if !round.0.is_empty() {
             text.push_members(&round.0);
         }
@@ -126,45 +143,6 @@ impl OpenObject {
 #[derive(Debug, Default)]
 pub(super) struct RoundParams(pub(super) String);
 
-/// The `_meta` of a request.
-#[derive(Debug)]
-pub(super) struct Meta<'a> {
-    /// Members that the era requires, as JSON text.
-    pub(super) era: &'a str,
-    pub(super) progress_token: Option<i64>,
-    /// Members that the caller adds, as JSON text.
-    pub(super) caller: &'a str,
-}
-
-impl Meta<'_> {
-    fn len(&self) -> usize {
-        self.era.len() + self.caller.len() + 48
-    }
-
-    fn is_empty(&self) -> bool {
-        self.era.is_empty() && self.caller.is_empty() && self.progress_token.is_none()
-    }
-
-    fn write(&self, text: &mut String) {
-        text.push_str(self.era);
-        if let Some(token) = self.progress_token {
-            push_separator(text);
-            write!(text, "\"progressToken\":{token}").expect("writing to a string cannot fail");
-        }
-        if !self.caller.is_empty() {
-            push_separator(text);
-            text.push_str(self.caller);
-        }
-    }
-}
-
-/// Appends a comma, unless the next member is the first one.
-fn push_separator(text: &mut String) {
-    if !text.ends_with('{') {
-        text.push(',');
-    }
-}
-
 /// Members of `_meta` in each modern request.
 pub(super) fn era_meta(
     revision: Revision,
@@ -186,16 +164,29 @@ pub(super) fn era_meta(
     Ok(text)
 }
 
-/// Appends a member to JSON text of members.
-pub(super) fn push_member(members: &mut String, key: &str, value: &Value) {
-    if !members.is_empty() {
-        members.push(',');
+/// Separates the `_meta` of parameters. Returns `None` if it is neither an object nor `null`.
+fn split_meta(text: &str) -> Option<Params> {
+    let (mut rest, mut meta) = (String::with_capacity(text.len()), String::new());
+    let mut members = Members::new(text).ok()?;
+    while let Some((key, value)) = members.next().ok()? {
+        match &*key {
+            "_meta" if value == "null" => {}
+            "_meta" => {
+                let mut members = Members::new(value).ok()?;
+                while let Some((key, value)) = members.next().ok()? {
+                    push_text(&mut meta, &key, value);
+                }
+            }
+            _ => append_member(&mut rest, &key, value),
+        }
     }
-    write!(members, "{}:{value}", Value::from(key)).expect("writing to a string cannot fail");
+    let text = format!("{{{rest}}}");
+    Some(Params { text, meta })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use serde_json::value::RawValue;
 
     use super::*;
@@ -205,11 +196,34 @@ mod tests {
         let raw = "{\n\t\"a\": [1,\r\n2]\n}".to_owned();
         let raw = RawValue::from_string(raw).expect("it is JSON");
         let params = Params::named("tool", &raw).expect("it can be written");
-        assert_eq!(params.0, r#"{"name":"tool","arguments":{  "a": [1,  2] }}"#);
         assert_eq!(
-            Params::new(&raw).expect("it can be written").0,
+            params.text,
+            r#"{"name":"tool","arguments":{  "a": [1,  2] }}"#
+        );
+        assert_eq!(
+            Params::new(&raw).expect("it can be written").text,
             "{  \"a\": [1,  2] }"
         );
+    }
+
+    #[test]
+    fn a_meta_of_parameters_is_separated() {
+        for (params, text, meta) in [
+            (json!({"a": {"_meta": 1}}), r#"{"a":{"_meta":1}}"#, ""),
+            (json!({"_meta": {"x": 1.5}}), "{}", r#""x":1.5"#),
+            (
+                json!({"_meta": {(crate::client::protocol::meta::ERA_KEYS[0]): "x"}, "a": 1}),
+                r#"{"a":1}"#,
+                "",
+            ),
+            (json!({"_meta": null}), "{}", ""),
+        ] {
+            let mut separated = Params::new(&params).expect("it can be written");
+            assert_eq!(separated.text, text);
+            assert_eq!(separated.take_meta(), meta);
+        }
+        let error = Params::new(&json!({"_meta": 1})).expect_err("it is no object");
+        assert!(error.to_string().contains("`_meta`"), "{error}");
     }
 
     #[test]

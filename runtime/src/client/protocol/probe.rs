@@ -87,6 +87,8 @@ impl Probe<'_> {
         }
         match Discovery::parse(&text, self.revision, self.meta) {
             Ok(Discovery::Modern(peer)) => Some(Ok(*peer)),
+            // A malformed result is still that of a server which knows `server/discover`.
+            Err(error @ ClientError::Protocol(_)) => Some(Err(error)),
             _ => None,
         }
     }

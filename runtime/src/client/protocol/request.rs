@@ -13,8 +13,9 @@ use treenail_schema::{LoggingLevel, ProgressNotificationParams, Request};
 use crate::client::ClientError;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::input_required::CompleteResult;
+use crate::client::protocol::meta::push_member;
 use crate::client::protocol::options::RequestOptions;
-use crate::client::protocol::params::{Params, push_member};
+use crate::client::protocol::params::Params;
 use crate::client::protocol::progress::{ProgressSender, ProgressStream};
 use crate::client::protocol::result::read_result;
 use crate::client::protocol::router::ProgressSink;
@@ -194,7 +195,8 @@ impl<R: Request> ClientRequest<R> {
         (stream, request)
     }
 
-    /// Adds a member to the `_meta` of the request, for extensions and tracing.
+    /// Adds a member to the `_meta` of the request, for extensions and tracing. It replaces one with the same key. The members that
+    /// identify the client are always those of the session.
     pub fn meta(mut self, key: &str, value: impl Into<Value>) -> Self {
         if let Ok(template) = &mut self.template {
             push_member(&mut template.meta, key, &value.into());

@@ -183,7 +183,9 @@ impl McpClientSession {
 
     /// Answers a question of a task as the same question of a call.
     pub(crate) async fn answer_question(&self, request: InputRequest) -> Result<String, RpcError> {
-        paused(self.inner.link.router.handler.answer(request)).await
+        let revision = self.inner.peer().revision;
+        let handler = &self.inner.link.router.handler;
+        paused(handler.answer(request, revision)).await
     }
 
     /// Returns the driver of tasks; `None` if the client does not support them.

@@ -24,12 +24,17 @@ impl Connection {
     }
 
     /// Makes the connection serve requests of a legacy revision without a handshake, for transports without sessions. `initialize`
-    /// does not change it.
+    /// does not change it. No log message is sent to the peer, because it can set no level.
     #[must_use]
     pub fn without_session(mut self, revision: Revision) -> Self {
-        let peer = Peer::legacy(revision, ClientCapabilities::default(), None);
+        let peer = Peer::without_logs(revision, ClientCapabilities::default(), None);
         self.handshake = Handshake::Absent(Arc::new(peer));
         self
+    }
+
+    /// Returns `true` if the extension `id` of the server has a method that only clients with the extension can call.
+    pub fn has_gated_methods(&self, id: &str) -> bool {
+        self.registry.extensions().has_gated_methods(id)
     }
 
     /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the

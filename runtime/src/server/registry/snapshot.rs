@@ -64,7 +64,7 @@ impl Snapshot {
         }
         let mut snapshot = Self::list(catalog, old, config);
         snapshot.version = old.map_or(0, |old| old.version + 1);
-        snapshot.offered = snapshot.offered();
+        snapshot.offered = snapshot.offered(config);
         #[cfg(feature = "http-server")]
         {
             snapshot.mirrors = Arc::new(mirrors(&snapshot.tools.index));
@@ -126,12 +126,16 @@ impl Snapshot {
     }
 
     /// Returns the capabilities of a server with these entries.
-    fn offered(&self) -> Offered {
+    fn offered(&self, config: &ServerConfig) -> Offered {
         let (prompts, families) = (&self.prompts.index, &self.resources.families.index);
+        let tools = self.dynamic || !self.tools.index.is_empty();
+        let has_prompts = self.dynamic || !prompts.is_empty();
+        let resources = self.dynamic || !self.resources.is_empty();
         Offered {
-            tools: self.dynamic || !self.tools.index.is_empty(),
-            prompts: self.dynamic || !prompts.is_empty(),
-            resources: self.dynamic || !self.resources.is_empty(),
+            tools,
+            prompts: has_prompts,
+            resources,
+            logging: tools || has_prompts || resources || config.extensions.has_methods(),
             completions: prompts.has_completers() || families.has_completers(),
             subscriptions: self.resources.are_subscribable(),
         }
@@ -199,7 +203,7 @@ impl Snapshot {
 
     /// Returns `true` if some function can send log messages, now or after an edit.
     pub(crate) fn has_logging(&self) -> bool {
-        self.has_tools() || self.has_prompts() || self.has_resources()
+        self.offered.logging
     }
 
     /// Returns `true` if some resource can be subscribed to.
@@ -260,6 +264,7 @@ struct Offered {
     tools: bool,
     prompts: bool,
     resources: bool,
+    logging: bool,
     completions: bool,
     subscriptions: bool,
 }

@@ -5,13 +5,13 @@ mod notifications;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::task::AbortHandle;
-use treenail_schema::ProgressNotificationParams;
+use treenail_schema::{ProgressNotificationParams, Revision};
 
 use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotification};
 use crate::client::protocol::changes::Changes;
@@ -32,8 +32,8 @@ pub(super) struct Router {
     pub(super) handler: Arc<CheckedHandler>,
     pub(super) changes: Changes,
     limits: ClientLimits,
-    /// True for a modern server, which must not send requests.
-    modern: AtomicBool,
+    /// The revision of the server. A modern one must not send requests.
+    revision: Mutex<Revision>,
     progress: Mutex<HashMap<i64, ProgressSink>>,
     subscriptions: Mutex<BTreeMap<i64, Arc<Queue<Arc<ServerNotification>>>>>,
     broadcast: Broadcast,
@@ -63,7 +63,7 @@ impl Router {
             handler,
             changes: Changes::default(),
             limits,
-            modern: AtomicBool::new(false),
+            revision: Mutex::new(Revision::LATEST_LEGACY),
             progress: Mutex::default(),
             subscriptions: Mutex::default(),
             broadcast: Broadcast::default(),
@@ -75,12 +75,12 @@ impl Router {
         router
     }
 
-    pub(super) fn set_modern(&self, modern: bool) {
-        self.modern.store(modern, Ordering::Release);
+    pub(super) fn set_revision(&self, revision: Revision) {
+        *lock(&self.revision) = revision;
     }
 
-    fn is_modern(&self) -> bool {
-        self.modern.load(Ordering::Acquire)
+    fn revision(&self) -> Revision {
+        *lock(&self.revision)
     }
 
     /// Passes progress with this token to `sink` until the guard is dropped.
@@ -131,7 +131,7 @@ impl Router {
             return request.responder.respond(Err(error));
         }
         let responder = request.responder;
-        let params = request.params.to_owned();
+        let (params, revision) = (request.params.to_owned(), self.revision());
         open.insert(
             id.clone(),
             OpenRequest {
@@ -144,7 +144,7 @@ impl Router {
             let id = id.clone();
             async move {
                 let answering = router.answering.start();
-                let answer = router.handler.answer(input).await;
+                let answer = router.handler.answer(input, revision).await;
                 drop(answering);
                 let answer = answer.map(|answer| relate_answer(&params, answer));
                 let open = lock(&router.open_requests).remove(&id);
@@ -171,7 +171,7 @@ impl Router {
         };
         let id = cancelled.request_id.get();
         // Only legacy servers send requests, and only modern ones have subscriptions.
-        if let Some(id) = id.parse().ok().filter(|_| self.is_modern()) {
+        if let Some(id) = id.parse().ok().filter(|_| self.revision().is_modern()) {
             let subscription = lock(&self.subscriptions).remove(&id);
             if let Some(subscription) = subscription {
                 subscription.cancel();
@@ -203,7 +203,7 @@ impl IncomingHandler for Router {
     }
 
     fn request(&self, request: IncomingRequest<'_>) {
-        if self.is_modern() {
+        if self.revision().is_modern() {
             // Modern clients never send answers.
             if self.warnings.is_due() {
                 tracing::warn!(
