@@ -195,12 +195,11 @@ pub(crate) fn marks_belong_in_the_trait(marks: &[syn::Attribute], sink: &mut Sin
     for mark in marks {
         let other = ["prompt", "resource"];
         let other = other.into_iter().find(|name| is_mark(mark.path(), name));
-        let message = match other {
-            Some(noun) => tools_only(noun),
-            None => {
-                let name = mark.path().to_token_stream();
-                format!("`#[{name}]` belongs in the trait with `#[mcp_client]`; remove it here")
-            }
+        let message = if let Some(noun) = other {
+            tools_only(noun)
+        } else {
+            let name = mark.path().to_token_stream();
+            format!("`#[{name}]` belongs in the trait with `#[mcp_client]`; remove it here")
         };
         sink.error(mark.path(), message);
     }

@@ -26,8 +26,8 @@ const OF_RUSTC: [(&str, usize, usize); 10] = [
     ("tool/lists/functions-without-tools-macro", 1, 15),
     ("tool/functions/held-across-await", 1, 15),
     ("tool/blocks/mount-borrowing-type", 1, 18),
-    ("tool/blocks/mount-function", 1, 21),
-    ("tool/blocks/mount-lock", 1, 21),
+    ("tool/blocks/mount-function", 1, 17),
+    ("tool/blocks/mount-lock", 1, 20),
     ("tool/blocks/mount-without-block", 1, 21),
     // One for `Send` and one for `Sync`.
     ("tool/functions/state-not-sent", 2, 27),
