@@ -271,8 +271,8 @@ pub mod scope {
 pub mod tool {
     #[doc(inline)]
     pub use treenail_runtime::{
-        IntoToolSet, Tool, ToolDefinition, ToolError, ToolItem, ToolOutput, ToolResultWriter,
-        ToolSet, ToolStream, WrapResults,
+        ContentOutput, FallibleOutput, IntoToolSet, JsonOutput, Tool, ToolDefinition, ToolError,
+        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults,
     };
 }
 

@@ -20,4 +20,11 @@ macro_rules! server {
             ::core::env!("CARGO_PKG_VERSION"),
         )
     };
+    ($($argument:tt)+) => {
+        ::core::compile_error!(::core::concat!(
+            "`server!` takes no arguments; write `Server::builder(",
+            ::core::stringify!($($argument)+),
+            ")`"
+        ))
+    };
 }

@@ -4,7 +4,9 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, LitStr, Signature, Token, Type, Visibility, braced, token};
+use syn::{
+    Attribute, Ident, LitStr, PathArguments, Signature, Token, Type, Visibility, braced, token,
+};
 
 /// A function whose body is not parsed, so that rustc reports the errors in it.
 pub(crate) struct Function {
@@ -88,6 +90,20 @@ pub(crate) fn peel(mut ty: &Type) -> &Type {
             _ => return ty,
         };
     }
+}
+
+/// Returns `true` for `Result<T, E>`, at any path. An alias that hides the error is not recognized.
+pub(crate) fn is_result(ty: &Type) -> bool {
+    let Type::Path(path) = peel(ty) else {
+        return false;
+    };
+    path.path.segments.last().is_some_and(|last| {
+        let parameters = match &last.arguments {
+            PathArguments::AngleBracketed(parameters) => parameters.args.len(),
+            _ => 0,
+        };
+        last.ident == "Result" && parameters == 2
+    })
 }
 
 /// Finds the token by which a type borrows for less than `'static`: a bare `&` or another lifetime.

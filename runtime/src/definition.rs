@@ -35,7 +35,9 @@ use crate::tool::ToolDefinition;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has nothing to mount",
     label = "not mountable",
-    note = "put `#[mcp_tool]` on an `impl` block of a type of your own, and `#[tool]`, `#[prompt]` or `#[resource]` on its methods; then the type or an `Arc` of it can be mounted"
+    note = "put `#[mcp_tool]` on an `impl` block of the type and `#[tool]`, `#[prompt]` or `#[resource]` on its methods; for a contract, only `#[mcp_tool]` on the `impl`",
+    note = "the type or an `Arc` of it can be mounted; a lock goes inside of the type",
+    note = "a function is registered by `.tools(tools![add])`"
 )]
 pub trait Mount: Sized + Send + Sync + 'static {
     /// Namespace of everything in the `impl` block: a prefix of all names, followed by a dot. Empty for no prefix.

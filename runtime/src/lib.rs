@@ -95,6 +95,7 @@ pub use self::form::{describe_field, parse_form_content};
 pub use self::function::argument::{FromText, ToolArgument};
 pub use self::function::bounds::{HasLength, HasRange, HeaderArgument};
 pub use self::function::field_type::{FieldType, InputFieldType, OutputFieldType, Suitable};
+pub use self::function::kind::{ContentOutput, FallibleOutput, JsonOutput};
 pub use self::function::text::TextArgument;
 pub use self::limits::{EventLimits, HttpLimits, Limits, StreamLimits, SubscriptionLimits};
 pub use self::prompt::PromptDefinition;

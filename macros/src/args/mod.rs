@@ -14,8 +14,8 @@ use crate::diag::Sink;
 
 pub(crate) use self::entry::without_group;
 use self::entry::{Entry, TextFirst, entries};
-use self::suggestion::hint_for_foreign_key;
 pub(crate) use self::suggestion::unknown;
+use self::suggestion::unknown_key;
 
 /// Keys of one attribute that have not been taken yet.
 pub(crate) struct Keys {
@@ -79,10 +79,8 @@ impl Keys {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in all {
             let key = &entry.key;
-            if let Some(instead) = hint_for_foreign_key(key) {
-                sink.error(key, instead);
-            } else if !known.iter().any(|known| key == known) {
-                sink.error(key, unknown("key", &key.to_string(), known));
+            if !known.iter().any(|known| key == known) {
+                sink.error(key, unknown_key(&entry, known));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
                 sink.error(key, format!("duplicate key `{key}`; remove one"));
             } else {

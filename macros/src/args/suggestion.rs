@@ -1,6 +1,8 @@
 //! Suggestions for unknown keys.
 
-use proc_macro2::Ident;
+use quote::ToTokens;
+
+use super::entry::Entry;
 
 /// Error message for an unknown `noun`, with the nearest or all of the `known` ones.
 pub(crate) fn unknown(noun: &str, key: &str, known: &[&str]) -> String {
@@ -11,10 +13,22 @@ pub(crate) fn unknown(noun: &str, key: &str, known: &[&str]) -> String {
     format!("unknown {noun} `{key}`; write one of {}", known.join(", "))
 }
 
-/// Returns the known key with the smallest edit distance, if that is at most half of its length.
+/// Minimum length of a key that is read as the start of another one.
+const MIN_PREFIX: usize = 3;
+
+/// Returns the shortest known key that starts with `key`, or else the one with the smallest edit distance, if that is at most
+/// half of its length.
 ///
 /// Among equally near keys, the one closest in length wins: letters are more often swapped than inserted or removed.
 pub(super) fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+    let continued = known
+        .iter()
+        .filter(|known| key.len() >= MIN_PREFIX && known.starts_with(key))
+        .min_by_key(|known| known.len());
+    continued.copied().or_else(|| nearest_by_edits(key, known))
+}
+
+fn nearest_by_edits<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     known
         .iter()
         .map(|known| {
@@ -45,22 +59,40 @@ fn edit_distance(from: &str, to: &str) -> usize {
     row[to.chars().count()]
 }
 
-/// Hint for a key that exists in other frameworks but not here.
-pub(super) fn hint_for_foreign_key(key: &Ident) -> Option<&'static str> {
-    [
-        (
-            "description",
-            "the documentation comment is the description; write `/// …` instead",
-        ),
-        (
-            "input_schema",
-            "the schema is generated from the parameters; remove this, and add keywords with `schema = …`",
-        ),
-        (
-            "output_schema",
-            "the schema is generated from the return type; remove this",
-        ),
-    ]
-    .into_iter()
-    .find_map(|(theirs, instead)| (key == theirs).then_some(instead))
+/// Error message for a key that is not among the `known` ones.
+pub(super) fn unknown_key(entry: &Entry, known: &[&str]) -> String {
+    let key = entry.key.to_string();
+    let hint = hint_for_foreign_key(&key).map(str::to_owned);
+    let hint = hint.or_else(|| hint_for_bound(entry, known));
+    hint.unwrap_or_else(|| unknown("key", &key, known))
+}
+
+/// Hint for a key that exists in other frameworks or on other functions, but not here.
+fn hint_for_foreign_key(key: &str) -> Option<&'static str> {
+    let hint = match key {
+        "description" | "desc" => {
+            "the documentation comment is the description; write `/// …` instead"
+        }
+        "input_schema" => {
+            "the schema is generated from the parameters; remove this, and add keywords with `schema = …`"
+        }
+        "output_schema" => "the schema is generated from the return type; remove this",
+        "complete" => "completions are for arguments of prompts and resources only; remove this",
+        _ => return None,
+    };
+    Some(hint)
+}
+
+/// Hint for one bound of a number, which is a part of the key `range`.
+fn hint_for_bound(entry: &Entry, known: &[&str]) -> Option<String> {
+    let value = entry.value.as_ref();
+    let value = value.map(|value| value.to_token_stream().to_string());
+    let range = match &*entry.key.to_string() {
+        "min" | "minimum" => format!("{}..", value.as_deref().unwrap_or("1")),
+        "max" | "maximum" => format!("..={}", value.as_deref().unwrap_or("7")),
+        _ => return None,
+    };
+    known
+        .contains(&"range")
+        .then(|| format!("a bound is a part of the range; write `range = {range}`"))
 }

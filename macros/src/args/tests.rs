@@ -12,6 +12,7 @@ fn suggestion_is_the_nearest_key_or_none() {
         "range",
         "max_concurrency",
         "subscribable",
+        "mime_type",
     ];
     for (key, expected) in [
         ("titel", Some("title")),
@@ -21,6 +22,9 @@ fn suggestion_is_the_nearest_key_or_none() {
         ("readOnly", Some("read_only")),
         ("concurrency", Some("max_concurrency")),
         ("subscribe", Some("subscribable")),
+        ("mime", Some("mime_type")),
+        ("max", Some("max_concurrency")),
+        ("na", Some("name")),
         ("namespace", None),
         ("x", None),
     ] {

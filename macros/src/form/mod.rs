@@ -2,6 +2,8 @@
 
 mod model;
 
+mod foreign;
+
 mod check;
 
 mod expand;
@@ -24,7 +26,11 @@ pub(crate) fn mcp_form(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
-    match syn::parse2(item.clone()) {
+    let mut parsed = syn::parse2(item.clone());
+    if let Ok(item) = &mut parsed {
+        foreign::reject(item, &mut sink);
+    }
+    match parsed {
         Ok(Item::Struct(mut item)) => {
             sink.reject_duplicates("mcp_form", &mut item.attrs);
             let form = Form::read(&mut item, &mut sink);

@@ -63,6 +63,30 @@ fn names_under_different_cfgs_may_be_the_same() {
 }
 
 #[test]
+fn foreign_attributes_are_errors_unless_a_derive_may_read_them() {
+    let choice = quote! {
+        #[serde(rename_all = "camelCase")]
+        enum Room {
+            #[serde(other)]
+            #[arg(name = "own")]
+            Single,
+        }
+    };
+    let expected = [
+        "a form takes `#[field(…)]` and does not use serde; write `#[field(name = \"…\")]` on each variant",
+        "a form takes `#[field(…)]` and does not use serde; remove this",
+        "a form takes `#[field(…)]`; write it in place of `#[arg(…)]`",
+    ];
+    assert_eq!(errors(&choice), expected);
+    assert_eq!(errors(&quote!(#[derive(Debug)] #choice)), expected);
+    assert_eq!(errors(&quote!(#[derive(Deserialize)] #choice)), [""; 0]);
+    assert_eq!(
+        errors(&quote!(#[cfg_attr(a, derive(Deserialize))] #choice)),
+        [""; 0]
+    );
+}
+
+#[test]
 fn an_item_with_errors_loses_only_our_attributes() {
     let table = [
         (

@@ -31,12 +31,12 @@ pub(super) fn is_of_derives(attribute: &Attribute) -> bool {
     is_one_of(attribute, &["schemars", "serde"])
 }
 
-pub(super) fn is_one_of(attribute: &Attribute, names: &[&str]) -> bool {
+pub(crate) fn is_one_of(attribute: &Attribute, names: &[&str]) -> bool {
     names.iter().any(|name| attribute.path().is_ident(name))
 }
 
 /// Returns whether any identifier satisfies `wanted`.
-pub(super) fn has_ident(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool) -> bool {
+pub(crate) fn has_ident(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => wanted(&ident.to_string()),
         TokenTree::Group(group) => has_ident(group.stream(), wanted),

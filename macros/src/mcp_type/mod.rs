@@ -1,14 +1,15 @@
 //! `#[mcp_type]`: derives the traits that arguments and outputs of tools need.
 
-mod attributes;
+pub(crate) mod attributes;
 mod checked;
+mod derives;
 mod direction;
-mod understood;
+pub(crate) mod understood;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Path, Token, Visibility};
+use syn::{Attribute, Token, Visibility};
 
 use self::direction::Direction;
 use crate::args::Keys;
@@ -32,18 +33,26 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let direction = Direction::parse(&mut keys, &mut sink);
     let derived = sink
         .ok(syn::parse2(item.clone()))
-        .filter(|Derivable { again }| {
-            for again in again {
-                sink.error(again, "duplicate `#[mcp_type]`; remove one");
-            }
-            again.is_empty()
-        })
-        .map(|_| derive(&krate, direction, item));
+        .map(|Derivable { attributes, rest }| {
+            let attributes = checked_attributes(attributes, direction, &mut sink);
+            derive(&krate, direction, &quote!(#(#attributes)* #rest))
+        });
     sink.finish(
         &derived.unwrap_or_else(|| item.clone()),
         TokenStream::new,
         TokenStream::new,
     )
+}
+
+/// Returns the attributes without those that the macro has or derives itself, which are reported.
+fn checked_attributes(
+    mut attributes: Vec<Attribute>,
+    direction: Direction,
+    sink: &mut Sink,
+) -> Vec<Attribute> {
+    sink.reject_duplicates("mcp_type", &mut attributes);
+    derives::reject_ours(&mut attributes, direction, sink);
+    attributes
 }
 
 fn derive(krate: &Krate, direction: Direction, item: &TokenStream) -> TokenStream {
@@ -91,25 +100,22 @@ fn path_text(path: &TokenStream) -> String {
 
 /// A struct or an enum.
 struct Derivable {
-    /// Repetitions of the attribute.
-    again: Vec<Path>,
+    attributes: Vec<Attribute>,
+    /// The item after its attributes.
+    rest: TokenStream,
 }
 
 impl Parse for Derivable {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
-        input.parse::<Visibility>()?;
-        if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
-            return Err(input.error("`#[mcp_type]` can only be applied to a struct or an enum"));
+        let ahead = input.fork();
+        ahead.parse::<Visibility>()?;
+        if !ahead.peek(Token![struct]) && !ahead.peek(Token![enum]) {
+            return Err(ahead.error("`#[mcp_type]` can only be applied to a struct or an enum"));
         }
-        input.parse::<TokenStream>()?;
-        let paths = attributes.iter().map(Attribute::path);
-        let is_again = |path: &&Path| {
-            let last = path.segments.last();
-            last.is_some_and(|last| last.ident == "mcp_type")
-        };
         Ok(Self {
-            again: paths.filter(is_again).cloned().collect(),
+            attributes,
+            rest: input.parse()?,
         })
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn is_understood(item: &mut Item) -> bool {
 }
 
 /// Returns `true` for a `derive` with a trait outside of the standard library.
-fn derives_others(attribute: &Attribute) -> bool {
+pub(crate) fn derives_others(attribute: &Attribute) -> bool {
     let parse = Punctuated::<Path, Token![,]>::parse_terminated;
     if !attribute.path().is_ident("derive") {
         return false;

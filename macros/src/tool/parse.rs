@@ -52,7 +52,24 @@ impl Parse for Item {
             return input.parse().map(Self::Block);
         }
         ahead.parse::<Visibility>()?;
-        Err(ahead.error("`#[mcp_tool]` can only be applied to a function or an `impl` block"))
+        let instead = other_macro(&ahead).map(|instead| format!("; {instead}"));
+        let instead = instead.unwrap_or_default();
+        Err(ahead.error(format!(
+            "`#[mcp_tool]` can only be applied to a function or an `impl` block{instead}"
+        )))
+    }
+}
+
+/// The macro for the item that follows, if it is another one.
+fn other_macro(item: ParseStream<'_>) -> Option<&'static str> {
+    if item.peek(Token![trait]) || item.peek(Token![unsafe]) && item.peek2(Token![trait]) {
+        Some("a trait takes `#[mcp_client]`")
+    } else if item.peek(Token![struct]) {
+        Some("a struct takes `#[mcp_type]`")
+    } else if item.peek(Token![enum]) {
+        Some("an enum takes `#[mcp_type]`")
+    } else {
+        None
     }
 }
 

@@ -87,7 +87,7 @@ fn prompts_and_resources_have_rules_of_their_own() {
         ),
         &[
             "unknown key `read_only`; write one of `name`, `title`, `scope`, `icons`, `meta`, `blocking`",
-            "unknown key `mime`; did you mean `name`?",
+            "unknown key `mime`; did you mean `mime_type`?",
             "`cfg` on a parameter of a prompt; write two functions with a `cfg` each",
             "another prompt in this block is named `f`; write `name = \"…\"` on one",
             "another resource in this block has this URI; change one",

@@ -1,14 +1,16 @@
 //! Markers for the kinds of output types. The macros infer the kind of each type.
+//!
+//! Compiler errors show the markers of the public traits, so their names are unique and exported.
 
 use std::marker::PhantomData;
 
 /// A value that is serialized as JSON.
 #[derive(Debug)]
-pub enum Json {}
+pub enum JsonOutput {}
 
 /// A type of the protocol: content blocks, resource contents, or a complete result.
 #[derive(Debug)]
-pub enum Content {}
+pub enum ContentOutput {}
 
 /// The JSON text of a complete result.
 #[cfg(feature = "dynamic")]
@@ -17,7 +19,7 @@ pub enum Raw {}
 
 /// A `Result` whose success value has the kind `K`.
 #[derive(Debug)]
-pub struct Fallible<K>(PhantomData<K>);
+pub struct FallibleOutput<K>(PhantomData<K>);
 
 /// A value that is available immediately.
 #[derive(Debug)]
@@ -55,12 +57,12 @@ impl<T> Returns<T> {
 
 impl<T, E> Returns<Result<T, E>> {
     /// Returns the kind of a fallible output.
-    pub fn kind<K>() -> Kind<Fallible<K>> {
+    pub fn kind<K>() -> Kind<FallibleOutput<K>> {
         Kind::any()
     }
 
     /// Returns the kind of a fallible stream item.
-    pub fn item_kind<K>(&self) -> Kind<Fallible<K>> {
+    pub fn item_kind<K>(&self) -> Kind<FallibleOutput<K>> {
         Kind::any()
     }
 }

@@ -19,8 +19,9 @@ use crate::wire::RpcError;
 ///   internal error (-32603); an [`RpcError`] is returned unchanged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a prompt",
-    label = "a prompt returns text or messages",
-    note = "return `String`, `PromptMessage`, `Vec<PromptMessage>`, or a `Result` of those with an `Error`"
+    label = "a prompt returns text or messages, the error of a `Result` needs `Error`",
+    note = "return `String`, `PromptMessage`, `Vec<PromptMessage>`, or a `Result` of those",
+    note = "an error derives `thiserror::Error` or is an `RpcError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait PromptOutput: Sized {
     /// Converts the value to a complete result.

@@ -33,8 +33,8 @@ use crate::wire::{RpcError, WriteJson, escape_in_place};
 /// The parameter `K` distinguishes the implementations and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a resource",
-    label = "an output needs `Serialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or return text, bytes, `ResourceContents`, or a `Result` with an `Error`"
+    label = "an output needs `Serialize` and `JsonSchema`, the error of a `Result` needs `Error`",
+    note = "put `#[mcp_type]` on your own types, or return text, bytes, `ResourceContents`, or a `Result` of those; an error derives `thiserror::Error` or is an `RpcError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ResourceOutput<K>: Sized {
     /// Returns the JSON schema of the values, or `None` if they are contents already.
@@ -68,7 +68,7 @@ fn write_result<T: ResourceOutput<K>, K>(
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> ResourceOutput<kind::Json> for T {
+impl<T: Serialize + JsonSchema> ResourceOutput<kind::JsonOutput> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
         Some(schema_for::<T>(generator))
     }
@@ -85,7 +85,7 @@ pub trait IntoContents {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: IntoContents> ResourceOutput<kind::Content> for T {
+impl<T: IntoContents> ResourceOutput<kind::ContentOutput> for T {
     fn schema(_: &mut SchemaGenerator) -> Option<Value> {
         None
     }
@@ -130,7 +130,7 @@ macro_rules! contents {
 contents!(ResourceContents TextResourceContents BlobResourceContents);
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ResourceOutput<kind::Fallible<K>> for Result<T, E>
+impl<T, E, K> ResourceOutput<kind::FallibleOutput<K>> for Result<T, E>
 where
     T: ResourceOutput<K>,
     E: Into<Box<dyn Error + Send + Sync>>,

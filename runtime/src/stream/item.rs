@@ -36,7 +36,7 @@ use crate::wire::RpcError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an item of a tool's stream",
     label = "an item needs `Serialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or stream content blocks, or a `Result` of either with an `Error`"
+    note = "put `#[mcp_type]` on your own types, or stream content blocks, or a `Result` of either with an `Error`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ToolItem<K>: Sized {
     /// Returns the JSON schema of one item, or `None` for content blocks.
@@ -146,7 +146,7 @@ fn write_result(
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> ToolItem<kind::Json> for T {
+impl<T: Serialize + JsonSchema> ToolItem<kind::JsonOutput> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
         Some(schema_for::<T>(generator))
     }
@@ -176,7 +176,7 @@ macro_rules! blocks {
 blocks!(ContentBlock TextContent ImageContent AudioContent ResourceLink EmbeddedResource);
 
 #[diagnostic::do_not_recommend]
-impl<T: IntoBlock> ToolItem<kind::Content> for T {
+impl<T: IntoBlock> ToolItem<kind::ContentOutput> for T {
     fn schema(_: &mut SchemaGenerator) -> Option<Value> {
         None
     }
@@ -188,7 +188,7 @@ impl<T: IntoBlock> ToolItem<kind::Content> for T {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ToolItem<kind::Fallible<K>> for Result<T, E>
+impl<T, E, K> ToolItem<kind::FallibleOutput<K>> for Result<T, E>
 where
     T: ToolItem<K>,
     E: Into<Box<dyn Error + Send + Sync>>,

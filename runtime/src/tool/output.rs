@@ -40,7 +40,7 @@ use crate::wire::RpcError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool",
     label = "an output needs `Serialize` and `JsonSchema`, the error of a `Result` needs `Error`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (with the key `stream`), or a `Result` of those with an `Error`"
+    note = "put `#[mcp_type]` on your own types, or return content blocks, a stream (with the key `stream`), or a `Result` of those; an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ToolOutput<K> {
     /// Returns the JSON schema of the structured content, or `None` without structured content.
@@ -134,7 +134,7 @@ fn is_object(schema: &Map<String, Value>, root: &Map<String, Value>, steps: &Cel
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema> ToolOutput<kind::Json> for T {
+impl<T: Serialize + JsonSchema> ToolOutput<kind::JsonOutput> for T {
     fn schema(generator: &mut SchemaGenerator) -> Option<Value> {
         Some(schema_for::<T>(generator))
     }
@@ -151,7 +151,7 @@ pub trait IntoContent {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: IntoContent> ToolOutput<kind::Content> for T {
+impl<T: IntoContent> ToolOutput<kind::ContentOutput> for T {
     fn schema(_: &mut SchemaGenerator) -> Option<Value> {
         None
     }
@@ -192,7 +192,7 @@ macro_rules! blocks {
 blocks!(ContentBlock TextContent ImageContent AudioContent ResourceLink EmbeddedResource);
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ToolOutput<kind::Fallible<K>> for Result<T, E>
+impl<T, E, K> ToolOutput<kind::FallibleOutput<K>> for Result<T, E>
 where
     T: ToolOutput<K>,
     E: Into<Box<dyn Error + Send + Sync>>,

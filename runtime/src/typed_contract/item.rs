@@ -19,8 +19,9 @@ use crate::typed_contract::structured::read_item;
 /// always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be streamed by a tool that has a client",
-    label = "an item needs `Serialize`, `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or stream content blocks; the error is any `Error`"
+    label = "an item needs `Serialize`, `Deserialize` and `JsonSchema`, its error needs `Error`",
+    note = "put `#[mcp_type]` on your own types, or stream content blocks",
+    note = "an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ContractItem<K, T>: Sized {
     /// Returns the serialization of the items, for the server.
@@ -31,16 +32,16 @@ pub trait ContractItem<K, T>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ContractItem<kind::Fallible<K>, T> for Result<T, E>
+impl<T, E, K> ContractItem<kind::FallibleOutput<K>, T> for Result<T, E>
 where
     T: ToolItem<K> + FromItem<K>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    fn items(kind: Kind<kind::Fallible<K>>, fold: Option<Fold>) -> Items<Self> {
+    fn items(kind: Kind<kind::FallibleOutput<K>>, fold: Option<Fold>) -> Items<Self> {
         <Self as ToolItem<_>>::items(kind, fold)
     }
 
-    fn reader(_: Kind<kind::Fallible<K>>, fold: Option<Fold>) -> ItemReader<T> {
+    fn reader(_: Kind<kind::FallibleOutput<K>>, fold: Option<Fold>) -> ItemReader<T> {
         let (form, fold) = form_and_fold::<T, K>(fold);
         ItemReader {
             form,
@@ -72,7 +73,7 @@ macro_rules! impl_for_other_types {
     )*};
 }
 
-impl_for_other_types!(Json Content);
+impl_for_other_types!(JsonOutput ContentOutput);
 
 /// An item that can be read from JSON. The kind `K` is always inferred.
 pub trait FromItem<K>: Sized {
@@ -80,13 +81,13 @@ pub trait FromItem<K>: Sized {
     fn from_item(json: Value) -> serde_json::Result<Self>;
 }
 
-impl<T: DeserializeOwned + JsonSchema> FromItem<kind::Json> for T {
+impl<T: DeserializeOwned + JsonSchema> FromItem<kind::JsonOutput> for T {
     fn from_item(json: Value) -> serde_json::Result<Self> {
         read_item(json)
     }
 }
 
-impl<T: FromBlock> FromItem<kind::Content> for T {
+impl<T: FromBlock> FromItem<kind::ContentOutput> for T {
     fn from_item(json: Value) -> serde_json::Result<Self> {
         T::from_block(serde_json::from_value(json)?)
     }

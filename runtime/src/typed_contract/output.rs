@@ -41,8 +41,9 @@ impl<T, E> Fallible for Result<T, E> {
 /// are always inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool that has a client",
-    label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`",
-    note = "put `#[mcp_type]` on your own types, or return content blocks; the error is any `Error`"
+    label = "an output needs `Serialize`, `Deserialize` and `JsonSchema`, the error needs `Error`",
+    note = "put `#[mcp_type]` on your own types, or return content blocks",
+    note = "an error derives `thiserror::Error` or is a `ToolError`; `Box<dyn Error>` needs `+ Send + Sync`"
 )]
 pub trait ContractOutput<K, T>: Sized {
     /// Returns the serialization of the output, for the server.
@@ -56,16 +57,16 @@ pub trait ContractOutput<K, T>: Sized {
 pub type OutputReader<T> = fn(CallToolResult) -> serde_json::Result<T>;
 
 #[diagnostic::do_not_recommend]
-impl<T, E, K> ContractOutput<kind::Fallible<K>, T> for Result<T, E>
+impl<T, E, K> ContractOutput<kind::FallibleOutput<K>, T> for Result<T, E>
 where
     T: ToolOutput<K> + FromToolResult<K>,
     E: Into<Box<dyn Error + Send + Sync>>,
 {
-    fn output(kind: Kind<kind::Fallible<K>>) -> Output<Self, ToolInfo> {
+    fn output(kind: Kind<kind::FallibleOutput<K>>) -> Output<Self, ToolInfo> {
         <Self as ToolOutput<_>>::output(kind)
     }
 
-    fn reader(_: Kind<kind::Fallible<K>>) -> OutputReader<T> {
+    fn reader(_: Kind<kind::FallibleOutput<K>>) -> OutputReader<T> {
         T::from_tool_result
     }
 }
@@ -86,7 +87,7 @@ macro_rules! impl_for_other_types {
     )*};
 }
 
-impl_for_other_types!(Json Content);
+impl_for_other_types!(JsonOutput ContentOutput);
 
 /// Output that can be read from a tool result. The kind `K` is always inferred.
 pub trait FromToolResult<K>: Sized {
@@ -94,13 +95,13 @@ pub trait FromToolResult<K>: Sized {
     fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self>;
 }
 
-impl<T: FromContent> FromToolResult<kind::Content> for T {
+impl<T: FromContent> FromToolResult<kind::ContentOutput> for T {
     fn from_tool_result(result: CallToolResult) -> serde_json::Result<Self> {
         T::from_result(result)
     }
 }
 
-impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::Json> for T {
+impl<T: DeserializeOwned + JsonSchema> FromToolResult<kind::JsonOutput> for T {
     fn from_tool_result(mut result: CallToolResult) -> serde_json::Result<Self> {
         if let Some(structured) = result.structured_content.take() {
             return read_structured(structured, &result);

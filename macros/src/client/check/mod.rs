@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 
 use crate::diag::Sink;
 use crate::tool::check as rules;
-use crate::tool::model::Feature;
+use crate::tool::model::{Feature, is_mark};
 
 use super::model::{Contract, Entry, Part, other_members};
 use super::parse::Trait;
@@ -190,15 +190,26 @@ fn parts_have_no_body(contract: &Contract, provided: &syn::Signature, sink: &mut
     }
 }
 
-/// Marks belong on the methods of the trait, not of the implementation.
+/// Marks of tools belong on the methods of the trait, not of the implementation. Prompts and resources belong in neither.
 pub(crate) fn marks_belong_in_the_trait(marks: &[syn::Attribute], sink: &mut Sink) {
     for mark in marks {
-        let name = mark.path().to_token_stream();
-        sink.error(
-            mark.path(),
-            format!("`#[{name}]` belongs in the trait with `#[mcp_client]`; remove it here"),
-        );
+        let other = ["prompt", "resource"];
+        let other = other.into_iter().find(|name| is_mark(mark.path(), name));
+        let message = if let Some(noun) = other {
+            tools_only(noun)
+        } else {
+            let name = mark.path().to_token_stream();
+            format!("`#[{name}]` belongs in the trait with `#[mcp_client]`; remove it here")
+        };
+        sink.error(mark.path(), message);
     }
+}
+
+/// Error message for a prompt or a resource in a contract.
+fn tools_only(noun: &str) -> String {
+    format!(
+        "a contract has tools only; put the {noun} in an `#[mcp_tool]` impl block of another type, and mount both"
+    )
 }
 
 /// The key `namespace` belongs on the trait, not on the implementation.

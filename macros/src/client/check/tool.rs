@@ -8,7 +8,7 @@ use crate::client::model::Tool;
 use crate::diag::Sink;
 use crate::signature::{keyword_in, peel};
 use crate::tool::check as rules;
-use crate::tool::model::{Feature, Output};
+use crate::tool::model::{Feature, Output, is_mark};
 
 /// Checks a tool, whose name follows `namespace`.
 pub(super) fn tool(tool: &Tool, namespace: &str, sink: &mut Sink) {
@@ -27,10 +27,12 @@ pub(super) fn tool(tool: &Tool, namespace: &str, sink: &mut Sink) {
 /// A contract has no prompts or resources.
 fn tools_only(tool: &Tool, sink: &mut Sink) {
     for other in &tool.others {
-        sink.error(
-            other.path(),
-            "a contract has tools only; prompts and resources go in an `#[mcp_tool]` impl block",
-        );
+        let noun = if is_mark(other.path(), "prompt") {
+            "prompt"
+        } else {
+            "resource"
+        };
+        sink.error(other.path(), super::tools_only(noun));
     }
 }
 

@@ -6,7 +6,7 @@ use syn::Type;
 use syn::spanned::Spanned;
 
 use crate::krate::Krate;
-use crate::tool::expand::{fold, or_empty};
+use crate::tool::expand::{fold, kind_parameter, or_empty};
 use crate::tool::model::Output;
 
 use super::super::model::{Contract, Entry, Parameter, Part, Tool};
@@ -140,7 +140,7 @@ fn tools(krate: &Krate, item: &Trait) -> TokenStream {
 /// pub fn forecast(&self, city: String)
 ///     -> ::treenail::client::TypedCall<<Result<Forecast, E> as ::treenail::contract::Fallible>::Ok>
 /// {
-///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::contract::ContractOutput<_, _>>::reader(<kind>))
+///     self.scope.call("forecast", &<arguments>, <Result<Forecast, E> as ::treenail::contract::ContractOutput<…>>::reader(<kind>))
 /// }
 /// ```
 fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
@@ -158,10 +158,11 @@ fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
     let arguments = arguments(krate, &tool.parameters);
     let ty = returned(tool);
     let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::kind());
+    let of_kind = kind_parameter(krate, &ty);
     let ok = quote_spanned!(ty.span()=> <#ty as #krate::contract::Fallible>::Ok);
     let (returns, call) = match &feature.stream {
         None => {
-            let reader = quote_spanned!(ty.span()=> <#ty as #krate::contract::ContractOutput<_, _>>::reader(#kind));
+            let reader = quote_spanned!(ty.span()=> <#ty as #krate::contract::ContractOutput<#of_kind, _>>::reader(#kind));
             (
                 quote_spanned!(ty.span()=> TypedCall),
                 quote!(call(#name, &#arguments, #reader)),
@@ -169,7 +170,7 @@ fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         }
         Some(stream) => {
             let fold = fold(krate, stream);
-            let reader = quote_spanned!(ty.span()=> <#ty as #krate::contract::ContractItem<_, _>>::reader(#kind, #fold));
+            let reader = quote_spanned!(ty.span()=> <#ty as #krate::contract::ContractItem<#of_kind, _>>::reader(#kind, #fold));
             (
                 quote_spanned!(ty.span()=> TypedStream),
                 quote!(stream(#name, &#arguments, #reader)),

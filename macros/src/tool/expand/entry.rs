@@ -4,17 +4,18 @@
 //! the trait thus causes exactly one error, at the type.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Lit};
 
 use crate::args::Attr;
 use crate::krate::Krate;
 use crate::tool::model::uri::{Part, Uri};
-use crate::tool::model::{Argument, Feature, Kind, Output, Resource};
+use crate::tool::model::{Argument, Feature, Kind, Resource};
 
 use super::complete::complete;
 use super::handler::{Mode, handler};
+use super::output::output;
 use super::policy::policy;
 use super::stream::items;
 
@@ -246,47 +247,4 @@ pub(crate) fn default_value(krate: &Krate, default: &Attr<Option<Expr>>) -> Toke
             quote!(#lints #make)
         }
     }
-}
-
-/// Expands to
-/// ```text
-/// <Result<Forecast, WeatherError> as ::treenail::tool::ToolOutput<_>>::output(
-///     ::treenail::__private_0_1_0::Returns::<Result<Forecast, WeatherError>>::kind(),
-/// )
-/// ```
-/// with `_` for a type without a name, which rustc infers from the handler. Prompts have no kinds.
-fn output(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
-    let (ty, kind) = match &feature.output {
-        Output::Opaque(ty) => {
-            let any = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Kind::any());
-            (quote_spanned!(ty.span()=> _), any)
-        }
-        Output::Unit => returns(krate, &quote!(())),
-        Output::Named(ty) => returns(krate, ty),
-        Output::Borrowed(ty) => {
-            let owned = quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned);
-            returns(krate, &owned)
-        }
-    };
-    let span = ty.span();
-    match feature.kind {
-        Kind::Tool(_) => {
-            let output = target.bound_for(
-                quote_spanned!(span=> tool::ToolOutput<_>),
-                quote_spanned!(span=> contract::ContractOutput<_, _>),
-            );
-            quote_spanned!(span=> <#ty as #krate::#output>::output(#kind))
-        }
-        Kind::Prompt => quote_spanned!(span=> <#ty as #krate::prompt::PromptOutput>::output()),
-        Kind::Resource(_) => {
-            quote_spanned!(span=> <#ty as #krate::resource::ResourceOutput<_>>::output(#kind))
-        }
-    }
-}
-
-/// A type, and an expression for its kind.
-pub(super) fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
-    let ty = ty.to_token_stream();
-    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::kind());
-    (ty, kind)
 }

@@ -3,6 +3,7 @@
 mod complete;
 mod entry;
 mod handler;
+mod output;
 mod policy;
 mod stream;
 mod task;
@@ -15,6 +16,7 @@ use syn::spanned::Spanned;
 use crate::krate::Krate;
 
 pub(crate) use self::entry::{Target, default_scopes, default_value, entry};
+pub(crate) use self::output::kind_parameter;
 pub(crate) use self::stream::fold;
 use super::model::{Block, Feature, Kind};
 use super::parse::ImplBlock;

@@ -8,7 +8,8 @@ use crate::krate::Krate;
 use crate::tool::model::stream::Stream;
 use crate::tool::model::{Feature, Output};
 
-use super::entry::{Target, returns};
+use super::entry::Target;
+use super::output::{kind_parameter, returns};
 
 /// Expands to
 /// ```text
@@ -31,9 +32,10 @@ pub(super) fn items(krate: &Krate, feature: &Feature, target: Target<'_>) -> Opt
         (None, _) => (quote!(_), quote!(#krate::__private_0_1_0::Kind::any())),
     };
     let span = item.span();
+    let of_kind = kind_parameter(krate, &item);
     let asked = target.bound_for(
-        quote_spanned!(span=> tool::ToolItem<_>),
-        quote_spanned!(span=> contract::ContractItem<_, _>),
+        quote_spanned!(span=> tool::ToolItem<#of_kind>),
+        quote_spanned!(span=> contract::ContractItem<#of_kind, _>),
     );
     Some(quote_spanned! {span=>
         let __items = <#item as #krate::#asked>::items(#kind, #fold);

@@ -20,18 +20,22 @@ const MAX_LINES: usize = 12;
 
 /// Errors from rustc itself, with their number and the maximum number of lines. Their details about the user's code, such as
 /// the value held across an `await`, are worth more than brevity.
-const OF_RUSTC: [(&str, usize, usize); 9] = [
+const OF_RUSTC: [(&str, usize, usize); 10] = [
     ("form/type-as-form", 1, 17),
-    ("tool/types/derived-beside-type", 1, 9),
     ("tool/lists/function-without-list", 1, 15),
     ("tool/lists/functions-without-tools-macro", 1, 15),
     ("tool/functions/held-across-await", 1, 15),
     ("tool/blocks/mount-borrowing-type", 1, 18),
-    ("tool/blocks/mount-without-block", 1, 19),
+    ("tool/blocks/mount-function", 1, 17),
+    ("tool/blocks/mount-lock", 1, 20),
+    ("tool/blocks/mount-without-block", 1, 21),
     // One for `Send` and one for `Sync`.
     ("tool/functions/state-not-sent", 2, 27),
     ("tool/functions/state-not-shared", 1, 14),
 ];
+
+/// Errors of `macro_rules`, whose place is the whole call.
+const OF_MACRO_RULES: [&str; 1] = ["tool/lists/server-with-arguments"];
 
 #[allow(
     unreachable_pub,
@@ -104,7 +108,9 @@ fn one_mistake_is_one_short_error_in_the_users_terms() {
             "originates in the attribute macro",
             "originates in the macro",
         ];
-        for inside in insides {
+        let of_macro_rules = OF_MACRO_RULES.iter().any(|known| case.ends_with(known));
+        let is_allowed = |inside: &str| of_macro_rules && inside.ends_with("in the macro");
+        for inside in insides.into_iter().filter(|inside| !is_allowed(inside)) {
             assert!(!error.contains(inside), "{name} shows `{inside}`");
         }
     }

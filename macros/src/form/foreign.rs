@@ -1,0 +1,79 @@
+//! Attributes that have no effect on a form, since they belong to tools or to other derives.
+
+use quote::ToTokens;
+use syn::{Attribute, Item};
+
+use crate::diag::Sink;
+use crate::mcp_type::attributes::{has_ident, is_one_of};
+use crate::mcp_type::understood::derives_others;
+use crate::tool::model::extract;
+
+/// Attributes that a form does not read.
+const FOREIGN: [&str; 3] = ["arg", "schemars", "serde"];
+
+/// Reports and removes foreign attributes, unless `#[mcp_type]` or a derive below `#[mcp_form]` may read them.
+pub(super) fn reject(item: &mut Item, sink: &mut Sink) {
+    let (own, members, noun): (_, Vec<_>, _) = match item {
+        Item::Struct(item) => {
+            let fields = item.fields.iter_mut();
+            (
+                &mut item.attrs,
+                fields.map(|it| &mut it.attrs).collect(),
+                "field",
+            )
+        }
+        Item::Enum(item) => {
+            let variants = item.variants.iter_mut();
+            (
+                &mut item.attrs,
+                variants.map(|it| &mut it.attrs).collect(),
+                "variant",
+            )
+        }
+        _ => return,
+    };
+    if own.iter().any(is_of_reader) {
+        return;
+    }
+    for foreign in extract(own, is_foreign) {
+        let each = format!(" on each {noun}");
+        sink.error(foreign.path(), message(&foreign, &each));
+    }
+    for attributes in members {
+        for foreign in extract(attributes, is_foreign) {
+            sink.error(foreign.path(), message(&foreign, ""));
+        }
+    }
+}
+
+/// Returns `true` for a derive that may read foreign attributes, or a key that `#[mcp_type]` adds for its own derives.
+fn is_of_reader(attribute: &Attribute) -> bool {
+    let names_crate = has_ident(attribute.meta.to_token_stream(), &|name| name == "crate");
+    derives_others(attribute)
+        || attribute.path().is_ident("cfg_attr")
+        || is_foreign(attribute) && names_crate
+}
+
+fn is_foreign(attribute: &Attribute) -> bool {
+    is_one_of(attribute, &FOREIGN)
+}
+
+/// Error message with the key of `#[field]` that has the effect of the attribute, if there is one.
+fn message(foreign: &Attribute, each: &str) -> String {
+    let name = foreign.path().to_token_stream();
+    if foreign.path().is_ident("arg") {
+        return format!("a form takes `#[field(…)]`; write it in place of `#[{name}(…)]`");
+    }
+    let has = |names: &[&str]| {
+        let key = foreign.meta.to_token_stream();
+        has_ident(key, &|ident| names.contains(&ident))
+    };
+    let correction = if has(&["rename", "rename_all"]) {
+        format!("write `#[field(name = \"…\")]`{each}")
+    } else if has(&["default"]) {
+        format!("write `#[field(default)]`{each}")
+    } else {
+        "remove this".to_owned()
+    };
+    format!("a form takes `#[field(…)]` and does not use {name}; {correction}")
+}

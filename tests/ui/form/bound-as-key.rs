@@ -1,0 +1,9 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+struct Booking {
+    #[field(max = 14)]
+    nights: u8,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use treenail::mcp_form;
+
+#[mcp_form]
+enum Room {
+    #[serde(rename = "own")]
+    Single,
+}
+
+fn main() {}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = treenail::server!("harbour", "1.0").build();
+}
