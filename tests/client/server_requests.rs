@@ -1,5 +1,6 @@
 //! Requests of a server to its client, in both eras.
 
+use std::future::ready;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -240,7 +241,7 @@ async fn a_server_of_an_older_revision_receives_one_block() {
                 .protocol_version(revision)
                 .on_sample(move |_| {
                     let result = CreateMessageResult::new(Role::Assistant, blocks.clone(), "m");
-                    async { Ok(result) }
+                    ready(Ok(result))
                 })
                 .build()
                 .await

@@ -1,5 +1,6 @@
 //! Typed requests of the protocol, from the view of a client.
 
+mod answering;
 mod broadcast;
 mod builder;
 mod changes;

@@ -1,6 +1,5 @@
 //! Routing of notifications and requests of the server.
 
-mod answering;
 mod notifications;
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,11 +12,11 @@ use serde_json::value::RawValue;
 use tokio::task::AbortHandle;
 use treenail_schema::{ProgressNotificationParams, Revision};
 
+use crate::client::protocol::answering::Answering;
 use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotification};
 use crate::client::protocol::changes::Changes;
 use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
-use crate::client::protocol::router::answering::Answering;
 use crate::client::protocol::task_driver::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;

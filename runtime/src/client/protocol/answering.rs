@@ -12,7 +12,7 @@ use crate::client::timeout::paused;
 ///
 /// Such a request does not name the request of the client that it belongs to, so it pauses the timeouts of all of them.
 #[derive(Default)]
-pub(in crate::client::protocol) struct Answering(watch::Sender<usize>);
+pub(super) struct Answering(watch::Sender<usize>);
 
 /// A request that is being answered, until it is dropped.
 pub(super) struct Answer<'a>(&'a watch::Sender<usize>);
@@ -24,10 +24,7 @@ impl Answering {
     }
 
     /// Waits for `future`. Timeouts around it do not run while handlers answer requests.
-    pub(in crate::client::protocol) async fn pause_during<F: Future>(
-        &self,
-        mut future: Pin<&mut F>,
-    ) -> F::Output {
+    pub(super) async fn pause_during<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         let mut count = self.0.subscribe();
         loop {
             let is_answering = *count.borrow_and_update() > 0;
