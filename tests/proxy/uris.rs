@@ -187,18 +187,18 @@ async fn a_server_gets_the_uri_that_its_owner_has_left() {
 #[tokio::test]
 async fn uris_of_more_than_8_kib_are_not_served() {
     const MOST: usize = 8 << 10;
-    let long = |scheme: &str, end: &str, length: usize| {
+    let padded = |scheme: &str, end: &str, length: usize| {
         let filler = "x".repeat(length - scheme.len() - end.len());
         format!("{scheme}{filler}{end}")
     };
     let script = failing(move |message, line| {
         let (method, lengths) = (message["method"].as_str().unwrap(), [MOST, MOST + 1]);
         let result = if method == "resources/list" {
-            let one = |length| json!({"name": "one", "uri": long("one://", "", length)});
+            let one = |length| json!({"name": "one", "uri": padded("one://", "", length)});
             json!({"resources": lengths.map(one)})
         } else if method == "resources/templates/list" {
             let two =
-                |length| json!({"name": "two", "uriTemplate": long("two://", "/{id}", length)});
+                |length| json!({"name": "two", "uriTemplate": padded("two://", "/{id}", length)});
             json!({"resourceTemplates": lengths.map(two)})
         } else {
             json!({"tools": []})
@@ -222,7 +222,7 @@ async fn uris_of_more_than_8_kib_are_not_served() {
     let lines = log.lines();
     assert_eq!(lines.len(), 1, "{lines:#?}");
     // It is known nevertheless, so no route for unlisted resources leads to it.
-    let hidden = long("two://", "/7", MOST - 2);
-    let error = client.read_resource(&*hidden).await.unwrap_err();
+    let hidden = padded("two://", "/7", MOST - 2);
+    let error = client.read_resource(&hidden).await.unwrap_err();
     assert!(error.to_string().contains("was not found"), "{error}");
 }
