@@ -80,13 +80,6 @@ impl FullServer {
         Ok(format!("{} stays {} nights", guest.name, guest.nights))
     }
 
-    /// Elicits a guest, and never ends.
-    #[tool]
-    async fn book_and_wait(&self, cx: &Context) -> Result<String, AskError> {
-        cx.elicit::<Guest>("Who is coming?").await?;
-        Ok(self.wait().await)
-    }
-
     /// Elicits several times.
     #[tool]
     async fn insist(&self, cx: &Context, times: u32) -> Result<u32, AskError> {

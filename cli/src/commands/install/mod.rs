@@ -84,7 +84,7 @@ impl Install {
     pub(super) async fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         let (name, entry) = self.server()?;
         check_name(&name)?;
-        let _lock = self.place.lock()?;
+        let _lock = self.place.lock(terminal);
         // No file is written unless all of them can be.
         let mut changes = Vec::new();
         for file in self.place.files()? {
@@ -170,12 +170,17 @@ impl Install {
 }
 
 impl PlaceArgs {
-    /// Waits for other processes that change configuration files, unless nothing is written.
-    fn lock(&self) -> Result<Option<FileLock>, Failure> {
+    /// Waits for other processes that change configuration files, unless nothing is written. Where no lock can be created, such as in
+    /// a read-only home directory, the files are changed without one.
+    fn lock(&self, terminal: &Terminal) -> Option<FileLock> {
         if self.dry_run {
-            return Ok(None);
+            return None;
         }
-        ConfigFile::lock().map(Some)
+        let lock = ConfigFile::lock().map_err(|failure| {
+            let reason = failure.message();
+            terminal.print_note(&format!("other processes are not waited for: {reason}"));
+        });
+        lock.ok()
     }
 
     /// Reads the configuration files of the selected hosts.

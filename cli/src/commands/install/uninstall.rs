@@ -24,7 +24,7 @@ pub(crate) struct Uninstall {
 impl Uninstall {
     pub(in crate::commands) async fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         let name = &self.name;
-        let _lock = self.place.lock()?;
+        let _lock = self.place.lock(terminal);
         let mut changes = Vec::new();
         for (_, file) in self.place.files()? {
             let change = file.uninstall(name)?;

@@ -110,6 +110,27 @@ fn concurrent_changes_are_all_written() {
 }
 
 #[test]
+fn a_file_is_changed_without_a_lock_if_none_can_be_created() {
+    let home = Home::new();
+    home.write(".local/state", "no directory");
+    let outcome = home.run(&[
+        "install",
+        "--host",
+        "cursor",
+        "--name",
+        "a",
+        "--",
+        &server(),
+    ]);
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(home.json(".cursor/mcp.json")["mcpServers"]["a"].is_object());
+    if cfg!(unix) {
+        let note = "other processes are not waited for: ";
+        assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn a_backup_that_cannot_be_written_is_named_and_the_file_stays() {
     let home = Home::new();
     home.write(".cursor/mcp.json", "{}");
