@@ -43,7 +43,7 @@ impl ElicitResult {
     /// # use treenail_schema::{ElicitAction, ElicitResult};
     /// let answer = ElicitResult::accept(serde_json::json!({"name": "Ada", "nights": 2}))?;
     /// assert_eq!(answer.action, ElicitAction::Accept);
-    /// # Ok::<(), treenail_schema::wire::RpcError>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn accept(content: impl Serialize) -> Result<Self, RpcError> {
         let content = serde_json::to_value(content).and_then(Option::deserialize);

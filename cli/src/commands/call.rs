@@ -94,6 +94,7 @@ impl Call {
         };
         let added = file.add(&ticket);
         if self.detach {
+            connection.stop_answering();
             let printed = self.print_ticket(connection, &ticket).await;
             return added.and(printed);
         }

@@ -6,6 +6,8 @@ mod line_reader;
 mod page;
 
 use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use treenail::RpcError;
@@ -33,6 +35,8 @@ pub(crate) struct ElicitationHandler {
     server: Mutex<String>,
     /// Locked during a request, so that the user answers one request at a time.
     line_reader: SharedLineReader,
+    /// True if requests are left unanswered.
+    is_silent: AtomicBool,
 }
 
 impl ElicitationHandler {
@@ -62,6 +66,7 @@ impl ElicitationHandler {
             hosts: args.hosts.clone(),
             server: Mutex::new("the server".to_owned()),
             line_reader: Arc::clone(line_reader),
+            is_silent: AtomicBool::new(false),
         }))
     }
 
@@ -73,11 +78,19 @@ impl ElicitationHandler {
         }
     }
 
+    /// Leaves all further requests unanswered: those of a task are for a command that waits for it.
+    pub(crate) fn stop_answering(&self) {
+        self.is_silent.store(true, Ordering::Relaxed);
+    }
+
     /// Answers an elicitation request.
     pub(crate) async fn handle(
         self: Arc<Self>,
         request: ElicitRequestParams,
     ) -> Result<ElicitResult, RpcError> {
+        if self.is_silent.load(Ordering::Relaxed) {
+            return pending().await;
+        }
         // The time that the user needs does not count towards the timeout of the call.
         let _pause = self.timer.pause();
         let mut line_reader = self.line_reader.lock().await;

@@ -48,6 +48,7 @@ pub(crate) struct Connection {
     pub(crate) terminal: Terminal,
     timer: Arc<RequestTimer>,
     tail: StderrTail,
+    handler: Arc<ElicitationHandler>,
 }
 
 /// Lifetime of a connection.
@@ -110,6 +111,7 @@ impl Connection {
             terminal: terminal.clone(),
             timer,
             tail,
+            handler,
         };
         let setting = async {
             connected.set_log_level().await;
@@ -117,6 +119,11 @@ impl Connection {
         };
         until_interrupted(setting).await?;
         Ok(connected)
+    }
+
+    /// Leaves further questions of the server to other commands.
+    pub(crate) fn stop_answering(&self) {
+        self.handler.stop_answering();
     }
 
     /// Closes the connection gracefully, unless the user interrupts it.

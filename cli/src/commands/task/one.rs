@@ -43,8 +43,11 @@ pub(super) struct OneTask {
 
 impl OneTask {
     pub(super) async fn get(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        self.with_task(terminal, async |task| task.print_state(&self).await)
-            .await
+        self.with_task(terminal, async |task| {
+            task.connection.stop_answering();
+            task.print_state(&self).await
+        })
+        .await
     }
 
     pub(super) async fn wait(self, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -70,6 +73,7 @@ impl OneTask {
     pub(super) async fn answer(self, terminal: &Terminal) -> Result<Exit, Failure> {
         self.with_task(terminal, async |task| {
             task.connection.answer_task(&mut task.handle).await?;
+            task.connection.stop_answering();
             task.print_state(&self).await
         })
         .await
@@ -77,6 +81,7 @@ impl OneTask {
 
     pub(super) async fn cancel(self, terminal: &Terminal) -> Result<Exit, Failure> {
         self.with_task(terminal, async |task| {
+            task.connection.stop_answering();
             let cancelling = async { Ok(task.handle.cancel().await) };
             let cancelled = task.connection.with_timeout(cancelling).await?;
             task.forget_if_unknown(cancelled)?;
