@@ -15,7 +15,7 @@ use crate::client::protocol::handler::{ClientHandler, unsupported_method};
 use crate::form::parse_form_content;
 use crate::panic::catch;
 use crate::revision::downgrade_sampling_result;
-use crate::wire::{RpcError, is_heavier};
+use crate::wire::{RpcError, is_heavier, shortened};
 
 /// Handler with the capabilities that were declared to the server. It rejects requests that they do not cover.
 pub(super) struct CheckedHandler {
@@ -36,7 +36,7 @@ impl CheckedHandler {
     }
 
     /// Returns true if the server may send requests by the declared capabilities.
-    pub(super) fn is_needed(&self) -> bool {
+    pub(super) fn may_be_asked(&self) -> bool {
         let declared = &self.capabilities;
         declared.elicitation.is_some() || declared.sampling.is_some() || declared.roots.is_some()
     }
@@ -110,7 +110,7 @@ impl CheckedHandler {
                 Ok(result)
             }
             Err(error) => {
-                let error = crate::wire::shortened(&error.to_string());
+                let error = shortened(&error.to_string());
                 tracing::warn!(%error, "the content of a form does not match its schema");
                 Err(RpcError::internal(
                     "the content of the form does not match its schema",

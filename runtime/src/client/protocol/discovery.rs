@@ -5,8 +5,9 @@ use serde::de::IgnoredAny;
 use treenail_schema::{DiscoverResult, ResultType, Revision};
 
 use crate::client::ClientError;
+use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::server_info::PeerInfo;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, quoted};
 
 /// Newest revision that both sides support, by era.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl CommonRevision {
             (Some(modern), _) => Ok(Self::Modern(modern)),
             (None, Some(legacy)) => Ok(Self::Legacy(legacy)),
             (None, None) => {
-                let supported = crate::wire::quoted(&supported.join(", "));
+                let supported = quoted(&supported.join(", "));
                 Err(ClientError::unsupported(format!(
                     "the server supports {supported}, none of which this client supports"
                 )))
@@ -80,9 +81,7 @@ impl Discovery {
             .as_ref()
             .filter(|it| **it != ResultType::Complete)
         {
-            let kind = crate::wire::quoted(other.as_str());
-            let reason = format!("a result has the unknown type {kind}");
-            return Err(ClientError::protocol(reason));
+            return Err(unknown_type(other.as_str()));
         }
         let is_same = |version: &String| version == revision.as_str();
         if result.supported_versions.iter().any(is_same) {

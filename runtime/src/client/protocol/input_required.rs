@@ -14,9 +14,10 @@ use crate::client::ClientError;
 use crate::client::answers::check_decoded_size;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{RoundParams, serialize};
+use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
 use crate::client::timeout::paused;
-use crate::wire::{Members, as_string, quoted};
+use crate::wire::{Members, as_string};
 
 /// Delay before the next round if the server requests a retry without input.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -47,7 +48,7 @@ impl Inner {
         for number in 0..=limits.input_rounds {
             let text = {
                 let sent = pin!(self.send(template, &round, &peer));
-                if !peer.revision.is_modern() && self.link.router.handler.is_needed() {
+                if !peer.revision.is_modern() && self.link.router.handler.may_be_asked() {
                     // Boxed: most clients have no handler.
                     Box::pin(self.link.router.answering.pause_during(sent)).await?
                 } else {
@@ -82,10 +83,7 @@ impl Inner {
                 Some("task") if self.accepts_task(template) => {
                     return Ok(CompleteResult::created(text, number > 0));
                 }
-                Some(other) => {
-                    let reason = format!("a result has the unknown type {}", quoted(other));
-                    return Err(ClientError::protocol(reason));
-                }
+                Some(other) => return Err(unknown_type(other)),
             }
         }
         let rounds = limits.input_rounds;

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use treenail_schema::Request;
 
 use crate::client::ClientError;
+use crate::wire::quoted;
 
 /// Reads a result as its type.
 pub(in crate::client) fn read<T: DeserializeOwned>(text: &str) -> Result<T, ClientError> {
@@ -18,4 +19,10 @@ pub(in crate::client) fn read_result<R: Request>(text: &str) -> Result<R::Result
 #[cold]
 fn unreadable(error: &serde_json::Error) -> ClientError {
     ClientError::protocol(format!("a result cannot be read: {error}"))
+}
+
+/// Error of a result whose `resultType` the client does not know.
+#[cold]
+pub(super) fn unknown_type(kind: &str) -> ClientError {
+    ClientError::protocol(format!("a result has the unknown type {}", quoted(kind)))
 }
