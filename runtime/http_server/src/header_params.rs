@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::{HeaderParam, as_string, find_argument};
+use treenail_runtime::internal::{HeaderParam, as_string, find_arguments};
 
 use crate::headers::{decode_header, header_mismatch, single_header};
 
@@ -14,17 +14,17 @@ pub(super) fn check_header_params(
     params: &[HeaderParam],
     arguments: Option<&str>,
 ) -> Result<(), RpcError> {
-    params.iter().try_for_each(|param| {
+    let found = arguments.map(|arguments| find_arguments(arguments, params));
+    let found = found.unwrap_or_else(|| vec![Ok(None); params.len()]);
+    params.iter().zip(found).try_for_each(|(param, argument)| {
         let Ok(name) = HeaderName::from_bytes(param.header.as_bytes()) else {
             return Ok(());
         };
-        let argument = arguments.map(|arguments| find_argument(arguments, &param.path));
-        let argument = argument.transpose().map_err(|_repeated| {
+        let argument = argument.map_err(|_repeated| {
             header_mismatch(format!(
                 "the argument for the header `{name}` is given twice"
             ))
         })?;
-        let argument = argument.flatten();
         let header = single_header(headers, &name)?;
         let header = header
             .map(|header| decode_header(&name, header))

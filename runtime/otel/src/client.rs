@@ -150,7 +150,6 @@ impl SessionWrapper for ObservedClient {
 /// Returns the class of an error without a response of the server.
 fn error_type(error: &ClientError) -> &'static str {
     match error {
-        ClientError::Timeout(_) => "timeout",
         ClientError::Closed(_) => "connection_closed",
         ClientError::SessionExpired => "session_expired",
         ClientError::Http { .. } => "http_status",

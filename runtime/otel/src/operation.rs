@@ -10,7 +10,7 @@ use treenail_runtime::observe::Outcome;
 
 use crate::attributes::{ERROR_TYPE, STATUS_CODE, bounded};
 
-/// Running request. Dropping it before its end marks it as cancelled.
+/// Running request. Dropping it before its end marks it as cancelled, or as timed out.
 pub(crate) struct Operation {
     /// The context with its span, if spans are recorded.
     pub(crate) context: Option<Context>,
@@ -79,6 +79,10 @@ impl Operation {
 
 impl Drop for Operation {
     fn drop(&mut self) {
+        #[cfg(feature = "client")]
+        if treenail_runtime::internal::timeout::is_expired() {
+            return self.fail("timeout");
+        }
         self.fail("cancelled");
     }
 }

@@ -25,7 +25,8 @@ use crate::propagation::Propagation;
 /// An asynchronous function runs in the context of its request: spans and calls in it are children. Blocking functions and tasks get
 /// it by `cx.extension::<treenail::otel::opentelemetry::Context>()`.
 ///
-/// Errors, tools that fail and cancelled requests are marked by `error.type`: the code of the error, `tool_error` or `cancelled`.
+/// Errors, tools that fail and requests without a response are marked by `error.type`: the code of the error, `tool_error`,
+/// `cancelled`, or of clients also `timeout` and the kind of their own errors.
 /// Arguments and results are not recorded. The message of an error is, as the description of the status of its span. The metrics are `mcp.server.operation.duration`, `mcp.client.operation.duration`,
 /// `mcp.server.session.duration` and `mcp.client.session.duration`.
 ///

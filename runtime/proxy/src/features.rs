@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use treenail_runtime::dynamic::{self, Feature};
+use treenail_runtime::internal::HeaderArguments;
 use treenail_runtime::internal::task::TaskTool;
 use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
 
@@ -13,7 +14,7 @@ use crate::lists::{ListKind, Lists};
 use crate::names::Names;
 use crate::omissions::Omissions;
 use crate::template_uris::TemplateUris;
-use crate::upstream::{Upstream, json, not_found};
+use crate::upstream::{MountedTool, Upstream, json, not_found};
 
 /// Maker of the features of one server.
 pub(crate) struct FeatureMaker<'a> {
@@ -102,7 +103,11 @@ impl FeatureMaker<'_> {
         if let Some(meta) = &mut descriptor.meta {
             self.map_interface(meta);
         }
-        let (upstream, tool) = (Arc::clone(self.upstream), Arc::clone(tool));
+        let upstream = Arc::clone(self.upstream);
+        let tool = Arc::new(MountedTool {
+            name: tool.name.clone(),
+            header_arguments: HeaderArguments::of(tool),
+        });
         let mut feature = dynamic::Tool::from(descriptor);
         if let Some(task) = self.task {
             feature = feature.task(Arc::clone(task));

@@ -8,25 +8,31 @@ use std::task::Poll;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, PushInfo, PushKind, RedisResult, Value};
+use redis::{
+    AsyncConnectionConfig, Client, ErrorKind, PushInfo, PushKind, RedisResult, ServerErrorKind,
+    Value,
+};
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use treenail_runtime::{BusFuture, Error, EventBus, EventLink, Result};
 
 use crate::connection::{Driver, RESPONSE_TIMEOUT, open_client, open_connection};
 
 /// Lower bound on the longest accepted string, in bytes. Responses to the commands used here are far shorter.
 const MIN_STRING_BOUND: usize = 4 << 10;
-/// Idle time after which the connection is checked with a ping.
-const PING_INTERVAL: Duration = Duration::from_secs(10);
+/// Interval of checks of the connection.
+const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// [`EventBus`] over the channels (`PUBLISH`, `SUBSCRIBE`) of Redis 6 or later, Valkey, and other engines with the RESP3
 /// protocol. Requires the feature `redis`.
 ///
 /// Each replica has one connection. Nothing is stored in Redis. A replica that was disconnected notifies its subscribers
-/// after it reconnects that everything may have changed. A connection on which nothing was published for ten seconds is
-/// checked with a ping, and closed if no response arrives within ten seconds. Redis disconnects a replica that cannot keep up
-/// (`client-output-buffer-limit pubsub`), which bounds the messages buffered for it.
+/// after it reconnects that everything may have changed. A connection is checked every ten seconds, and closed if no response
+/// arrives within ten seconds, or if this Redis is a copy of another one, for example after a failover: the messages of a copy do
+/// not reach its primary. Redis disconnects a replica that cannot keep up (`client-output-buffer-limit pubsub`), which bounds the
+/// messages buffered for it.
+///
+/// A user with limited permissions needs the commands `PUBLISH` and `SUBSCRIBE`, and `ROLE` for the check of a copy.
 ///
 /// All replicas of a server need the same channel. A party that can publish there can make clients reload the items they
 /// subscribed to, so protect Redis with a password. The URL contains it, `redis://name:password@host:6379`, and is not
@@ -108,6 +114,7 @@ impl RedisBus {
             .set_response_timeout(Some(RESPONSE_TIMEOUT))
             .set_push_sender(on_push);
         let (mut connection, driver) = open_connection(&self.client, config, max_string).await?;
+        check(&mut connection).await?;
         connection.subscribe(&*self.channel).await?;
         Ok((connection, driver, lost))
     }
@@ -118,14 +125,34 @@ impl RedisBus {
         mut connection: MultiplexedConnection,
         link: &EventLink,
     ) -> RedisResult<()> {
+        let mut check_at = Instant::now() + CHECK_INTERVAL;
         loop {
-            let mut command = redis::Cmd::new();
-            match timeout(PING_INTERVAL, link.next()).await {
-                Ok(message) => command.arg("PUBLISH").arg(&*self.channel).arg(message),
-                Err(_) => command.arg("PING"),
-            };
-            command.exec_async(&mut connection).await?;
+            if let Ok(message) = timeout_at(check_at, link.next()).await {
+                let mut publish = redis::cmd("PUBLISH");
+                let publish = publish.arg(&*self.channel).arg(message);
+                publish.exec_async(&mut connection).await?;
+            }
+            if Instant::now() >= check_at {
+                check(&mut connection).await?;
+                check_at = Instant::now() + CHECK_INTERVAL;
+            }
         }
+    }
+}
+
+/// Checks that Redis responds, and that it is not a copy. The role is unknown to a user without the permission, and to some engines.
+async fn check(connection: &mut MultiplexedConnection) -> RedisResult<()> {
+    let role = redis::cmd("ROLE").query_async(connection).await;
+    let unknown = [ServerErrorKind::NoPerm, ServerErrorKind::ResponseError].map(ErrorKind::Server);
+    match role {
+        Ok(Value::Array(role)) if matches!(role.first(), Some(Value::BulkString(name)) if name == b"slave") =>
+        {
+            let read_only = ErrorKind::Server(ServerErrorKind::ReadOnly);
+            let reason = "this Redis is a read-only copy; use the URL of the primary one";
+            Err((read_only, reason).into())
+        }
+        Err(error) if !unknown.contains(&error.kind()) => Err(error),
+        _ => Ok(()),
     }
 }
 

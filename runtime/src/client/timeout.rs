@@ -20,6 +20,34 @@ use crate::deadline;
 thread_local! {
     /// True if a future that was polled since the last reset is within [`paused`].
     static PAUSED: Cell<bool> = const { Cell::new(false) };
+    /// True while a future is dropped because its time is over.
+    static EXPIRED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns true within the drop of a future whose time is over, as opposed to one that its caller has dropped.
+pub fn is_expired() -> bool {
+    EXPIRED.get()
+}
+
+/// Scope in which a future is dropped. It is declared before that future, so it is dropped after it.
+#[derive(Default)]
+pub(super) struct ExpiryScope {
+    outer: Option<bool>,
+}
+
+impl ExpiryScope {
+    /// Marks the drops until the end of the scope as those of a future whose time is over.
+    pub(super) fn expire(&mut self) {
+        self.outer.get_or_insert_with(|| EXPIRED.replace(true));
+    }
+}
+
+impl Drop for ExpiryScope {
+    fn drop(&mut self) {
+        if let Some(outer) = self.outer {
+            EXPIRED.set(outer);
+        }
+    }
 }
 
 /// Waits for `future`. Timeouts around it do not run meanwhile.
@@ -84,10 +112,11 @@ pub(super) async fn run_until<T>(
     mut deadline: impl Deadline,
     future: impl Future<Output = T>,
 ) -> Option<T> {
+    let mut scope = ExpiryScope::default();
     let mut future = pin!(future);
     let mut sleep = pin!(sleep_until(deadline.end()));
     let mut paused_at = None;
-    poll_fn(|context| {
+    let completed = poll_fn(|context| {
         let (poll, is_paused) = poll_pausable(future.as_mut(), context);
         if let Poll::Ready(value) = poll {
             return Poll::Ready(Some(value));
@@ -110,7 +139,11 @@ pub(super) async fn run_until<T>(
             }
         }
     })
-    .await
+    .await;
+    if completed.is_none() {
+        scope.expire();
+    }
+    completed
 }
 
 #[cfg(test)]
@@ -147,5 +180,27 @@ mod tests {
         })
         .await;
         assert_eq!(start.elapsed().as_secs(), 1, "AUTH-C-11");
+    }
+
+    /// Records [`is_expired`] when it is dropped.
+    struct Recorder<'a>(&'a Cell<Option<bool>>);
+
+    impl Drop for Recorder<'_> {
+        fn drop(&mut self) {
+            self.0.set(Some(is_expired()));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_drop_knows_whether_the_time_is_over() {
+        let (inner, caller) = (Cell::new(None), Cell::new(None));
+        let wait = |cell| async move {
+            let _recorder = Recorder(cell);
+            pending::<()>().await;
+        };
+        assert!(timeout(SECOND, wait(&inner)).await.is_err());
+        assert_eq!(inner.get(), Some(true));
+        drop(tokio::time::timeout(SECOND, timeout(2 * SECOND, wait(&caller))).await);
+        assert_eq!(caller.get(), Some(false));
     }
 }

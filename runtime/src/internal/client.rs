@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::Instant;
-use treenail_schema::{CallToolRequest, CallToolResult, Tool};
+use treenail_schema::{CallToolRequest, CallToolResult};
 
 pub use crate::client::answers::{
     answered_id, check_decoded_size, id_at_ends, is_cut_off, read_answer,
 };
-pub use crate::client::cache::with_session_builder;
+pub use crate::client::cache::{HeaderArguments, with_session_builder};
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 #[cfg(feature = "http-client")]
 pub use crate::client::protocol::{HttpTarget, with_http_target};
@@ -23,7 +23,7 @@ use crate::wire::{Members, as_string};
 
 /// Timeouts that pause while a session obtains credentials, or a handler of the client answers the server.
 pub mod timeout {
-    pub use crate::client::timeout::{paused, poll_pausable, timeout};
+    pub use crate::client::timeout::{is_expired, paused, poll_pausable, timeout};
 }
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
@@ -39,9 +39,9 @@ pub fn stray_lines(command: &ServerCommand) -> StrayLines {
     command.stray_lines()
 }
 
-/// Returns the arguments of a call that are repeated in headers: names without the prefix, and values. None without HTTP.
-pub fn argument_headers(client: &McpClient, tool: &Tool, arguments: &str) -> Vec<(String, String)> {
-    client.argument_headers(tool, arguments)
+/// Returns whether a client sends arguments of calls as headers.
+pub fn sends_header_arguments(client: &McpClient) -> bool {
+    client.sends_header_arguments()
 }
 
 /// Returns the limits of parsing messages for a client.

@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 /// The schema keyword that names the header of an argument.
 const HEADER_KEYWORD: &str = "x-mcp-header";
 
-/// Maximum number of arguments of a tool that are repeated in headers. Each is a header and a search in the arguments, in
-/// every call.
+/// Maximum number of arguments of a tool that are repeated in headers. Each is a header of every call.
 const MAX_PARAMS: usize = 64;
 
 /// Maximum length of the paths to these arguments together, in bytes. Each argument stores its whole path, so a long name
@@ -101,18 +100,19 @@ impl Collector {
     ) -> Result<(), String> {
         let name = name.as_str().filter(|name| is_token(name));
         let name = name.ok_or_else(|| format!("`{HEADER_KEYWORD}` is not a valid header name"))?;
+        let shown = crate::wire::quoted(name);
         let path = path.filter(|path| !path.is_empty()).ok_or_else(|| {
-            format!("`{HEADER_KEYWORD}` = `{name}` is not at a fixed place; only arguments, and fields of arguments that are objects, can have it")
+            format!("`{HEADER_KEYWORD}` = {shown} is not at a fixed place; only arguments, and fields of arguments that are objects, can have it")
         })?;
         let kind = schema.get("type").and_then(Value::as_str);
         if !matches!(kind, Some("string" | "integer" | "boolean")) {
             return Err(format!(
-                "`{HEADER_KEYWORD}` = `{name}` requires a string, an integer or a boolean"
+                "`{HEADER_KEYWORD}` = {shown} requires a string, an integer or a boolean"
             ));
         }
         let lower = name.to_ascii_lowercase();
         if !self.names.insert(lower.clone()) {
-            return Err(format!("`{HEADER_KEYWORD}` = `{name}` is used twice"));
+            return Err(format!("`{HEADER_KEYWORD}` = {shown} is used twice"));
         }
         self.charge(path)?;
         self.params.push(HeaderParam {
@@ -141,32 +141,61 @@ impl Collector {
 
 /// A member occurs twice, so readers may not agree on its value.
 #[cfg(any(feature = "http-server", feature = "client"))]
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeated;
 
-/// Returns the JSON of the value at `path` in the JSON of an object, unless it is missing or `null`.
-///
-/// # Errors
-///
-/// If a member of the path occurs twice.
+/// JSON of an argument, or `None` if it is missing or `null`. It is an error if a member of its path occurs twice.
 #[cfg(any(feature = "http-server", feature = "client"))]
-pub fn find<'a>(mut text: &'a str, path: &[String]) -> Result<Option<&'a str>, Repeated> {
-    for key in path {
-        let Ok(mut members) = crate::wire::Members::new(text) else {
-            return Ok(None);
-        };
-        let mut found = None;
-        while let Ok(Some((name, value))) = members.next() {
-            if name == key.as_str() && found.replace(value).is_some() {
-                return Err(Repeated);
+pub type FoundArgument<'a> = Result<Option<&'a str>, Repeated>;
+
+/// Finds the arguments that are repeated in headers, in the order of `params`, in the JSON of an object. `params` are those of one
+/// schema, in the order of [`header_params`]. Each object that contains such arguments is scanned once.
+#[cfg(any(feature = "http-server", feature = "client"))]
+pub fn find_arguments<'a>(text: &'a str, params: &[HeaderParam]) -> Vec<FoundArgument<'a>> {
+    let mut found = vec![Ok(None); params.len()];
+    if !params.is_empty() {
+        find_members(text, 0, params, &mut found);
+    }
+    let is_null = |argument: &FoundArgument<'_>| *argument == Ok(Some("null"));
+    for null in found.iter_mut().filter(|argument| is_null(argument)) {
+        *null = Ok(None);
+    }
+    found
+}
+
+/// Finds the arguments of `params` in an object at `depth`. Their paths are longer than that and lead through the object.
+#[cfg(any(feature = "http-server", feature = "client"))]
+fn find_members<'a>(
+    text: &'a str,
+    depth: usize,
+    params: &[HeaderParam],
+    mut found: &mut [FoundArgument<'a>],
+) {
+    let Ok(mut members) = crate::wire::Members::new(text) else {
+        return;
+    };
+    while let Ok(Some((name, value))) = members.next() {
+        for (param, found) in params.iter().zip(&mut *found) {
+            if name == param.path[depth].as_str() {
+                *found = match found {
+                    Ok(None) => Ok(Some(value)),
+                    _ => Err(Repeated),
+                };
             }
         }
-        match found {
-            Some(value) => text = value,
-            None => return Ok(None),
+    }
+    // The arguments within one member follow each other, after the member itself.
+    for mut params in params.chunk_by(|one, other| one.path[depth] == other.path[depth]) {
+        let (mut inner, rest) = std::mem::take(&mut found).split_at_mut(params.len());
+        found = rest;
+        if params[0].path.len() == depth + 1 {
+            (params, inner) = (&params[1..], &mut inner[1..]);
+        }
+        if let Some(Ok(Some(object))) = inner.first().copied() {
+            inner.fill(Ok(None));
+            find_members(object, depth + 1, params, inner);
         }
     }
-    Ok((text != "null").then_some(text))
 }
 
 /// Returns whether a string can be part of a header name (`token` in RFC 9110).
@@ -203,7 +232,7 @@ mod tests {
     #[cfg(any(feature = "http-server", feature = "client"))]
     #[test]
     fn a_member_that_occurs_twice_has_no_value() {
-        let path = ["user", "tier"].map(str::to_owned);
+        let params = [param("user/tier")];
         let cases = [
             (r#"{"user": {"tier": 1}, "tier": 2}"#, Some(Some("1"))),
             (r#"{"user": {"tier": null}}"#, Some(None)),
@@ -213,7 +242,37 @@ mod tests {
             ("[]", Some(None)),
         ];
         for (text, expected) in cases {
-            assert_eq!(find(text, &path).ok(), expected, "SRV-HDR-10: {text}");
+            let found = find_arguments(text, &params);
+            assert_eq!(found[0].ok(), expected, "SRV-HDR-10: {text}");
+        }
+    }
+
+    #[cfg(any(feature = "http-server", feature = "client"))]
+    #[test]
+    fn all_arguments_are_found_together() {
+        // `b` has a header although it is an object, as the schema of a hostile server may say.
+        let params = ["a", "b", "b/c", "b/d/e", "b/f", "g/h", "i"].map(param);
+        let text =
+            r#"{"i": 7, "b": {"f": 5, "d": {"e": 4}, "c": 3, "c": 3, "b": 0}, "a": null, "g": []}"#;
+        let object = r#"{"f": 5, "d": {"e": 4}, "c": 3, "c": 3, "b": 0}"#;
+        let expected = [
+            Ok(None),
+            Ok(Some(object)),
+            Err(Repeated),
+            Ok(Some("4")),
+            Ok(Some("5")),
+            Ok(None),
+            Ok(Some("7")),
+        ];
+        assert_eq!(find_arguments(text, &params), expected, "SRV-HDR-10");
+    }
+
+    /// An argument with a path such as `a/b`.
+    #[cfg(any(feature = "http-server", feature = "client"))]
+    fn param(path: &str) -> HeaderParam {
+        HeaderParam {
+            header: String::new(),
+            path: path.split('/').map(str::to_owned).collect(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Spans of a server: names, parents, links, errors and cancellations.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use opentelemetry::Context as OtelContext;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};
@@ -261,6 +262,10 @@ async fn spans_of_a_client_cover_errors() {
     let session = session.build().await.unwrap();
     session.tools_call("fail", json!({})).await.unwrap();
     session.tools_call("nothing", json!({})).await.unwrap_err();
+    let late = session
+        .tools_call("wait", json!({}))
+        .timeout(Duration::ZERO);
+    late.await.unwrap_err();
     let spans = desk.collector.spans();
     let errors: Vec<_> = spans
         .iter()
@@ -276,6 +281,7 @@ async fn spans_of_a_client_cover_errors() {
     let expected = [
         ("tools/call fail", Some("tool_error".to_owned())),
         ("tools/call nothing", Some("-32602".to_owned())),
+        ("tools/call wait", Some("timeout".to_owned())),
     ];
     assert_eq!(errors, expected);
 }

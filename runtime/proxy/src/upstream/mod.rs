@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use treenail_runtime::internal::LogThrottle;
 
 pub(crate) use self::error_code::not_found;
-pub(crate) use self::requests::json;
+pub(crate) use self::requests::{MountedTool, json};
 use crate::limits::ProxyLimits;
 use crate::link::Link;
 use crate::matcher::Matcher;

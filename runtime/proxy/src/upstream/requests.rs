@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use treenail_runtime::dynamic::RawResult;
+use treenail_runtime::internal::{HeaderArguments, sends_header_arguments};
 use treenail_runtime::{Context, RpcError};
-use treenail_schema::Tool;
 
 use super::error_code::{in_era, not_found, without_retired_code};
 use super::{UNMOUNTED, Upstream};
@@ -14,24 +14,31 @@ use crate::link::{Link, RemoteCall};
 use crate::race::{Either, race};
 use crate::rewrite::{ResultKind, rewrite_uris};
 
+/// Tool of a server, as its calls need it.
+pub(crate) struct MountedTool {
+    pub(crate) name: String,
+    pub(crate) header_arguments: HeaderArguments,
+}
+
 impl Upstream {
     /// Passes on a call of a tool. A failure of the connection is one that the model reads.
     pub(crate) async fn call_tool(
         &self,
         context: &Context,
-        tool: &Tool,
+        tool: &MountedTool,
         arguments: &str,
     ) -> Result<RawResult, RpcError> {
         let result = async {
             let link = self.connected()?;
+            let headers = if sends_header_arguments(&link.client) {
+                tool.header_arguments.headers(arguments)
+            } else {
+                Vec::new()
+            };
             let call = RemoteCall {
                 method: "tools/call",
                 members: format!("\"name\":{},\"arguments\":{arguments}", json(&tool.name)),
-                headers: treenail_runtime::internal::argument_headers(
-                    &link.client,
-                    tool,
-                    arguments,
-                ),
+                headers,
             };
             self.forward(&link, context, &call, ResultKind::Tool).await
         };

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use treenail_schema::internal::is_wrapped_schema;
-use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, Tool, error_code};
+use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, error_code};
 
+use crate::client::cache::McpClient;
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::RequestClock;
-use crate::client::cache::{McpClient, headers};
 use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
 use crate::client::typed::decode_output;
 use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
@@ -220,27 +220,19 @@ impl McpClient {
         request: ClientRequest<CallToolRequest>,
     ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
         // The latest schema defines which arguments are headers.
-        let tool = match self.inner.lists.tools.latest() {
-            Some(tools) => tools.get(name).cloned(),
-            None => self.tool(name).await?,
+        let tools = match (self.inner.lists.tools.latest(), self.tools_source()) {
+            (None, Some(source)) => Some(self.inner.lists.tools.get(source).await?),
+            (latest, _) => latest,
         };
-        let headers = match (&tool, request.arguments()) {
-            (Some(tool), Some(arguments)) => headers::argument_headers(tool, arguments),
+        let headers = match (&tools, request.arguments()) {
+            (Some(tools), Some(arguments)) => tools.argument_headers(name, arguments),
             _ => Vec::new(),
         };
         Ok(request.with_headers(headers))
     }
 
-    /// Returns the arguments of a call that are sent as headers.
-    pub(crate) fn argument_headers(&self, tool: &Tool, arguments: &str) -> Vec<(String, String)> {
-        if !self.sends_header_arguments() {
-            return Vec::new();
-        }
-        headers::argument_headers(tool, arguments)
-    }
-
     /// Returns whether calls send arguments as headers.
-    pub(super) fn sends_header_arguments(&self) -> bool {
+    pub(crate) fn sends_header_arguments(&self) -> bool {
         let session = self.session();
         session.session().transport() == TransportKind::Http
             && session.protocol_version().is_modern()

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 use treenail_schema::error_code;
 
+use crate::client::cache::headers::HeaderArguments;
 use crate::client::cache::list_sizes::{ListKind, ListSizes, SizeReservation};
 use crate::client::cache::page::{ListItem, Page, SizedPage};
 use crate::client::timeout::timeout;
@@ -28,6 +29,8 @@ pub(super) struct Snapshot<T> {
     changes: u64,
     /// The server declares the list but does not implement its method.
     pub(super) missing: bool,
+    /// Tools with arguments that are sent as headers, by name. Set by the first call over HTTP.
+    pub(super) header_arguments: OnceLock<HashMap<Box<str>, HeaderArguments>>,
 }
 
 impl<T: ListItem> Snapshot<T> {
@@ -66,6 +69,7 @@ impl<T: ListItem> Snapshot<T> {
             ttl,
             changes,
             missing: false,
+            header_arguments: OnceLock::new(),
         }
     }
 

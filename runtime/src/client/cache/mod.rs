@@ -27,6 +27,7 @@ use treenail_schema::{
 
 pub use self::builder::{McpClientBuilder, with_session_builder};
 pub(crate) use self::call::StartedCall;
+pub use self::headers::HeaderArguments;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;
 use self::resource_cache::ResourceCache;

@@ -19,7 +19,7 @@ use crate::client::protocol::params::Params;
 use crate::client::protocol::progress::{ProgressSender, ProgressStream};
 use crate::client::protocol::result::read_result;
 use crate::client::protocol::router::ProgressSink;
-use crate::client::timeout::timeout;
+use crate::client::timeout::{ExpiryScope, timeout};
 
 /// A request that is sent when it is awaited, and returns its result.
 ///
@@ -251,8 +251,13 @@ impl<R: Request> ClientRequest<R> {
                 return read(Box::pin(options.run(&inner, template)).await?);
             }
             let limit = limit.unwrap_or(inner.link.limits.request_timeout);
+            let mut scope = ExpiryScope::default();
             let complete = pin!(inner.complete(template));
-            read(timeout(limit, complete).await??)
+            let completed = timeout(limit, complete).await;
+            if completed.is_err() {
+                scope.expire();
+            }
+            read(completed??)
         }
     }
 }

@@ -14,7 +14,7 @@ use treenail_redis::internal::{Driver, RESPONSE_TIMEOUT, open_connection};
 use super::failure::{is_broken, store_error};
 use crate::store::StoreError;
 
-/// Lower bound on the longest accepted string, in bytes. Owners are accepted up to this size.
+/// Lower bound on the longest accepted string, in bytes. Longer than entries, which contain an owner.
 const MIN_STRING_BOUND: usize = 64 << 10;
 /// Interval of warnings about damaged records.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);

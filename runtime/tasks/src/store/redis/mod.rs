@@ -21,6 +21,8 @@ use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
 
 /// Largest wake time in milliseconds, about 3,000 years: Redis stores times as floating-point numbers.
 const MAX_WAKE_MS: u128 = 100_000_000_000_000;
+/// Longest owner of a task in bytes. Its entry in the order of all tasks is a string that Redis returns.
+const MAX_OWNER_BYTES: usize = 60 << 10;
 /// Number of records in one reply.
 const READ_TASKS: usize = 16;
 
@@ -33,7 +35,7 @@ const READ_TASKS: usize = 16;
 /// lose the last changes.
 ///
 /// Each process has one connection, which is opened when it is needed. After it is lost, the next operation opens another.
-/// Redis has ten seconds for each response.
+/// Redis has ten seconds for each response. The owner of a task has at most 60 KiB.
 ///
 /// A party with access to Redis has access to all tasks, so protect it with a password. The URL contains it,
 /// `redis://name:password@host:6379`, and is not logged. The user needs the commands `EVAL`, `EXISTS`, `HDEL`, `HGET`,
@@ -90,12 +92,15 @@ impl RedisStore {
         self
     }
 
-    fn check_body(&self, task: &StoredTask) -> Result<(), StoreError> {
+    fn check_size(&self, task: &StoredTask) -> Result<(), StoreError> {
         let max = self.max_body_bytes;
-        if task.state.len().max(task.body.len()) <= max {
+        let reason = if task.owner.len() > MAX_OWNER_BYTES {
+            format!("the owner of a task has more than {MAX_OWNER_BYTES} bytes")
+        } else if task.state.len().max(task.body.len()) > max {
+            format!("the state or the body of a task has more than {max} bytes")
+        } else {
             return Ok(());
-        }
-        let reason = format!("the state or the body of a task has more than {max} bytes");
+        };
         Err(StoreError::Full(reason))
     }
 
@@ -186,7 +191,7 @@ impl fmt::Debug for RedisStore {
 impl TaskStore for RedisStore {
     fn insert(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.check_body(&task)?;
+            self.check_size(&task)?;
             let script = scripts::insert(&self.keys, &task, milliseconds(wake));
             if self.change(&script).await? {
                 Ok(())
@@ -212,7 +217,7 @@ impl TaskStore for RedisStore {
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
         Box::pin(async move {
-            self.check_body(&task)?;
+            self.check_size(&task)?;
             let Some(expected) = task.version.checked_sub(1) else {
                 return Ok(false);
             };

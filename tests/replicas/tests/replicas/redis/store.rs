@@ -246,3 +246,17 @@ async fn long_bodies_are_refused_and_not_read() {
     assert_eq!(short.due(10).await, Ok(vec![next]));
     assert_eq!(long.get(&stored.id).await, Ok(Some(stored)));
 }
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn tasks_of_the_longest_owner_are_listed() {
+    let redis = RedisServer::start();
+    let store = store(&redis).max_body_bytes(1_000);
+    let owner = "o".repeat(60 << 10);
+    let stored = task(&owner, 1, b"1");
+    store.insert(stored.clone(), HOUR).await.unwrap();
+    assert_eq!(store.list(&owner, None, 2).await, Ok(vec![stored]));
+    let refused = store.insert(task(&(owner + "o"), 1, b"1"), HOUR).await;
+    let reason = "the owner of a task has more than 61440 bytes".to_owned();
+    assert_eq!(refused, Err(StoreError::Full(reason)));
+}

@@ -1,4 +1,4 @@
-//! Fake Redis that stops responding, like a host that has failed without closing its connections.
+//! Fake Redis that stops responding, like a host that has failed without closing its connections, or that becomes a copy.
 
 use std::time::Duration;
 
@@ -7,15 +7,27 @@ use tokio::net::{TcpListener, TcpStream};
 use treenail::Server;
 use treenail::events::RedisBus;
 
-/// Answers the commands on a connection up to the first `PING`, and leaves the connection open.
-async fn answer_until_ping(socket: &mut BufReader<TcpStream>) -> std::io::Result<()> {
+const PRIMARY: &[u8] = b"*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
+const COPY: &[u8] = b"*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:1\r\n$9\r\nconnected\r\n:0\r\n";
+const FORBIDDEN: &[u8] = b"-NOPERM this user has no permissions to run the 'role' command\r\n";
+
+/// Answers the commands on a connection up to a check of the role after as many as there are `roles`, and leaves the connection
+/// open.
+async fn answer_until_check(
+    socket: &mut BufReader<TcpStream>,
+    roles: &[&'static [u8]],
+) -> std::io::Result<()> {
+    let mut roles = roles.iter();
     loop {
         let command = read_command(socket).await?;
         let reply: &[u8] = match &*command[0] {
             "HELLO" => b"%1\r\n$5\r\nproto\r\n:3\r\n",
             "CLIENT" => b"+OK\r\n",
             "SUBSCRIBE" => b">3\r\n$9\r\nsubscribe\r\n$8\r\ntreenail\r\n:1\r\n",
-            "PING" => return Ok(()),
+            "ROLE" => match roles.next() {
+                Some(role) => role,
+                None => return Ok(()),
+            },
             other => panic!("an unexpected command: {other}"),
         };
         socket.write_all(reply).await?;
@@ -37,7 +49,9 @@ async fn read_command(socket: &mut BufReader<TcpStream>) -> std::io::Result<Vec<
 async fn read_number(socket: &mut BufReader<TcpStream>) -> std::io::Result<usize> {
     let mut line = String::new();
     socket.read_line(&mut line).await?;
-    Ok(line.trim_end()[1..].parse().unwrap())
+    let number = line.trim_end().get(1..);
+    let number = number.ok_or(std::io::ErrorKind::UnexpectedEof)?;
+    Ok(number.parse().unwrap())
 }
 
 #[tokio::test(start_paused = true)]
@@ -50,7 +64,7 @@ async fn bus_reconnects_if_redis_stops_responding() {
     // The paused clock advances while all tasks are idle.
     for _ in 0..3 {
         let mut socket = BufReader::new(listener.accept().await.unwrap().0);
-        answer_until_ping(&mut socket).await.unwrap();
+        answer_until_check(&mut socket, &[PRIMARY]).await.unwrap();
         open_sockets.push(socket);
         // The publishing connection gets no response at all.
         open_sockets.push(BufReader::new(listener.accept().await.unwrap().0));
@@ -59,6 +73,22 @@ async fn bus_reconnects_if_redis_stops_responding() {
     server.resource_updated("notes://1");
     let published = tokio::time::timeout(Duration::from_secs(300), server.flush_events());
     assert!(published.await.is_err(), "the event was not published");
+}
+
+#[tokio::test(start_paused = true)]
+async fn bus_leaves_a_redis_that_becomes_a_copy() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let bus = RedisBus::new(format!("redis://{address}")).unwrap();
+    let _server = Server::builder("demo", "1").event_bus(bus).build().unwrap();
+    // The last connection of each case is the one that stays: a user may not ask for the role.
+    let connections: [&[&[u8]]; 3] = [&[PRIMARY, PRIMARY, COPY], &[COPY], &[FORBIDDEN, FORBIDDEN]];
+    for roles in connections {
+        let mut socket = BufReader::new(listener.accept().await.unwrap().0);
+        let answered = answer_until_check(&mut socket, roles).await;
+        // The bus closes a connection that it leaves.
+        assert_eq!(answered.is_ok(), roles.last() == Some(&FORBIDDEN));
+    }
 }
 
 #[test]
