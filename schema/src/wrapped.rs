@@ -10,6 +10,19 @@ pub const WRAPPED_VALUE: &str = "result";
 /// The mark of a wrapped schema.
 const SCHEMA_MARK: &str = "x-fastmcp-wrap-result";
 
+/// Keywords that hold values, not schemas.
+const VALUES: [&str; 4] = ["default", "const", "enum", "examples"];
+
+/// Keywords that hold schemas by name.
+const SCHEMAS: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+    "$defs",
+    "definitions",
+];
+
 /// What references to the wrapped schema begin with.
 const PLACE: &str = "#/properties/result";
 
@@ -25,7 +38,7 @@ pub fn wrap_schema(schema: &Map<String, Value>) -> Map<String, Value> {
     outer.insert("required".to_owned(), json!([WRAPPED_VALUE]));
     outer.insert(SCHEMA_MARK.to_owned(), true.into());
     for (keyword, mut definitions) in definitions {
-        refer(&mut definitions, &into_wrapped);
+        refer_each(&mut definitions, &into_wrapped);
         outer.insert(keyword, definitions);
     }
     outer
@@ -50,8 +63,8 @@ fn refer(schema: &mut Value, to: &impl Fn(&str) -> Option<String>) {
                             *target = changed;
                         }
                     }
-                    // These hold values, not schemas.
-                    _ if matches!(&**keyword, "default" | "const" | "enum" | "examples") => {}
+                    _ if VALUES.contains(&&**keyword) => {}
+                    _ if SCHEMAS.contains(&&**keyword) => refer_each(value, to),
                     _ => refer(value, to),
                 }
             }
@@ -59,6 +72,14 @@ fn refer(schema: &mut Value, to: &impl Fn(&str) -> Option<String>) {
         Value::Array(items) => items.iter_mut().for_each(|item| refer(item, to)),
         _ => {}
     }
+}
+
+/// Rewrites the references in the schemas of an object, whose keys are names and not keywords.
+fn refer_each(schemas: &mut Value, to: &impl Fn(&str) -> Option<String>) {
+    let schemas = schemas.as_object_mut().into_iter();
+    schemas
+        .flat_map(Map::values_mut)
+        .for_each(|schema| refer(schema, to));
 }
 
 /// Returns whether the rest of a reference within a schema leads to the definitions at its root.
@@ -134,6 +155,25 @@ mod tests {
             );
             assert_eq!(unwrap_schema(&schema), None);
         }
+    }
+
+    #[test]
+    fn references_below_members_with_the_names_of_keywords_lead_to_their_place() {
+        let tree = json!({"default": {"$ref": "#"}, "enum": {"$ref": "#/$defs/const"}});
+        let schema = json!({
+            "anyOf": [{"type": "integer"}, {"properties": tree}],
+            "$defs": {"const": {"properties": tree}},
+        });
+        let Value::Object(schema) = schema else {
+            panic!("it is an object");
+        };
+        let wrapped = wrap_schema(&schema);
+        let inner = &wrapped["properties"]["result"]["anyOf"][1]["properties"];
+        for tree in [inner, &wrapped["$defs"]["const"]["properties"]] {
+            assert_eq!(tree["default"]["$ref"], "#/properties/result");
+            assert_eq!(tree["enum"]["$ref"], "#/$defs/const");
+        }
+        assert_eq!(unwrap_schema(&wrapped), Some(schema));
     }
 
     /// Returns whether each reference within the schema leads to a place in it.

@@ -64,7 +64,8 @@ use self::render::RenderError;
 /// Types accept all values that a schema accepts, and sometimes more: patterns, formats and bounds appear in the
 /// documentation, and the server checks them. Numbers are the exception: an `integer` is an `i64`, or a `u64` if it cannot
 /// be negative. These accept neither numbers beyond 64 bits nor whole numbers with a fraction or an exponent, such as `3.0`;
-/// and a constant `1` differs from `1.0`.
+/// and a constant `1` differs from `1.0`. A schema without `type` has the type that its keywords are for: `{"minimum": 0}` is a
+/// number, and `{"required": ["id"]}` an object.
 ///
 /// An optional member that can also be `null` is one `Option`: `null` is read as a missing member, and is never sent. For a
 /// tool where `null` differs from a missing argument, e.g. to clear a value, call `McpClient::call_tool` with JSON:

@@ -200,6 +200,7 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
             }
             *old = new;
         }
+        ("prefixItems", ..) => return Err("it has more than one `prefixItems`".to_owned()),
         ("const", ..) => return Err("no value matches it".to_owned()),
         // Constraints only appear in the documentation, where one of them suffices.
         _ => {}

@@ -98,4 +98,11 @@ fn all_of_is_one_type() {
         "pub two_any_of: Option<Value>",
     );
     round_trips::<Conditional>(json!({"kind": "big", "size": 1}));
+    // Only the last form of `value` allows this, and only the second part of `pair` describes the second item.
+    round_trips::<Nested>(json!({"value": {"b": 3}, "pair": ["a", 1]}));
+    assert_documented(
+        &text,
+        "because it has more than one `prefixItems`.",
+        "pub pair: Option<Value>",
+    );
 }

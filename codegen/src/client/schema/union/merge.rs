@@ -20,7 +20,7 @@ impl Reader<'_> {
         if let Some(id) = self.merged.get(&ids) {
             return Shape::Named(*id);
         }
-        let (members, open) = self.members(records);
+        let (members, rest) = self.members(records);
         let is_closed = records
             .iter()
             .filter_map(|one| self.types.record(&one.shape))
@@ -44,7 +44,7 @@ impl Reader<'_> {
         let note = "It has one of several forms, which cannot be distinguished; the schema defines which members belong together.";
         let record = Record {
             fields,
-            rest: open.then_some(Shape::Any(None)),
+            rest,
             is_closed,
             is_exact: false,
             note: Some(note.to_owned()),
@@ -52,16 +52,24 @@ impl Reader<'_> {
         self.finish_type(id, about, Kind::Record(record))
     }
 
-    /// The distinct names of all members, and `true` if additional members are allowed.
-    fn members(&self, records: &[Alternative]) -> (Vec<String>, bool) {
+    /// The distinct names of all members, and the shape of additional members, if they are allowed.
+    fn members(&self, records: &[Alternative]) -> (Vec<String>, Option<Shape>) {
         let records = records.iter().map(|one| &one.shape);
-        let (mut members, mut seen, mut open) = (Vec::new(), BTreeSet::new(), false);
+        let (mut members, mut seen, mut rest) = (Vec::new(), BTreeSet::new(), None);
         for record in records.filter_map(|shape| self.types.record(shape)) {
-            open |= record.rest.is_some();
+            match &record.rest {
+                None => {}
+                // Any JSON with a reason, so that another merge knows that a form describes them.
+                Some(described) if *described != Shape::Any(None) => {
+                    let reason = "only some of its forms describe additional members";
+                    rest = Some(Shape::any(reason));
+                }
+                Some(_) => rest = rest.or(Some(Shape::Any(None))),
+            }
             let names = record.fields.iter().map(|field| &field.member);
             members.extend(names.filter(|name| seen.insert(*name)).cloned());
         }
-        (members, open)
+        (members, rest)
     }
 
     fn merge_field(&mut self, member: String, records: &[Alternative], place: &Place) -> Field {
