@@ -209,12 +209,7 @@ async fn names_can_be_shown_without_dots() {
         message,
         "unknown tool `weather__nam`: namespace `weather` has no `nam`; did you mean `weather__name`?"
     );
-    for (separator, flaw) in [
-        ("a", "already"),
-        ("-", "already"),
-        ("/", "characters"),
-        ("..", "dots"),
-    ] {
+    for (separator, flaw) in [("/", "characters"), ("..", "dots")] {
         let message = build(separator).unwrap_err().to_string();
         assert!(message.contains(flaw), "{message}");
     }

@@ -123,6 +123,15 @@ async fn another_separator_replaces_each_dot() {
     assert!(message.contains("is a namespace"), "{message}");
 }
 
+#[tokio::test]
+async fn names_may_contain_the_separator() {
+    let server = nested(treenail::server!()).name_separator("_").build();
+    let mut peer = Peer::connect(&server.unwrap(), MODERN).await;
+    peer.call("admin_extra_tool", json!({})).await;
+    let result = peer.call("admin_team_count_get", json!({})).await;
+    assert_eq!(text(&result), "2");
+}
+
 #[test]
 fn errors_contain_the_complete_name() {
     let add = |fill: fn(Namespace) -> Namespace| treenail::server!().namespace("admin", fill);
@@ -148,8 +157,10 @@ fn errors_contain_the_complete_name() {
             "is longer than 128 characters",
         ),
         (
-            add(|admin| admin.namespace("a__b", add_first)).name_separator("__"),
-            "the tool name `admin.a__b.first` has the separator `__` in it already; choose another one",
+            add(|admin| admin.namespace("team", add_first))
+                .namespace("admin_team", add_first)
+                .name_separator("_"),
+            "two tools have the name `admin_team_first`; give one of them `name = \"…\"` or a namespace",
         ),
         (
             add_notes(treenail::server!()).namespace("more", add_notes),

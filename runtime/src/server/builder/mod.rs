@@ -160,8 +160,8 @@ impl ServerBuilder {
     /// replace dots before they pass names to a model. Set `"_"` or `"__"` for hosts that pass names unchanged, such as
     /// openai-agents, `LangChain` and pydantic-ai.
     ///
-    /// Calls must use the separator, so names stay unique. Building fails if a name contains the separator already, because the
-    /// end of the namespace would be ambiguous.
+    /// Calls must use the separator. A name may contain it already, such as `word_count` with `"_"`. Building fails if two names
+    /// become the same.
     ///
     /// Without a separator, `tools/call` also accepts a name with `_` or `__` for each dot, such as `weather_forecast` for
     /// `weather.forecast`. The form must be unambiguous and not the name of another tool. A proxy that filters calls by tool name

@@ -165,11 +165,6 @@ fn safe_forms(by_key: &[(Box<str>, usize)], kind: EntryKind) -> HashMap<Box<str>
 
 /// Replaces the dots in `name` by `separator`.
 pub(crate) fn separate(kind: &str, name: &mut String, separator: &str) -> Result<(), String> {
-    if name.contains(separator) {
-        return Err(format!(
-            "the {kind} name `{name}` has the separator `{separator}` in it already; choose another one"
-        ));
-    }
     let separated = name.replace('.', separator);
     if let Err(problem) = validate_name(&separated) {
         return Err(format!(
