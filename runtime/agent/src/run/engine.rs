@@ -41,7 +41,6 @@ impl Engine {
         if let Some(end) = ended {
             return Ok(end);
         }
-        shared.state().start_clock();
         let config = &shared.config;
         let engine = Self {
             catalog: Catalog::new(&config.sources, config.limits.tools)?,
@@ -210,10 +209,8 @@ impl Engine {
                 call_ids.make_unique(tool_use);
                 let call = self.requested(tool_use);
                 tool_use.name.clone_from(&call.name);
-                state.open.push(OpenCall {
-                    call,
-                    stage: Stage::Requested(problems.next().flatten()),
-                });
+                let stage = Stage::Requested(problems.next().flatten());
+                state.open.push(OpenCall::new(call, stage));
             }
         }
         if content.is_empty() {
