@@ -202,6 +202,12 @@ impl RunState {
         self.messages.append(&mut self.outcomes);
     }
 
+    /// Number of tokens that the model has reported.
+    pub(super) fn used_tokens(&self) -> u64 {
+        let usage = self.usage.unwrap_or_default();
+        usage.input_tokens.saturating_add(usage.output_tokens)
+    }
+
     /// Number of calls in flight.
     pub(super) fn running(&self) -> usize {
         let running = |open: &&OpenCall| open.stage == Stage::Running;

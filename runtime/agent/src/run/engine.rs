@@ -97,6 +97,9 @@ impl Engine {
         if self.bytes > limits.transcript_bytes {
             return Ok(TurnOutcome::Stop(StopReason::TranscriptFull));
         }
+        if self.shared.state().used_tokens() >= limits.total_tokens {
+            return Ok(TurnOutcome::Stop(StopReason::TotalTokens));
+        }
         if !self.refresh().await? {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
         }
