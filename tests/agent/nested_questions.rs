@@ -60,42 +60,45 @@ impl Banker {
     }
 }
 
+/// Calls `bank`, and checks that each call of the model has run once.
+async fn check(revision: Revision, tool_asks: bool) {
+    let log = Log::default();
+    let banker = Banker {
+        tool_asks,
+        log: log.clone(),
+    };
+    let server = treenail::server!().mount(banker).build().unwrap();
+    let balance = || ScriptedReply::call("balance", json!({}));
+    let pay = ScriptedReply::call("pay", json!({}));
+    let model = ScriptedModel::new([pay, balance(), balance(), "Done.".into()]);
+    let asked = Log::default();
+    let asking = asked.clone();
+    let client = McpClient::builder()
+        .server(&server)
+        .protocol_version(revision)
+        .enable_tool_use_for_sampling(model.clone())
+        .on_elicit(move |_| {
+            asking.write("asked");
+            async { ElicitResult::accept(()) }
+        });
+    let client = client.build().await.unwrap();
+    let text: String = client.call_tool_as("bank", ()).await.unwrap();
+    let at = format!("{revision}, {tool_asks}");
+    assert_eq!(text, "Done.", "{at}");
+    assert_eq!(asked.lines(), ["asked"], "{at}");
+    let pays = log.lines().into_iter().filter(|line| line == "pay");
+    assert_eq!(pays.count(), 1, "{at}");
+    if !tool_asks {
+        assert_eq!(log.lines(), ["pay", "balance", "balance"], "{at}");
+        assert_eq!(model.requests().len(), 4, "{at}");
+    }
+}
+
 #[tokio::test]
 async fn questions_between_messages_do_not_repeat_calls() {
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
         for tool_asks in [false, true] {
-            let log = Log::default();
-            let banker = Banker {
-                tool_asks,
-                log: log.clone(),
-            };
-            let server = treenail::server!().mount(banker).build().unwrap();
-            let balance = || ScriptedReply::call("balance", json!({}));
-            let pay = ScriptedReply::call("pay", json!({}));
-            let model = ScriptedModel::new([pay, balance(), balance(), "Done.".into()]);
-            let asked = Log::default();
-            let client = McpClient::builder()
-                .server(&server)
-                .protocol_version(revision)
-                .enable_tool_use_for_sampling(model.clone())
-                .on_elicit({
-                    let asked = asked.clone();
-                    move |_| {
-                        asked.write("asked");
-                        async { ElicitResult::accept(()) }
-                    }
-                });
-            let client = client.build().await.unwrap();
-            let text: String = client.call_tool_as("bank", ()).await.unwrap();
-            let at = format!("{revision}, {tool_asks}");
-            assert_eq!(text, "Done.", "{at}");
-            assert_eq!(asked.lines(), ["asked"], "{at}");
-            let pays = log.lines().into_iter().filter(|line| line == "pay");
-            assert_eq!(pays.count(), 1, "{at}");
-            if !tool_asks {
-                assert_eq!(log.lines(), ["pay", "balance", "balance"], "{at}");
-                assert_eq!(model.requests().len(), 4, "{at}");
-            }
+            check(revision, tool_asks).await;
         }
     }
 }

@@ -73,6 +73,10 @@ impl JsoncallHandler {
     }
 
     /// Passes a request to the server.
+    #[allow(
+        clippy::result_large_err,
+        reason = "the error is that of `jsoncall`, as in the trait"
+    )]
     fn begin(
         &mut self,
         method: &str,

@@ -212,8 +212,8 @@ impl Engine {
                 call_ids.make_unique(tool_use);
                 let call = self.requested(tool_use);
                 tool_use.name.clone_from(&call.name);
-                let stage = Stage::Requested(problems.next().flatten());
-                state.open.push(OpenCall::new(call, stage));
+                let requested = Stage::Requested(problems.next().flatten());
+                state.open.push(OpenCall::new(call, requested));
             }
         }
         if content.is_empty() {
