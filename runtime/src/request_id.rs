@@ -102,7 +102,7 @@ pub struct IdKey(Arc<str>);
 
 impl IdKey {
     /// That of an id as its peer wrote it; the same copy, unless characters are escaped.
-    pub(crate) fn of(text: &Arc<str>) -> Self {
+    pub fn of(text: &Arc<str>) -> Self {
         let string = text.contains('\\').then(|| as_string(text)).flatten();
         match string {
             Some(string) => Self::from(&RequestId::String(string.into_owned())),

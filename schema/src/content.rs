@@ -5,9 +5,10 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
 use crate::{
-    AudioContent, BlobResourceContents, CallToolResult, ContentBlock, EmbeddedResource,
-    GetPromptResult, ImageContent, JsonObject, PromptMessage, ReadResourceResult, ResourceContents,
-    ResourceLink, Role, SamplingMessageContentBlock, TextContent, TextResourceContents,
+    AudioContent, BlobResourceContents, CallToolResult, ContentBlock, CreateMessageResult,
+    EmbeddedResource, GetPromptResult, ImageContent, JsonObject, PromptMessage, ReadResourceResult,
+    ResourceContents, ResourceLink, Role, SamplingMessage, SamplingMessageContentBlock,
+    TextContent, TextResourceContents,
 };
 
 impl ContentBlock {
@@ -69,6 +70,45 @@ impl SamplingMessageContentBlock {
             Self::Text(content) => Some(&content.text),
             _ => None,
         }
+    }
+}
+
+impl From<String> for SamplingMessageContentBlock {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for SamplingMessageContentBlock {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl SamplingMessage {
+    /// A message of the user.
+    pub fn user(content: impl Into<SamplingMessageContentBlock>) -> Self {
+        Self::new(Role::User, content.into())
+    }
+
+    /// A message of the model.
+    pub fn assistant(content: impl Into<SamplingMessageContentBlock>) -> Self {
+        Self::new(Role::Assistant, content.into())
+    }
+
+    /// Returns the first block of plain text, if there is one.
+    pub fn as_text(&self) -> Option<&str> {
+        let mut content = self.content.iter();
+        content.find_map(SamplingMessageContentBlock::as_text)
+    }
+}
+
+impl CreateMessageResult {
+    /// Returns the first block of plain text, if there is one.
+    pub fn as_text(&self) -> Option<&str> {
+        self.content
+            .iter()
+            .find_map(SamplingMessageContentBlock::as_text)
     }
 }
 
@@ -210,5 +250,20 @@ mod tests {
         );
         let result = GetPromptResult::new([PromptMessage::user("hello")]);
         assert_eq!(result.as_text(), Some("hello"));
+        let image = SamplingMessageContentBlock::Image(ImageContent::new("AA==", "image/png"));
+        let content = vec![image, "one".into(), "two".into()];
+        let result = CreateMessageResult::new(Role::Assistant, content, "m");
+        assert_eq!(result.as_text(), Some("one"));
+    }
+
+    #[test]
+    fn messages_are_made_of_text() {
+        let user = SamplingMessage::user("hello");
+        assert_eq!((user.role, user.as_text()), (Role::User, Some("hello")));
+        let assistant = SamplingMessage::assistant(String::from("hi"));
+        assert_eq!(
+            serde_json::to_value(&assistant).unwrap(),
+            json!({"role": "assistant", "content": {"type": "text", "text": "hi"}})
+        );
     }
 }

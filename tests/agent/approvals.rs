@@ -153,6 +153,32 @@ impl Model for Slow {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_time_of_a_consumer_that_asks_its_user_does_not_count() {
+    for (waits_first, millis) in [(true, 10), (false, 10), (true, 800)] {
+        let (server, log) = desk();
+        let wait = json!({"name": "b", "millis": millis});
+        let calls = if waits_first {
+            ScriptedReply::call("wait", wait).and_call("delete", json!({"name": "a"}))
+        } else {
+            delete("a").and_call("wait", wait)
+        };
+        let model = ScriptedModel::new([calls, ScriptedReply::text("Done")]);
+        let agent = ToolLoop::new(model).source("desk", server);
+        let mut run = agent.timeout(Duration::from_secs(1)).run("Go");
+        while let Some(event) = run.next().await {
+            if let RunEvent::ApprovalRequested(request) = event {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                run.approve(&request.call.id);
+            }
+        }
+        let report = run.await.unwrap();
+        assert_eq!(report.stop_reason, StopReason::Finished, "{millis}");
+        assert!(log.lines().contains(&"delete a".to_owned()));
+        assert!(results(&report).iter().all(|it| !it.1), "{report:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_clock_restarts_after_a_denial() {
     let (server, log) = desk();
     let model = ScriptedModel::new([

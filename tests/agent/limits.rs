@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use treenail::agent::{
     ModelCapabilities, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
-    ToolLoopError, ToolLoopLimits,
+    ToolLoopError, ToolLoopLimits, Usage,
 };
 use treenail::prelude::*;
 use treenail::schema::{ElicitResult, Revision};
@@ -57,6 +57,26 @@ async fn iterations_end_with_an_answer() {
     let choice = serde_json::to_value(&last.tool_choice).unwrap();
     assert_eq!(choice, json!({"mode": "none"}), "ALL-SAM-04");
     assert_eq!(model.requests()[1].system_prompt, None);
+}
+
+#[tokio::test]
+async fn the_tokens_of_a_run_are_bounded() {
+    let used = |input_tokens, output_tokens| Usage {
+        input_tokens,
+        output_tokens,
+    };
+    for (total, iterations) in [(31, 3), (30, 2), (11, 2), (10, 1)] {
+        let limits = ToolLoopLimits::default().total_tokens(total);
+        let replies = [
+            echo("a").usage(used(8, 2)),
+            echo("b").usage(used(15, 5)),
+            ScriptedReply::text("Done."),
+        ];
+        let (report, model, _) = limited(limits, replies).await;
+        assert_eq!(model.requests().len(), iterations, "{total}");
+        let is_ended = iterations < 3;
+        assert_eq!(report.stop_reason == StopReason::TotalTokens, is_ended);
+    }
 }
 
 #[tokio::test]

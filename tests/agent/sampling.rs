@@ -117,6 +117,19 @@ async fn text_without_tools_is_not_parsed_for_calls() {
 }
 
 #[tokio::test]
+async fn a_message_whose_calls_are_dropped_has_ended() {
+    for (params, stop_reason) in [
+        (with_tool("none"), "endTurn"),
+        (asking(&json!({})), "endTurn"),
+        (with_tool("auto"), "toolUse"),
+    ] {
+        let model = ScriptedModel::new([call().and_text("Hello")]);
+        let answer = sampled(Revision::LATEST, model, &params).await.unwrap();
+        assert_eq!(answer["stopReason"], stop_reason, "{params}");
+    }
+}
+
+#[tokio::test]
 async fn the_lower_limit_of_tokens_counts() {
     for (own, requested, sent) in [(5, 10, 5), (10, 10, 10), (20, 10, 10)] {
         let model = ScriptedModel::new(["Hi"]);

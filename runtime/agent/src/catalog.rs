@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde_json::Value;
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_runtime::internal;
 use treenail_schema::Tool;
+use treenail_schema::internal::quoted;
 
 use crate::names::{ToolKey, ToolNames, preferred_name};
 use crate::report::Fault;
@@ -78,8 +80,12 @@ impl Catalog {
     pub(super) async fn refresh(&mut self) -> Result<(), Fault> {
         let mut changed = false;
         for source in &mut self.sources {
-            match source.refresh().await {
-                Ok(differs) => changed |= differs,
+            match source.fetch().await {
+                Ok(None) => {}
+                Ok(Some((list_version, tools))) => {
+                    source.select(list_version, tools)?;
+                    changed = true;
+                }
                 Err(error) if source.list_version.is_some() => {
                     let source = &*source.name;
                     tracing::debug!(source, %error, "failed to refresh the tool list; the cached one is used");
@@ -174,8 +180,8 @@ impl Catalog {
 }
 
 impl SourceTools {
-    /// Fetches the tools if the list has changed since the last fetch; returns whether it did.
-    async fn refresh(&mut self) -> Result<bool, ClientError> {
+    /// Fetches the list if it has changed since the last fetch; returns it with its version.
+    async fn fetch(&mut self) -> Result<Option<(u64, Vec<Arc<Tool>>)>, ClientError> {
         let client = match &self.client {
             Some(client) => client.clone(),
             None => self.source.client().await?,
@@ -183,16 +189,41 @@ impl SourceTools {
         // A change that arrives during the fetch is noticed at the next refresh.
         let list_version = internal::tools_version(&client);
         if self.list_version == Some(list_version) {
-            return Ok(false);
+            return Ok(None);
         }
         let tools = client.tools().await?;
-        self.tools = tools
-            .into_iter()
-            .filter(|tool| self.source.offers(&tool.name))
-            .collect();
         self.client = Some(client);
+        Ok(Some((list_version, tools)))
+    }
+
+    /// Selects the tools that the model sees. A source that has none of the requested tools at the first fetch is an error,
+    /// because the model would be without tools, and the cause would be hard to find.
+    fn select(&mut self, list_version: u64, mut tools: Vec<Arc<Tool>>) -> Result<(), Fault> {
+        tools.retain(|tool| is_for_model(tool));
+        let missing = self.source.missing(&tools);
+        tools.retain(|tool| self.source.offers(&tool.name));
+        let name = quoted(&self.name);
+        if tools.is_empty() && !missing.is_empty() && self.list_version.is_none() {
+            let missing = missing.join(", ");
+            let reason =
+                format!("`ToolSource::only` leaves no tools of the source {name}: {missing}");
+            return Err(Fault::invalid(reason));
+        }
+        for missing in missing {
+            tracing::warn!("`ToolSource::only` of the source {name}: {missing}");
+        }
+        self.tools = tools;
         self.list_version = Some(list_version);
-        Ok(true)
+        Ok(())
+    }
+}
+
+/// Returns false for tools that are for the views of MCP Apps only: their visibility does not include the model.
+fn is_for_model(tool: &Tool) -> bool {
+    let ui = tool.meta.as_ref().and_then(|meta| meta.get("ui"));
+    match ui.and_then(|ui| ui.get("visibility")) {
+        Some(Value::Array(visibility)) => visibility.iter().any(|it| it == "model"),
+        _ => true,
     }
 }
 

@@ -88,6 +88,19 @@ pub(super) struct RunState {
 pub(super) struct OpenCall {
     pub(super) call: RequestedCall,
     pub(super) stage: Stage,
+    /// True if the call runs as a task in the background, which has failed already. Its result is not an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) task_failed: bool,
+}
+
+impl OpenCall {
+    pub(super) fn new(call: RequestedCall, stage: Stage) -> Self {
+        Self {
+            call,
+            stage,
+            task_failed: false,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,8 +139,14 @@ impl RunState {
         pending.map(|open| open.stage = stage).is_some()
     }
 
-    /// Appends the outcome of a task in the background, after the results of the open calls.
-    pub(super) fn add_outcome(&mut self, outcome: SamplingMessage) {
+    /// Appends the outcome of the call `id`, a task in the background, after the results of the open calls.
+    pub(super) fn add_outcome(&mut self, id: &str, is_error: bool, outcome: SamplingMessage) {
+        for record in self.calls.iter_mut().filter(|it| it.call.id == id) {
+            record.is_error = is_error;
+        }
+        for open in self.open.iter_mut().filter(|it| it.call.id == id) {
+            open.task_failed = is_error;
+        }
         if self.open.is_empty() {
             self.messages.push(outcome);
         } else {
@@ -135,15 +154,17 @@ impl RunState {
         }
     }
 
-    /// Replaces the results of calls, which are given by their ids.
-    pub(super) fn replace_results(&mut self, mut results: HashMap<&str, ToolResultContent>) {
+    /// Replaces the results of calls.
+    pub(super) fn replace_results(&mut self, results: Vec<ToolResultContent>) {
+        let results = results.into_iter();
+        let mut results: HashMap<_, _> = results.map(|it| (it.tool_use_id.clone(), it)).collect();
         for record in &mut self.calls {
-            if let Some(result) = results.get(&*record.call.id) {
+            if let Some(result) = results.get(&record.call.id) {
                 record.is_error = result.is_error == Some(true);
             }
         }
         for open in &mut self.open {
-            if let Some(result) = results.remove(&*open.call.id) {
+            if let Some(result) = results.remove(&open.call.id) {
                 open.stage = Stage::Done(result);
             }
         }
@@ -154,7 +175,7 @@ impl RunState {
         });
         for block in blocks {
             if let SamplingMessageContentBlock::ToolResult(old) = block {
-                if let Some(result) = results.remove(&*old.tool_use_id) {
+                if let Some(result) = results.remove(&old.tool_use_id) {
                     *old = result;
                 }
             }
@@ -168,15 +189,23 @@ impl RunState {
             return;
         }
         let mut content = Vec::new();
-        for OpenCall { call, stage } in std::mem::take(&mut self.open) {
-            let Stage::Done(result) = stage else { continue };
-            let is_error = result.is_error == Some(true);
+        for open in std::mem::take(&mut self.open) {
+            let Stage::Done(result) = open.stage else {
+                continue;
+            };
+            let (call, is_error) = (open.call, open.task_failed || result.is_error == Some(true));
             content.push(SamplingMessageContentBlock::ToolResult(result));
             self.calls.push(CallRecord { call, is_error });
         }
         let results = SamplingMessage::new(Role::User, OneOrMany::Many(content));
         self.messages.push(results);
         self.messages.append(&mut self.outcomes);
+    }
+
+    /// Number of tokens that the model has reported.
+    pub(super) fn used_tokens(&self) -> u64 {
+        let usage = self.usage.unwrap_or_default();
+        usage.input_tokens.saturating_add(usage.output_tokens)
     }
 
     /// Number of calls in flight.

@@ -1,5 +1,8 @@
 //! Model of the client, for use inside a tool.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use treenail_runtime::AskError;
@@ -37,6 +40,9 @@ use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink
 /// - The input of the loop has to be the same each time: no clock and no random numbers in the prompt. A request that
 ///   differs is sent again.
 /// - Only one loop runs at a time. Several loops in sequence are fine.
+/// - Between messages, the function may ask the user, for example for an approval, in the same order each time. The tools
+///   of the loop should not ask through the context of the function: they do not run again, so a message is requested
+///   twice.
 /// - The client carries the responses and results. They have to fit into
 ///   [`Limits::request_state_bytes`](treenail_runtime::Limits::request_state_bytes), 64 KiB by default, and the number of messages
 ///   is bounded by [`Limits::input_rounds`](treenail_runtime::Limits::input_rounds). A small
@@ -45,6 +51,8 @@ use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink
 #[derive(Clone, Debug)]
 pub struct ContextModel {
     context: Context,
+    /// Number of questions of the function when the last message arrived.
+    asked: Arc<AtomicUsize>,
 }
 
 /// Methods that this crate adds to [`Context`]. The prelude of `treenail` imports them.
@@ -58,8 +66,10 @@ pub trait ContextExt {
 
 impl ContextExt for Context {
     fn model(&self) -> ContextModel {
+        let asked = internal::round(self).map_or(0, Round::asked);
         ContextModel {
             context: self.clone(),
+            asked: Arc::new(asked.into()),
         }
     }
 }
@@ -69,9 +79,10 @@ impl ContextModel {
         internal::round(&self.context)
     }
 
-    /// Journal key of a value: scoped to the last message of the model.
-    fn key(round: &Round, key: &str) -> String {
-        format!("dev.treenail/tool-loop/{}/{key}", round.asked())
+    /// Journal key of a value: scoped to the last message of the model. Questions after that message do not change it.
+    fn key(&self, key: &str) -> String {
+        let asked = self.asked.load(Ordering::Relaxed);
+        format!("dev.treenail/tool-loop/{asked}/{key}")
     }
 }
 
@@ -83,7 +94,12 @@ impl Model for ContextModel {
     ) -> ModelFuture<'a> {
         #[allow(deprecated, reason = "creating this value already warns")]
         let reply = self.context.sample(request.clone());
-        Box::pin(async move { reply.await.map(Into::into).map_err(model_error) })
+        Box::pin(async move {
+            let reply = reply.await.map_err(model_error)?;
+            let asked = self.round().map_or(0, Round::asked);
+            self.asked.store(asked, Ordering::Relaxed);
+            Ok(reply.into())
+        })
     }
 
     fn capabilities(&self) -> ModelCapabilities {
@@ -97,15 +113,13 @@ impl Model for ContextModel {
 
 impl Journal for ContextModel {
     fn recall(&self, key: &str) -> Option<Value> {
-        let key = Self::key(self.round()?, key);
-        let recorded = internal::recall(&self.context, &key)?;
+        let recorded = internal::recall(&self.context, &self.key(key))?;
         serde_json::from_str(recorded.get()).ok()
     }
 
     fn record(&self, key: &str, value: Value) {
-        let Some(round) = self.round() else { return };
         match to_raw_value(&value) {
-            Ok(text) => internal::record(&self.context, &Self::key(round, key), text),
+            Ok(text) => internal::record(&self.context, &self.key(key), text),
             Err(error) => {
                 tracing::error!(%error, "failed to record the result of a call");
             }

@@ -37,6 +37,11 @@ limits! {
         /// Maximum size of the conversation as JSON, in bytes. When it is exceeded, no further message is requested, and the run
         /// ends with [`StopReason::TranscriptFull`](crate::StopReason::TranscriptFull). Default 8 MiB.
         transcript_bytes: usize = 8 << 20,
+        /// Maximum number of tokens of a run, input and output of all messages together, as the model reports them. When it is
+        /// reached, no further message is requested, and the run ends with
+        /// [`StopReason::TotalTokens`](crate::StopReason::TotalTokens). A model that reports no usage is not limited. Default: no
+        /// limit.
+        total_tokens: u64 = u64::MAX,
         /// Maximum number of tools of all sources together. More are an error, because dropping some would be silent;
         /// [`ToolSource::only`](crate::ToolSource::only) selects. Default 256.
         tools: usize = 256,

@@ -71,6 +71,8 @@ pub enum StopReason {
     MessageTooLong,
     /// The transcript exceeded [`transcript_bytes`](crate::ToolLoopLimits::transcript_bytes).
     TranscriptFull,
+    /// The model messages used [`total_tokens`](crate::ToolLoopLimits::total_tokens).
+    TotalTokens,
     /// [`Run::cancel`](crate::Run::cancel) ended the run.
     Cancelled,
     /// The run failed; the report is part of a [`ToolLoopError`].
@@ -112,7 +114,7 @@ pub enum ToolLoopError {
         report: Box<RunReport>,
     },
     /// The configuration or the conversation is invalid: duplicate source names, messages that the protocol forbids, an
-    /// unknown tool in the tool choice, more tools than [`ToolLoopLimits::tools`](crate::ToolLoopLimits::tools).
+    /// unknown tool in the tool choice, a source with none of the tools of [`ToolSource::only`](crate::ToolSource::only), more tools than [`ToolLoopLimits::tools`](crate::ToolLoopLimits::tools).
     #[error("{reason}")]
     #[non_exhaustive]
     Invalid {

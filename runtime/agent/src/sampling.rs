@@ -212,6 +212,9 @@ async fn respond_with_model(
     }
     if calls {
         message.stop_reason = Some("toolUse".to_owned());
+    } else if message.stop_reason.as_deref() == Some("toolUse") {
+        // Of calls that were dropped.
+        message.stop_reason = Some("endTurn".to_owned());
     }
     message.content = one_or_many(content);
     Ok(message)

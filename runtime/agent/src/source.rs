@@ -7,6 +7,8 @@ use tokio::sync::OnceCell;
 use treenail_runtime::Server;
 use treenail_runtime::ToolSet;
 use treenail_runtime::client::{ClientError, McpClient};
+use treenail_schema::Tool;
+use treenail_schema::internal::{nearest, quoted};
 
 use crate::Trust;
 
@@ -70,11 +72,30 @@ impl ToolSource {
         self
     }
 
-    /// Restricts the source to these tools, by their names at the source.
+    /// Restricts the source to these tools, by their names at the source. If it has none of them at the start of a run, the
+    /// run fails. A warning is logged for each one that it does not have.
     #[must_use]
     pub fn only<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
         self.only = Some(tools.into_iter().map(Into::into).collect());
         self
+    }
+
+    /// Describes the requested tools that are not among `tools`.
+    pub(super) fn missing(&self, tools: &[Arc<Tool>]) -> Vec<String> {
+        let names = || tools.iter().map(|tool| &*tool.name);
+        let requested = self.only.iter().flat_map(|only| only.iter());
+        let missing = requested.filter(|name| names().all(|known| known != *name));
+        missing
+            .map(|name| {
+                let hint =
+                    nearest(name, names()).map(|it| format!("; did you mean {}?", quoted(it)));
+                format!(
+                    "there is no tool {}{}",
+                    quoted(name),
+                    hint.unwrap_or_default()
+                )
+            })
+            .collect()
     }
 
     pub(super) fn offers(&self, tool: &str) -> bool {

@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use treenail_runtime::Server;
 
 use crate::backlog::Backlog;
-use crate::bridge::Bridge;
+use crate::bridge::{Bridge, PendingResponse};
 use crate::convert::{params_text, raw, to_jsoncall};
 use crate::ids::RequestIds;
 
@@ -72,6 +72,26 @@ impl JsoncallHandler {
         });
     }
 
+    /// Passes a request to the server.
+    #[allow(
+        clippy::result_large_err,
+        reason = "the error is that of `jsoncall`, as in the trait"
+    )]
+    fn begin(
+        &mut self,
+        method: &str,
+        params: Params<'_>,
+        cx: &RequestContext<'_>,
+    ) -> Result<PendingResponse> {
+        let id = self.id_of(cx.id()).ok_or(ErrorCode::INVALID_REQUEST)?;
+        let params: Option<&RawValue> = params.to_opt()?;
+        let response = catch_panic(|| {
+            self.run(cx.session());
+            self.bridge.request(&id, method, params_text(params))
+        })?;
+        response.map_err(to_jsoncall)
+    }
+
     /// Returns the raw text of the peer's request id.
     fn id_of(&self, id: &RequestId) -> Option<String> {
         match &self.ids {
@@ -93,13 +113,10 @@ impl Handler for JsoncallHandler {
         cx: RequestContext<'_>,
     ) -> Result<Response> {
         let session = cx.session();
-        let id = self.id_of(cx.id()).ok_or(ErrorCode::INVALID_REQUEST)?;
-        let params: Option<&RawValue> = params.to_opt()?;
-        let response = catch_panic(|| {
-            self.run(session.clone());
-            self.bridge.request(&id, method, params_text(params))
-        })?;
-        let response = response.map_err(to_jsoncall)?;
+        // The error is a response that the guard forwards as any other.
+        let response = self
+            .begin(method, params, &cx)
+            .inspect_err(|_| self.bridge.count_output(0))?;
         let (request, ids) = (cx.id().clone(), self.ids.clone());
         let bridge = Arc::clone(&self.bridge);
         cx.handle_async(async move {

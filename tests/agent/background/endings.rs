@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::agent::{ScriptedModel, ScriptedReply, StopReason, ToolLoop};
+use treenail::agent::{
+    Model, ModelFuture, RunEvent, ScriptedModel, ScriptedReply, StopReason, TextSink, ToolLoop,
+};
+use treenail::schema::CreateMessageRequestParams;
 
 use super::{Yard, agent, cancelled, client, until_started};
 use crate::fixture::{assert_well_formed, results};
@@ -80,4 +83,48 @@ async fn the_transcript_of_an_early_end_has_the_cancelled_tasks() {
     let failed = agent(&yard, []).await.run("Go").await.unwrap_err();
     let text = results(failed.report()).remove(0).2;
     assert!(text.contains("the run failed"), "{text}");
+}
+
+/// Model that needs ten seconds for a message.
+struct Slow(ScriptedModel);
+
+impl Model for Slow {
+    fn create_message<'a>(
+        &'a self,
+        request: &'a CreateMessageRequestParams,
+        on_text: TextSink<'a>,
+    ) -> ModelFuture<'a> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            self.0.create_message(request, on_text).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_ended_before_the_run_have_their_results() {
+    for (tool, output) in [("quick", "quick report"), ("sink", "it leaks")] {
+        let model = ScriptedModel::new([
+            ScriptedReply::call(tool, json!({})),
+            ScriptedReply::text("I wait for").stop_reason("maxTokens"),
+        ]);
+        let agent = ToolLoop::new(Slow(model))
+            .source("yard", client(&Yard::default()).await)
+            .background_tasks(true);
+        let mut run = agent.run("Go");
+        let mut finished = Vec::new();
+        while let Some(event) = run.next().await {
+            if let RunEvent::TaskFinished { is_error, .. } = event {
+                finished.push(is_error);
+            }
+        }
+        let report = run.await.unwrap();
+        assert_eq!(report.stop_reason, StopReason::MaxTokens);
+        let (_, is_error, text) = results(&report).remove(0);
+        assert_eq!((&*text, is_error), (output, tool == "sink"));
+        assert_eq!(finished, [is_error]);
+        assert_eq!(report.calls[0].is_error, is_error);
+        assert_eq!(report.text(), "I wait for");
+        assert_well_formed(&report.transcript);
+    }
 }

@@ -3,6 +3,7 @@
 mod endings;
 mod outcomes;
 mod pauses;
+mod questions;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,20 @@ impl Yard {
             tokio::time::sleep(Duration::from_secs(5)).await;
             released.notify_one();
         });
+    }
+
+    /// Ends after a second.
+    #[tool(read_only, task(always))]
+    async fn quick() -> &'static str {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        "quick report"
+    }
+
+    /// Asks the user.
+    #[tool(read_only, task(always))]
+    async fn confirmed(cx: &Context) -> Result<&'static str, AskError> {
+        cx.confirm("Report?").await?;
+        Ok("confirmed report")
     }
 
     #[tool(read_only, task(always))]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use treenail::agent::{RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop};
 
-use super::{Yard, client, user_texts};
+use super::{Yard, client, until_started, user_texts};
 use crate::fixture::{assert_well_formed, results};
 
 #[tokio::test(start_paused = true)]
@@ -60,6 +60,27 @@ async fn a_failed_task_is_reported_to_the_model() {
     let texts = user_texts(&report);
     assert!(texts[1].contains("has failed"), "{texts:?}");
     assert!(texts[1].ends_with("it leaks"), "{texts:?}");
+    assert!(report.calls[0].is_error);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_fails_while_calls_are_open_has_failed_in_the_report() {
+    let asking = ScriptedReply::call("dig", json!({})).and_call("sink", json!({}));
+    let model = ScriptedModel::new([asking]);
+    let agent = ToolLoop::new(model)
+        .source("yard", client(&Yard::default()).await)
+        .background_tasks(true);
+    let mut run = agent.run("Go");
+    until_started(&mut run).await;
+    let stored = serde_json::to_string(&run.pause().await.unwrap()).unwrap();
+    let model = ScriptedModel::new([ScriptedReply::text("It leaks.")]);
+    let agent = ToolLoop::new(model).source("yard", client(&Yard::default()).await);
+    let report = agent.resume(serde_json::from_str(&stored).unwrap()).await;
+    let report = report.unwrap();
+    let failed = report.calls.iter().map(|call| call.is_error);
+    assert!(failed.eq([true, true]), "{:?}", report.calls);
+    assert!(!results(&report)[1].1, "the call itself became a task");
+    assert_well_formed(&report.transcript);
 }
 
 #[tokio::test(start_paused = true)]

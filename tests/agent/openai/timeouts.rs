@@ -28,23 +28,27 @@ async fn timeouts_may_be_infinite() {
 /// The timeout of the case; all others are infinite. Only `elapse` advances the clock that far.
 const BOUND: Duration = Duration::from_secs(86_400);
 
-/// Advances the paused clock by `BOUND` each time that the endpoint falls silent.
+/// Advances the paused clock by `time` each time that the endpoint falls silent.
 ///
 /// The endpoint works in real time, so the clock must not advance by itself while the runtime is idle: tokio does not do
 /// that while a blocking task runs.
-async fn elapse(endpoint: &Endpoint, times: usize) {
+async fn elapse(endpoint: &Endpoint, times: usize, time: Duration) {
     let (finished, wait) = std::sync::mpsc::channel::<()>();
     let blocking = tokio::task::spawn_blocking(move || wait.recv());
-    for _ in 0..times {
+    for attempt in 0..times {
         while !endpoint.is_silent() {
-            // Ends the backoff before the next attempt.
-            tokio::time::advance(Duration::from_millis(1)).await;
+            if attempt == 0 {
+                tokio::task::yield_now().await;
+            } else {
+                // Ends the backoff before the next attempt.
+                tokio::time::advance(Duration::from_millis(1)).await;
+            }
         }
         // The runtime checks for input every 61 polls, so the client reads everything that was sent.
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }
-        tokio::time::advance(BOUND).await;
+        tokio::time::advance(time).await;
     }
     drop(finished);
     let _ = blocking.await;
@@ -90,7 +94,7 @@ async fn each_timeout_is_enforced() {
         let endpoint = Endpoint::start([reply.clone(), reply]);
         let model = model(&endpoint).limits(limits).build().unwrap();
         let asked = question("Why?");
-        let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 2));
+        let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 2, BOUND));
         assert_eq!(
             reported(&reply.unwrap_err()),
             ("unavailable", expected.to_owned())
@@ -102,4 +106,33 @@ async fn each_timeout_is_enforced() {
         );
         endpoint.is_left();
     }
+}
+
+/// A stream of a complete message, without its end marker.
+fn unmarked() -> Reply {
+    Reply::text("ok then").cut_before("data: [DONE]")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_complete_message_counts_at_the_timeout_of_the_response() {
+    let endpoint = Endpoint::start([unmarked().held()]);
+    let second = Duration::from_secs(1);
+    let limits = endless().response_timeout(second);
+    let model = model(&endpoint).limits(limits).build().unwrap();
+    let asked = question("Why?");
+    let ((reply, _), ()) = tokio::join!(ask(&model, &asked), elapse(&endpoint, 1, second));
+    check_recovery(&endpoint, reply, 1);
+}
+
+#[tokio::test]
+async fn comments_after_a_complete_message_do_not_extend_the_wait() {
+    let endpoint = Endpoint::start([unmarked().kept_alive()]);
+    let limits = endless()
+        .idle_timeout(Duration::from_millis(1))
+        .response_timeout(Duration::from_secs(60));
+    let model = model(&endpoint).limits(limits).build().unwrap();
+    let started = std::time::Instant::now();
+    let (reply, _) = ask(&model, &question("Why?")).await;
+    check_recovery(&endpoint, reply, 1);
+    assert!(started.elapsed() < Duration::from_secs(30));
 }

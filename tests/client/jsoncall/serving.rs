@@ -113,11 +113,16 @@ async fn ids_are_returned_unchanged() {
         "\"7\"",
         "7",
         "7",
+        "9223372036854775808",
+        "99999999999999999999",
+        "-0",
+        "\"\\ud800\"",
     ] {
         peer.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#))
             .await;
-        let expected: Value = serde_json::from_str(id).unwrap();
-        assert_eq!(peer.receive().await.unwrap()["id"], expected, "ALL-BASE");
+        let answer = peer.lines.next_line().await.unwrap().unwrap();
+        let expected = format!(r#""id":{id},"result":"#);
+        assert!(answer.contains(&expected), "ALL-BASE: {answer}");
     }
 }
 

@@ -239,9 +239,12 @@ pub(super) fn as_tool_use(block: &Block) -> Option<&ToolUseContent> {
     }
 }
 
-/// Returns true if the token limit ended a message.
+/// Returns true if the token limit or a filter ended a message.
 fn is_cut_off(message: &CreateMessageResult) -> bool {
-    message.stop_reason.as_deref() == Some("maxTokens")
+    matches!(
+        message.stop_reason.as_deref(),
+        Some("maxTokens" | "contentFilter")
+    )
 }
 
 /// Appends a paragraph to a system prompt.

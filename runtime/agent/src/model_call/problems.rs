@@ -15,8 +15,8 @@ pub(super) fn describe_problems(content: &[&Block], cut_off: bool) -> Vec<Option
         if tool_use.input.is_empty() && problem.is_none() {
             let name = quoted(&tool_use.name);
             *problem = Some(format!(
-                "The call of {name} was cut off by the token limit before its arguments, and was not run.\nMake the call again, \
-                 in a shorter message."
+                "The call of {name} was cut off before its arguments, and was not run.\nMake the call again, in a shorter \
+                 message."
             ));
         }
     }

@@ -22,7 +22,7 @@ const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// Timeout for the rest of a stream after the message is complete; only its usage may follow.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends a request and feeds the response to `assembler`.
+/// Sends a request and feeds the response to `assembler`. A complete message is not an error, whatever ended the response.
 pub(super) async fn run(
     endpoint: &Endpoint,
     body: Bytes,
@@ -31,6 +31,9 @@ pub(super) async fn run(
     let limit = endpoint.limits.response_timeout;
     let done = timeout(limit, exchange(endpoint, body, assembler)).await;
     let done = done.unwrap_or_else(|_| {
+        if assembler.is_complete() {
+            return Ok(());
+        }
         let why = format!("the response exceeded its timeout of {limit:?}");
         Err(Failure::transient(why))
     });
@@ -130,6 +133,7 @@ async fn stream(
     let mut parser = Parser::new(limits.event_bytes, Position::default());
     let mut deadline = first;
     let mut has_started = false;
+    let mut usage_deadline = None;
     loop {
         let piece = match timeout_at(deadline, body::next_chunk(&mut body)).await {
             Ok(Some(Ok(piece))) => piece,
@@ -151,11 +155,12 @@ async fn stream(
                 return Ok(());
             }
         }
-        let time_left = if assembler.is_complete() {
-            USAGE_TIMEOUT.min(limits.idle_timeout)
+        deadline = if assembler.is_complete() {
+            // Set once, because keep-alive comments may follow without end.
+            let usage_timeout = USAGE_TIMEOUT.min(limits.idle_timeout);
+            *usage_deadline.get_or_insert_with(|| deadline::after(usage_timeout))
         } else {
-            limits.idle_timeout
+            deadline::after(limits.idle_timeout)
         };
-        deadline = deadline::after(time_left);
     }
 }

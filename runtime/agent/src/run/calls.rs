@@ -5,12 +5,12 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
-use tokio::time::{Sleep, sleep_until};
 use treenail_runtime::client::{ClientError, ClientLimits, ClientRequest};
 use treenail_runtime::internal::timeout::{poll_pausable, timeout};
 use treenail_runtime::internal::{self, AnsweredCall};
 use treenail_schema::CallToolRequest;
 
+use super::clock::DeadlineTimer;
 use super::decide::find_tool;
 use super::shared::Shared;
 use crate::arguments::ArgumentChecker;
@@ -47,8 +47,7 @@ type CallFuture = Pin<Box<dyn Future<Output = Result<AnsweredCall, ClientError>>
 #[derive(Default)]
 struct RunningCalls {
     running: Vec<RunningCall>,
-    /// Expires at the deadline of the run; `None` while only the user is awaited.
-    deadline_timer: Option<Pin<Box<Sleep>>>,
+    deadline_timer: DeadlineTimer,
 }
 
 impl CallRunner {
@@ -67,8 +66,6 @@ impl CallRunner {
         }
         let mut running_calls = RunningCalls::default();
         let outcome = poll_fn(|context| self.poll(&mut running_calls, catalog, context)).await;
-        // The clock is stopped if only the user was awaited.
-        self.shared.state().start_clock();
         // Cancels the calls in flight.
         drop(running_calls);
         if outcome == CallsOutcome::TimedOut {
@@ -100,17 +97,10 @@ impl CallRunner {
         drop(state);
         let running = &running_calls.running;
         let awaits_user = awaits_approval || !running.is_empty();
-        if awaits_user && running.iter().all(|call| call.is_paused) {
-            self.shared.state().stop_clock();
-            running_calls.deadline_timer = None;
-            return Poll::Pending;
-        }
-        self.shared.state().start_clock();
-        let deadline = self.shared.deadline();
-        let end = running_calls
-            .deadline_timer
-            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-        end.as_mut().poll(context).map(|()| CallsOutcome::TimedOut)
+        let awaits_user = awaits_user && running.iter().all(|call| call.is_paused);
+        let timer = &mut running_calls.deadline_timer;
+        let expired = timer.poll(&self.shared, awaits_user, context);
+        expired.map(|()| CallsOutcome::TimedOut)
     }
 
     /// Fails the denied calls, including those that nobody can approve because the events are no longer read.
@@ -157,6 +147,11 @@ impl CallRunner {
             self.shared.emit(RunEvent::CallStarted {
                 id: call.id.clone(),
             });
+            // Only here, so that a run that restarts asks for the same approvals again, and emits the same events.
+            if let Some(recorded) = self.recall(index) {
+                self.finish(index, recorded, None);
+                continue;
+            }
             let future = self.call(call, entry);
             running_calls.running.push(RunningCall {
                 index,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use tokio::time::timeout_at;
-use treenail_schema::ToolResultContent;
 
 use super::calls::CallRunner;
 use crate::catalog::{Catalog, ToolEntry};
@@ -20,10 +19,6 @@ impl CallRunner {
         match stage {
             Stage::Requested(problem) => {
                 self.shared.emit(RunEvent::CallRequested(call.clone()));
-                if let Some(recorded) = self.recall(index) {
-                    self.finish(index, recorded, None);
-                    return;
-                }
                 self.check(index, call, problem.as_deref(), catalog).await;
             }
             Stage::AwaitingApproval => self.check(index, call, None, catalog).await,
@@ -105,13 +100,6 @@ impl CallRunner {
             }
             Approval::Ask => self.fail(index, CallFailure::NoApprover),
         }
-    }
-
-    /// Returns the recorded result of a call, for a run that restarts with each message.
-    fn recall(&self, index: usize) -> Option<ToolResultContent> {
-        let journal = self.shared.config.model.journal()?;
-        let recorded = journal.recall(&index.to_string())?;
-        serde_json::from_value(recorded).ok()
     }
 }
 

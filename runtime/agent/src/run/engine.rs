@@ -41,7 +41,6 @@ impl Engine {
         if let Some(end) = ended {
             return Ok(end);
         }
-        shared.state().start_clock();
         let config = &shared.config;
         let engine = Self {
             catalog: Catalog::new(&config.sources, config.limits.tools)?,
@@ -97,6 +96,9 @@ impl Engine {
         }
         if self.bytes > limits.transcript_bytes {
             return Ok(TurnOutcome::Stop(StopReason::TranscriptFull));
+        }
+        if self.shared.state().used_tokens() >= limits.total_tokens {
+            return Ok(TurnOutcome::Stop(StopReason::TotalTokens));
         }
         if !self.refresh().await? {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
@@ -210,10 +212,8 @@ impl Engine {
                 call_ids.make_unique(tool_use);
                 let call = self.requested(tool_use);
                 tool_use.name.clone_from(&call.name);
-                state.open.push(OpenCall {
-                    call,
-                    stage: Stage::Requested(problems.next().flatten()),
-                });
+                let requested = Stage::Requested(problems.next().flatten());
+                state.open.push(OpenCall::new(call, requested));
             }
         }
         if content.is_empty() {

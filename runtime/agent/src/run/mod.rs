@@ -1,12 +1,13 @@
 //! A run: a future of a report, and a stream of events.
 //!
 //! `shared` is the state of a run and its engine, `engine` the main loop, `decide` validates and approves calls,
-//! `calls` runs them, `results` sets their results, `background` has those that run as tasks, and `cancel` ends a run
-//! early.
+//! `calls` runs them, `results` sets their results, `background` has those that run as tasks, `clock` is the deadline,
+//! and `cancel` ends a run early.
 
 mod background;
 mod calls;
 mod cancel;
+mod clock;
 mod decide;
 mod engine;
 mod results;
@@ -144,17 +145,28 @@ impl Run {
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         self.shared.attach_reader(context.waker());
         loop {
-            if let Some(event) = self.shared.next_event() {
+            if let Some(event) = self.next_event() {
                 return Poll::Ready(Some(event));
             }
             if self.outcome.is_some() {
                 return Poll::Ready(None);
             }
             if self.poll_outcome(context).is_pending() {
-                let event = self.shared.next_event();
+                let event = self.next_event();
                 return event.map_or(Poll::Pending, |event| Poll::Ready(Some(event)));
             }
         }
+    }
+
+    /// Returns an unread event. The clock stops if a call awaits approval, because the consumer may ask the user before it
+    /// polls the run again.
+    fn next_event(&self) -> Option<RunEvent> {
+        let event = self.shared.next_event()?;
+        let mut state = self.shared.state();
+        if state.pending_approvals().next().is_some() {
+            state.stop_clock();
+        }
+        Some(event)
     }
 
     /// Drives the run until it has an outcome.
@@ -162,6 +174,7 @@ impl Run {
         if self.outcome.is_some() {
             return Poll::Ready(());
         }
+        self.shared.state().start_clock();
         let ended = ready!(self.engine.as_mut().poll(context));
         let reason = match &ended {
             Ok(StopReason::Timeout) => self.shared.timeout_reason(),

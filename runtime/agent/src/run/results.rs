@@ -57,6 +57,8 @@ impl CallRunner {
             // The journal omits it, so that a restarted run makes the call.
             self.set_result(index, content, None);
         } else {
+            // A restarted run reaches the same result, even if the tools have changed meanwhile.
+            let content = self.recall(index).unwrap_or(content);
             self.finish(index, content, None);
         }
     }
@@ -91,6 +93,13 @@ impl CallRunner {
     fn id(&self, index: usize) -> String {
         self.open_call(index)
             .map_or_else(String::new, |(call, _)| call.id)
+    }
+
+    /// Returns the recorded result of a call, for a run that restarts with each message.
+    pub(super) fn recall(&self, index: usize) -> Option<ToolResultContent> {
+        let journal = self.shared.config.model.journal()?;
+        let recorded = journal.recall(&index.to_string())?;
+        serde_json::from_value(recorded).ok()
     }
 
     fn record(&self, index: usize, content: &ToolResultContent) {

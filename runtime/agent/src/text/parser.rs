@@ -99,7 +99,7 @@ impl TextParser {
         self.end(MessageEnd::Whole)
     }
 
-    /// Returns the remaining pieces of a truncated message, as by a token limit; a call at its very end is incomplete.
+    /// Returns the remaining pieces of a truncated message, as by a token limit or a filter; a call at its very end is incomplete.
     pub(crate) fn finish_cut_off(&mut self) -> Vec<Piece> {
         self.end(MessageEnd::CutOff)
     }

@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use treenail_runtime::Limits;
 use treenail_runtime::RpcError;
 use treenail_runtime::Server;
-use treenail_runtime::internal::{self, LineBuffer};
+use treenail_runtime::internal::{self, IdKey, LineBuffer};
 use treenail_schema::RequestId;
 
 use crate::backlog::Backlog;
@@ -44,7 +44,7 @@ struct BridgeState {
     started: bool,
     ended: bool,
     /// Pending requests of the peer. A peer may reuse an id, so each has a queue.
-    pending: HashMap<RequestId, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
+    pending: HashMap<IdKey, VecDeque<oneshot::Sender<Result<String, RpcError>>>>,
     /// Pending requests of the server to the peer.
     server_requests: HashMap<RequestId, AbortHandle>,
 }
@@ -72,9 +72,7 @@ impl Bridge {
         method: &str,
         params: &str,
     ) -> Result<PendingResponse, RpcError> {
-        let Ok(key) = serde_json::from_str::<RequestId>(id) else {
-            return Err(RpcError::invalid_request("the id is invalid"));
-        };
+        let key = IdKey::of(&id.into());
         let (sender, response) = oneshot::channel();
         {
             let mut state = self.state();
@@ -101,7 +99,7 @@ impl Bridge {
         if method == "notifications/cancelled" {
             if let Some(id) = request_id(params) {
                 // The server does not respond to it.
-                self.state().pending.remove(&id);
+                self.state().pending.remove(&IdKey::from(&id));
             }
         }
         self.push_line(|lines| push_notification(lines, method, params));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ::jsoncall::SessionContext;
 use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::{Body, Envelope, Frame, Message, parse};
+use treenail_runtime::internal::{Body, Envelope, Frame, IdKey, Message, parse};
 use treenail_schema::RequestId;
 
 use super::{Bridge, request_id};
@@ -30,16 +31,9 @@ impl Bridge {
 
     fn on_response(&self, id: &str, response: Result<&str, &str>) {
         let id_bytes = id.len();
-        let pending = serde_json::from_str(id).ok().and_then(|id| {
-            let mut state = self.state();
-            let pending = state.pending.get_mut(&id)?;
-            let sender = pending.pop_front();
-            if pending.is_empty() {
-                state.pending.remove(&id);
-            }
-            sender
-        });
-        let Some(pending) = pending else { return };
+        let Some(pending) = self.take_pending(&IdKey::of(&id.into())) else {
+            return;
+        };
         let response = response.map(str::to_owned).map_err(|error| {
             read_error(error)
                 .unwrap_or_else(|| RpcError::internal("the error is not representable"))
@@ -47,6 +41,17 @@ impl Bridge {
         self.count_output(id_bytes + response.as_ref().map_or(0, String::len));
         // The receiver is gone if the request was cancelled.
         drop(pending.send(response));
+    }
+
+    /// Removes the oldest pending request with this id.
+    fn take_pending(&self, id: &IdKey) -> Option<oneshot::Sender<Result<String, RpcError>>> {
+        let mut state = self.state();
+        let pending = state.pending.get_mut(id)?;
+        let sender = pending.pop_front();
+        if pending.is_empty() {
+            state.pending.remove(id);
+        }
+        sender
     }
 
     fn on_notification(&self, envelope: &Envelope<'_>, session: &SessionContext) {
@@ -100,7 +105,8 @@ impl Bridge {
             .insert(key, server_request.abort_handle());
     }
 
-    fn count_output(&self, bytes: usize) {
+    /// Counts a message that the peer has not read yet.
+    pub(crate) fn count_output(&self, bytes: usize) {
         if let Some(backlog) = &self.backlog {
             backlog.push(bytes);
         }

@@ -18,6 +18,8 @@ pub(super) struct ReceivedItems {
     text: usize,
     /// Number of their blocks, if adjacent texts are merged into one.
     blocks: usize,
+    /// True if the last of these blocks is a text, to which `text` belongs.
+    ends_with_text: bool,
     /// The latest item, if the result is the last item alone.
     last: Option<Value>,
 }
@@ -43,14 +45,11 @@ impl ReceivedItems {
 
     fn add_block(&mut self, block: &Value) {
         match plain_text(block) {
-            Some(text) if self.blocks > 0 && self.text > 0 => self.text += text.len(),
-            Some(text) => {
+            Some(text) if self.ends_with_text => self.text += text.len(),
+            text => {
                 self.blocks += 1;
-                self.text = text.len();
-            }
-            None => {
-                self.blocks += 1;
-                self.text = 0;
+                self.text = text.map_or(0, str::len);
+                self.ends_with_text = text.is_some();
             }
         }
     }
@@ -118,7 +117,7 @@ impl ReceivedItems {
         let grown = rest.next().and_then(|block| {
             let text = plain_text(&block)?.get(self.text..)?;
             let block = ContentBlock::text(text);
-            (self.text > 0 && !text.is_empty()).then(|| serde_json::to_value(block))
+            (self.ends_with_text && !text.is_empty()).then(|| serde_json::to_value(block))
         });
         grown.into_iter().chain(rest.map(Ok)).collect()
     }

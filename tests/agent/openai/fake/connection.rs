@@ -38,7 +38,7 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    pub(super) fn serve(&mut self, stream: &TcpStream) -> std::io::Result<()> {
+    pub(super) fn serve(&mut self, mut stream: &TcpStream) -> std::io::Result<()> {
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream);
         while let Some(asked) = read(&mut reader)? {
@@ -54,6 +54,9 @@ impl Serving {
             match reply.end {
                 End::Whole => {}
                 End::InvalidResponse => return Ok(()),
+                End::KeptAlive => loop {
+                    write!(stream, "4\r\n: \n\n\r\n")?;
+                },
                 End::Held | End::Silent => {
                     let _ = self.silence.send(());
                     // Returns when the client closes its end.

@@ -32,6 +32,8 @@ enum End {
     InvalidResponse,
     /// No more data until the client disconnects.
     Held,
+    /// Comments, one after the other, until the client disconnects.
+    KeptAlive,
     /// Not even the response head is sent.
     Silent,
 }
@@ -125,12 +127,12 @@ impl Reply {
 
     /// Sends only the bytes before this text, then closes the connection.
     pub(crate) fn broken_before(self, text: &str) -> Self {
-        self.cut(text).ending(End::InvalidResponse)
+        self.cut_before(text).ending(End::InvalidResponse)
     }
 
     /// Sends only the bytes before this text, then nothing until the client disconnects.
     pub(crate) fn held_before(self, text: &str) -> Self {
-        self.cut(text).ending(End::Held)
+        self.cut_before(text).ending(End::Held)
     }
 
     /// Sends everything, then nothing until the client disconnects.
@@ -138,7 +140,13 @@ impl Reply {
         self.ending(End::Held)
     }
 
-    fn cut(mut self, text: &str) -> Self {
+    /// Sends everything, then comments until the client disconnects.
+    pub(crate) fn kept_alive(self) -> Self {
+        self.ending(End::KeptAlive)
+    }
+
+    /// Removes this text and all that follows it.
+    pub(crate) fn cut_before(mut self, text: &str) -> Self {
         let whole = String::from_utf8(self.body).unwrap();
         let end = whole.find(text).expect("the text is in the reply");
         self.body = whole[..end].into();

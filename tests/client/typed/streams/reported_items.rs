@@ -111,6 +111,24 @@ async fn all_texts_are_read_without_reported_items() {
 }
 
 #[tokio::test]
+async fn empty_texts_are_a_part_of_joined_blocks() {
+    let block = |at: u32, text: &str| (f64::from(at), json!({"type": "text", "text": text}));
+    let cases: [(&[&str], &[&str]); 4] = [
+        (&["", "a", "b"], &["", "a", "b"]),
+        (&["", "", "ab"], &["", "", "ab"]),
+        (&[""], &["", "ab"]),
+        (&["", "a"], &["", "a", "b"]),
+    ];
+    for (reported, expected) in cases {
+        let items = (1..).zip(reported).map(|(at, text)| block(at, text));
+        let streams = streams_client(items.collect(), texts(&["ab"])).await;
+        let (items, end) = all(streams.blocks_joined(3)).await;
+        let items: Vec<_> = items.iter().map(|block| &*block.text).collect();
+        assert_eq!((&*items, end.is_none()), (expected, true), "{end:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_result_with_fewer_items_than_reported_is_an_error() {
     let words = || vec![(1.0, json!("one ")), (2.0, json!("two"))];
     let whole = streams_client(words(), texts(&["one two three"])).await;
