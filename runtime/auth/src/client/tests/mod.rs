@@ -10,6 +10,7 @@ mod attacks;
 mod fixture;
 mod flows;
 mod limits;
+mod lost_registrations;
 mod outages;
 mod registration;
 mod renewal;
