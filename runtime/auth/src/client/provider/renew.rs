@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
+use super::need::Need;
 use super::server::Server;
 use super::tokens::Tokens;
-use crate::client::provider::authorize::Need;
 use crate::client::registration;
 use crate::client::settings::Method;
-use crate::client::store::{
-    Generation, RegistrationRecord, ServerRecord, StoreKey, Stored, TokenRecord, load, save,
-    save_locked,
-};
+use crate::client::store::{Generation, ServerRecord, Stored, TokenRecord, save, save_locked};
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, TokenResponse};
@@ -42,18 +39,20 @@ impl Server {
                 // which decides about the authorization servers that may be contacted.
                 self.tokens().await
             }
+            Err(AuthError::Unavailable(_)) if self.may_have_left(&tokens).await => {
+                self.tokens().await
+            }
             Err(error) => Err(error),
         }
     }
 
     async fn renew(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+        let need = Need::renewal(tokens, self.announcement(None));
         if tokens.record.refresh_token.is_some() {
-            return self.refresh(tokens, &Need::default()).await;
+            return self.refresh(tokens, &need).await;
         }
         match &self.settings.method {
-            Method::Grant(grant) if !grant.needs_user() => {
-                self.authorize(Need::renewal(tokens), u32::MAX).await
-            }
+            Method::Grant(grant) if !grant.needs_user() => self.authorize(need, u32::MAX).await,
             _ => Ok(Arc::clone(tokens)),
         }
     }
@@ -242,7 +241,8 @@ impl Server {
             self.replace_tokens(tokens.generation, None);
             store.delete(&tokens.key, tokens.generation).await.map(drop)
         } else if is_refusal(&error, "invalid_client") {
-            self.forget_registration(tokens).await
+            let binding = &tokens.binding;
+            registration::forget(&self.settings, &binding.issuer, &binding.client_id).await
         } else {
             Ok(())
         };
@@ -250,16 +250,5 @@ impl Server {
             tracing::warn!(%error, "refused credentials could not be deleted");
         }
         error
-    }
-
-    async fn forget_registration(&self, tokens: &Tokens) -> Result<(), AuthError> {
-        let store = &*self.settings.store;
-        let key = StoreKey::registration(&tokens.binding.issuer);
-        let entry = load::<RegistrationRecord>(store, &key).await?;
-        let entry = entry.filter(|entry| entry.record.client_id == tokens.binding.client_id);
-        if let Some(entry) = entry {
-            store.delete(&key, entry.generation).await?;
-        }
-        Ok(())
     }
 }
