@@ -27,6 +27,8 @@ impl Server {
         limit: u32,
     ) -> Result<Arc<Tokens>, AuthError> {
         let scopes = need.sufficient_scopes(&self.settings);
+        // Another call does not ask for scopes that the user has declined.
+        let scopes = scopes.filter(|_| self.may_step_up(&need));
         let _wanted = scopes.map(|scopes| self.wanted.add(scopes));
         for _ in 0..MAX_TASKS {
             if let Some(current) = self.tokens().await? {

@@ -124,25 +124,16 @@ impl Server {
         self.network().discovery.resource(&request, budget).await
     }
 
-    /// Returns true if only the refusal of a request can announce the metadata of the resource, and another authorization server
-    /// with them.
-    pub(super) async fn may_have_left(&self, tokens: &Tokens) -> bool {
-        let listed = self.listed_issuer(&tokens.binding.issuer);
-        if tokens.binding.resource.is_none()
-            || self.settings.issuers.preferred.as_deref() == Some(&*listed)
-        {
-            return false;
-        }
-        let need = Need::renewal(tokens, self.announcement(None));
-        let found = self.resource(&need, &Budget::discovery()).await;
-        found.is_ok_and(|found| found.metadata.is_none())
-    }
-
-    /// Returns true if the metadata of the MCP server name other authorization servers than this one. They are requested again.
-    pub(super) async fn has_left(&self, issuer: &str, need: &Need) -> bool {
+    /// Returns true if the MCP server names other authorization servers than that of the tokens, or if only the refusal of a request
+    /// can name one. The metadata are requested again.
+    pub(super) async fn has_left(&self, tokens: &Tokens, need: &Need) -> bool {
+        let issuer = self.listed_issuer(&tokens.binding.issuer);
         match self.resource(need, &Budget::discovery()).await {
-            Ok(found) => {
-                found.metadata.is_some() && !found.issuers.contains(&self.listed_issuer(issuer))
+            Ok(found) if found.metadata.is_some() => !found.issuers.contains(&issuer),
+            Ok(_) => {
+                let is_preferred = self.settings.issuers.preferred.as_deref() == Some(&*issuer);
+                let was_announced = tokens.binding.resource.is_some() && !is_preferred;
+                need.cause == Cause::Renewal && was_announced
             }
             // Without an answer, the outage is the only thing that is known.
             Err(_) => false,

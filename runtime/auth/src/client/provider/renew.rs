@@ -39,9 +39,6 @@ impl Server {
                 // which decides about the authorization servers that may be contacted.
                 self.tokens().await
             }
-            Err(AuthError::Unavailable(_)) if self.may_have_left(&tokens).await => {
-                self.tokens().await
-            }
             Err(error) => Err(error),
         }
     }
@@ -52,7 +49,10 @@ impl Server {
             return self.refresh(tokens, &need).await;
         }
         match &self.settings.method {
-            Method::Grant(grant) if !grant.needs_user() => self.authorize(need, u32::MAX).await,
+            Method::Grant(grant) if !grant.needs_user() => {
+                let repeated = self.authorize(need.clone(), u32::MAX).await;
+                self.judge_outage(repeated, tokens, &need).await
+            }
             _ => Ok(Arc::clone(tokens)),
         }
     }
@@ -85,20 +85,29 @@ impl Server {
         let job = |_| {
             let (server, tokens, need) = (Arc::clone(self), Arc::clone(tokens), need.clone());
             async move {
-                let issuer = &tokens.binding.issuer;
-                match server.refresh_once(&tokens).await {
-                    // An outage alone leads to no other authorization server.
-                    Err(AuthError::Unavailable(reason)) if server.has_left(issuer, &need).await => {
-                        let reason = format!(
-                            "{reason}; the server does not name this authorization server any more"
-                        );
-                        Err(AuthError::NotAuthorized(reason.into()))
-                    }
-                    outcome => outcome,
-                }
+                let refreshed = server.refresh_once(&tokens).await;
+                server.judge_outage(refreshed, &tokens, &need).await
             }
         };
         self.refreshing.run(job).await
+    }
+
+    /// Replaces the error of an outage if another authorization server is, or may be, in charge. An outage alone leads to no other
+    /// one.
+    async fn judge_outage(
+        &self,
+        outcome: Result<Arc<Tokens>, AuthError>,
+        tokens: &Tokens,
+        need: &Need,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        match outcome {
+            Err(AuthError::Unavailable(reason)) if self.has_left(tokens, need).await => {
+                let reason =
+                    format!("{reason}; the server may have another authorization server now");
+                Err(AuthError::NotAuthorized(reason.into()))
+            }
+            outcome => outcome,
+        }
     }
 
     async fn refresh_once(
