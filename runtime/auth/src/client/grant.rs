@@ -29,6 +29,9 @@ pub(crate) trait Grant: fmt::Debug + Send + Sync {
     /// Returns true if a user has to approve. Otherwise the grant is repeated before the token expires.
     fn needs_user(&self) -> bool;
 
+    /// Returns `grant_types` of a metadata document of this client.
+    fn grant_types(&self) -> &'static [&'static str];
+
     /// Returns `redirect_uris` of a metadata document of this client. Empty for grants without redirect.
     fn redirect_uris(&self) -> Vec<String> {
         Vec::new()

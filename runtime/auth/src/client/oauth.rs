@@ -94,12 +94,13 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`AuthError::Invalid`] if no URL was set, or if it is not a valid client id.
+    /// [`AuthError::Invalid`] if no URL was set, if it is not a valid client id, or if tokens are from a source of the program.
     pub fn client_id_document(&self) -> Result<String, AuthError> {
         registration::document(&self.settings)
     }
 
-    /// Revokes the tokens for the server at `url`, if its authorization server supports that, and deletes them.
+    /// Revokes the tokens for the server at `url`, if its authorization server supports that, and deletes them. The registration of
+    /// a public client is deleted too, so that a client that the authorization server has lost is registered again.
     ///
     /// # Errors
     ///

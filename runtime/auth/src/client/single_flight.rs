@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
+use super::race::{First, race};
 use crate::AuthError;
 
 type Outcome<T> = Option<Result<T, AuthError>>;
@@ -29,9 +30,19 @@ impl<T: std::fmt::Debug + Send + Sync> Closed for watch::Sender<T> {
 }
 
 impl Waiters {
-    /// Waits until all of them were cancelled.
-    pub(crate) async fn gone(&self) {
-        self.0.closed().await;
+    /// Waits for a future, as long as one of them waits. The future is not started if all of them were cancelled already.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::NotAuthorized`] after all of them were cancelled.
+    pub(crate) async fn serve<T>(&self, future: impl Future<Output = T>) -> Result<T, AuthError> {
+        match race(self.0.closed(), future).await {
+            First::Left(()) => {
+                let reason = "all calls that needed the authorization were cancelled";
+                Err(AuthError::NotAuthorized(reason.into()))
+            }
+            First::Right(value) => Ok(value),
+        }
     }
 }
 
@@ -152,9 +163,9 @@ mod tests {
         let abandoned = Arc::new(Notify::new());
         let sender = abandoned.clone();
         let call = flight.run(|waiters| async move {
-            waiters.gone().await;
+            let served = waiters.serve(std::future::pending::<()>()).await;
             sender.notify_one();
-            Ok(1)
+            served.map(|()| 1)
         });
         assert!(
             tokio::time::timeout(std::time::Duration::ZERO, call)
@@ -162,6 +173,26 @@ mod tests {
                 .is_err()
         );
         abandoned.notified().await;
+    }
+
+    #[tokio::test]
+    async fn nothing_is_started_for_callers_that_were_cancelled_before() {
+        let flight = SingleFlight::<u32>::default();
+        let (cancelled, is_cancelled) = tokio::sync::oneshot::channel();
+        let (sender, started) = tokio::sync::oneshot::channel();
+        let call = flight.run(|waiters| async move {
+            is_cancelled.await.unwrap();
+            let served = waiters.serve(std::future::ready(1)).await;
+            sender.send(served.is_ok()).unwrap();
+            served
+        });
+        assert!(
+            tokio::time::timeout(std::time::Duration::ZERO, call)
+                .await
+                .is_err()
+        );
+        cancelled.send(()).unwrap();
+        assert!(!started.await.unwrap());
     }
 
     #[tokio::test]

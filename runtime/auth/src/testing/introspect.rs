@@ -60,6 +60,11 @@ fn describe(shared: &Shared, token: &AccessToken) -> Value {
         document["token_type"] = json!("DPoP");
         document["cnf"] = json!({ "jkt": key });
     }
+    for (name, value) in &token.claims {
+        if document.get(name).is_none() {
+            document[name] = value.clone();
+        }
+    }
     document
 }
 

@@ -142,6 +142,9 @@ impl TestAuthorizationServer {
     }
 
     /// Signs with another key from now on. The former key remains published.
+    ///
+    /// A `JwtVerifier` fetches keys at most once in 30 s. Within this time after a fetch, it refuses tokens of
+    /// the new key with status 401. As the verifier of a resource server, this server itself knows the new key at once.
     pub fn rotate_keys(&self) {
         self.shared.state().keys.rotate();
     }

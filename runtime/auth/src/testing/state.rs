@@ -10,7 +10,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use serde_json::Value;
 
 use super::fault::Faults;
-use super::keys::Keys;
+use super::keys::{Keys, Members};
 use super::record::RecordedRequest;
 use super::test_client::TestClient;
 use crate::{Clock, Scopes};
@@ -142,6 +142,8 @@ pub(super) struct Code {
 #[derive(Clone, Debug)]
 pub(super) struct AccessToken {
     pub(super) grant: Grant,
+    /// Claims that a test has added.
+    pub(super) claims: Members,
     pub(super) issued: SystemTime,
     pub(super) expires: SystemTime,
     pub(super) is_revoked: bool,

@@ -124,7 +124,8 @@ impl TestToken {
     }
 
     /// Returns the contents of the token as after its verification, for [connections](crate::ResourceServer::connect) in the
-    /// same process. Custom headers and claims are left out.
+    /// same process. Custom headers are left out, and so are custom claims that [`VerifiedToken`](crate::VerifiedToken) has
+    /// fields for.
     #[cfg(feature = "server")]
     #[must_use]
     pub fn verified(mut self) -> crate::VerifiedToken {
@@ -132,12 +133,19 @@ impl TestToken {
         let state = self.shared.state();
         let issued = self.shared.now(&state);
         let token = AccessToken {
+            claims: self.custom_claims(),
             grant: self.grant.clone(),
             issued,
             expires: issued + self.lifetime,
             is_revoked: false,
         };
         super::verifier::describe(&self.shared, &token)
+    }
+
+    fn custom_claims(&self) -> Members {
+        let mut claims = self.claims.clone();
+        claims.retain(|name, _| !self.omitted.contains(name));
+        claims
     }
 
     fn set_default_resources(&mut self) {
@@ -158,14 +166,15 @@ impl TestToken {
             _ => {
                 let mut claims =
                     issue::access_claims(&self.shared, &state, &self.grant, self.lifetime);
-                claims.extend(self.claims);
+                claims.extend(self.claims.clone());
                 claims.retain(|name, _| !self.omitted.contains(name));
                 state.keys.sign(&self.typ, &self.header, &claims)
             }
         };
         if self.typ == "at+jwt" {
             let issued = (token.as_str(), self.lifetime);
-            issue::record(&self.shared, &mut state, issued, &self.grant);
+            let claims = self.custom_claims();
+            issue::record(&self.shared, &mut state, issued, &self.grant, claims);
         }
         token
     }
@@ -210,6 +219,23 @@ mod tests {
         let jws = Jws::parse(&token).unwrap();
         assert_eq!(jws.claims()["exp"], "soon");
         assert!(!jws.claims().contains_key("sub"));
+    }
+
+    #[cfg(feature = "server")]
+    #[tokio::test]
+    async fn custom_claims_are_those_of_the_verified_token() {
+        use crate::Verifier as _;
+
+        let server = TestAuthorizationServer::builder().build();
+        let token = server.token("alice").claim("plan", json!("pro"));
+        let token = token.claim("sub", json!("mallory"));
+        let token = token.claim("tenant", json!(1)).without_claim("tenant");
+        let issued = token.clone().issue();
+        let tokens = [token.verified(), server.verify(&issued).await.unwrap()];
+        for token in tokens {
+            assert_eq!(Value::Object(token.claims), json!({"plan": "pro"}));
+            assert_eq!(token.subject, "alice");
+        }
     }
 
     #[test]

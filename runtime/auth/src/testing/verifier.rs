@@ -8,6 +8,9 @@ use super::server::TestAuthorizationServer;
 use super::state::{AccessToken, Shared};
 use crate::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
 
+/// Claims that a verified token has fields for.
+const FIELDS: [&str; 7] = ["iss", "sub", "aud", "exp", "client_id", "scope", "cnf"];
+
 /// Verifies the tokens of the server itself without network: those that it has issued and that are neither expired nor
 /// revoked. [`Fault::Status`] at [`Endpoint::Introspection`] makes it unavailable.
 ///
@@ -59,5 +62,10 @@ pub(super) fn describe(shared: &Shared, token: &AccessToken) -> VerifiedToken {
     verified.client_id = Some(grant.client.clone());
     verified.scopes = grant.scopes.clone();
     verified.key_thumbprint.clone_from(&grant.key);
+    let is_field = |name: &str| FIELDS.contains(&name);
+    let custom = token.claims.iter().filter(|(name, _)| !is_field(name));
+    verified.claims = custom
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     verified
 }

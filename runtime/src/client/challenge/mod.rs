@@ -83,14 +83,27 @@ impl Challenge {
     }
 }
 
-/// Writes the schemes and their `error` parameters, for messages. Text of the server is quoted.
+/// Writes the schemes with their errors and scopes, for messages. Text of the server is quoted.
 impl fmt::Display for Challenges {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, challenge) in self.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
             write!(formatter, "{comma}{}", quoted(&challenge.scheme))?;
-            if let Some(error) = challenge.parameter("error") {
-                write!(formatter, " with error {}", quoted(error))?;
+            challenge.write_reason(formatter)?;
+        }
+        Ok(())
+    }
+}
+
+impl Challenge {
+    fn write_reason(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (label, name) in [
+            (" with error", "error"),
+            (":", "error_description"),
+            ("; it needs", "scope"),
+        ] {
+            if let Some(value) = self.parameter(name).filter(|value| !value.is_empty()) {
+                write!(formatter, "{label} {}", quoted(value))?;
             }
         }
         Ok(())
@@ -131,7 +144,12 @@ impl fmt::Display for Unauthorized {
         if !self.challenges.is_empty() {
             write!(formatter, "; it accepts {}", self.challenges)?;
         }
-        if !self.body.is_empty() {
+        let is_described = |challenge: &Challenge| {
+            let mut names = ["error_description", "scope"].into_iter();
+            names.any(|name| challenge.parameter(name).is_some())
+        };
+        // The body repeats the challenge, and its first bytes may not contain the reason.
+        if !self.body.is_empty() && !self.challenges.iter().any(is_described) {
             write!(formatter, ": {}", quoted(&self.body))?;
         }
         Ok(())

@@ -197,3 +197,28 @@ fn well_formed_challenges_are_parsed_however_they_are_split_into_fields() {
         assert_eq!(parsed(&fields), expected, "AUTH-C-13: {fields:?}");
     }
 }
+
+#[test]
+fn the_message_of_a_refusal_has_the_reason_and_the_scopes() {
+    let refusal = |challenge: &str, body: &str| {
+        let challenges = Challenges::parse([challenge]);
+        Unauthorized {
+            status: 403,
+            challenges,
+            body: body.into(),
+        }
+        .to_string()
+    };
+    let start = "the server requires authorization (HTTP status 403)";
+    let insufficient = r#"Bearer error="insufficient_scope", scope="notes:write", error_description="a note is written""#;
+    assert_eq!(
+        refusal(insufficient, r#"{"jsonrpc":"2.0","error":{"code":-32"#),
+        format!(
+            "{start}; it accepts `Bearer` with error `insufficient_scope`: `a note is written`; it needs `notes:write`"
+        )
+    );
+    assert_eq!(
+        refusal("Basic", "sign in first"),
+        format!("{start}; it accepts `Basic`: `sign in first`")
+    );
+}

@@ -1,6 +1,7 @@
 //! The authorization code grant: one flow with a user.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::timeout;
 
@@ -10,12 +11,11 @@ use super::pushed::push;
 use super::request::{FlowRecord, append, parameters};
 use super::response::read_code;
 use crate::client::grant::{Grant, GrantFuture, GrantRequest, Granted};
-use crate::client::race::{First, race};
 use crate::client::registration::{self, Registered};
 use crate::client::settings::{MAX_FLOW_TIMEOUT, Settings};
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
-use crate::client::token::{Client, missing};
+use crate::client::token::{Client, TokenResponse, missing};
 use crate::client::urls::check_redirect_uri;
 use crate::client::user_agent::{UserAgent, UserAgentFlow};
 use crate::{AuthError, Secret};
@@ -33,6 +33,10 @@ impl Grant for CodeGrant {
         true
     }
 
+    fn grant_types(&self) -> &'static [&'static str] {
+        &["authorization_code", "refresh_token"]
+    }
+
     fn redirect_uris(&self) -> Vec<String> {
         vec![self.0.redirect_uri()]
     }
@@ -43,8 +47,9 @@ impl Grant for CodeGrant {
             let first = self.run(request).await;
             match first {
                 // The authorization server has forgotten the client that it had registered.
-                Err((error, true)) if is_refusal(&error, "invalid_client") => {
-                    registration::forget(request).await?;
+                Err((error, Some(client_id))) if is_refusal(&error, "invalid_client") => {
+                    let issuer = &request.metadata.issuer;
+                    registration::forget(request.settings, issuer, &client_id).await?;
                     self.run(request).await.map_err(|(error, _)| error)
                 }
                 other => other.map_err(|(error, _)| error),
@@ -54,9 +59,12 @@ impl Grant for CodeGrant {
 }
 
 impl CodeGrant {
-    /// Runs one flow. The error contains true if the client is from an earlier registration.
-    async fn run(&self, request: &GrantRequest<'_>) -> Result<Granted, (AuthError, bool)> {
-        let early = |error| (error, false);
+    /// Runs one flow. The error contains the id of a client from an earlier registration.
+    async fn run(
+        &self,
+        request: &GrantRequest<'_>,
+    ) -> Result<Granted, (AuthError, Option<String>)> {
+        let early = |error| (error, None);
         let known = registration::known_redirect_uri(request)
             .await
             .map_err(early)?;
@@ -66,10 +74,28 @@ impl CodeGrant {
         let registered = registration::client(request, agent.redirect_uri()).await;
         let Registered { client, is_stored } = registered.map_err(early)?;
         let granted = authorize(request, &client, &mut *agent).await;
+        let stored = is_stored.then(|| client.id.clone());
         match granted {
-            Ok(response) => Ok(Granted { client, response }),
-            Err(error) => Err((error, is_stored)),
+            Ok(Some(response)) => Ok(Granted { client, response }),
+            Ok(None) => {
+                if let Some(client_id) = stored {
+                    suspect(request, &client_id).await;
+                }
+                let limit = flow_timeout(request);
+                let reason = format!("the user did not sign in within {limit:?}");
+                Err(early(AuthError::NotAuthorized(reason.into())))
+            }
+            Err(error) => Err((error, stored)),
         }
+    }
+}
+
+/// Forgets a registration after a flow without a response. An authorization server that has lost it shows an error to the user, and
+/// redirects nowhere.
+async fn suspect(request: &GrantRequest<'_>, client_id: &str) {
+    let issuer = &request.metadata.issuer;
+    if let Err(error) = registration::forget(request.settings, issuer, client_id).await {
+        tracing::warn!(%error, "a registration could not be deleted");
     }
 }
 
@@ -88,11 +114,12 @@ fn check_proof_key_support(request: &GrantRequest<'_>) -> Result<(), AuthError> 
     Err(AuthError::document(document, reason))
 }
 
+/// Returns `None` if the user has not signed in in time.
 async fn authorize(
     request: &GrantRequest<'_>,
     client: &Client,
     agent: &mut dyn UserAgentFlow,
-) -> Result<crate::client::token::TokenResponse, AuthError> {
+) -> Result<Option<TokenResponse>, AuthError> {
     let pkce = Pkce::new()?;
     let record = Arc::new(FlowRecord {
         issuer: request.metadata.issuer.clone(),
@@ -109,35 +136,22 @@ async fn authorize(
     let url = authorization_url(request, client, &record, &pkce.challenge).await?;
     let shown = AuthorizationRequest::new(url, request.server, Arc::clone(&record))?;
     if let Some(confirm) = &request.settings.confirm {
-        if !confirm(shown.clone()).await {
+        if !request.waiters.serve(confirm(shown.clone())).await? {
             let host = shown.authorization_server();
             let reason = format!("the program refused to sign in at {host}");
             return Err(AuthError::NotAuthorized(reason.into()));
         }
     }
-    let redirect = wait_for_user(request, agent, &shown).await?;
-    let code = read_code(&redirect, &record)?;
-    redeem(request, client, &record, &code).await
+    let answer = timeout(flow_timeout(request), agent.authorize(&shown));
+    let Ok(redirect) = request.waiters.serve(answer).await? else {
+        return Ok(None);
+    };
+    let code = read_code(&redirect?, &record)?;
+    redeem(request, client, &record, &code).await.map(Some)
 }
 
-async fn wait_for_user(
-    request: &GrantRequest<'_>,
-    agent: &mut dyn UserAgentFlow,
-    shown: &AuthorizationRequest,
-) -> Result<String, AuthError> {
-    let limit = request.settings.flow_timeout.min(MAX_FLOW_TIMEOUT);
-    let answer = timeout(limit, agent.authorize(shown));
-    match race(answer, request.waiters.gone()).await {
-        First::Left(Ok(redirect)) => redirect,
-        First::Left(Err(_)) => {
-            let reason = format!("the user did not sign in within {limit:?}");
-            Err(AuthError::NotAuthorized(reason.into()))
-        }
-        First::Right(()) => {
-            let reason = "all calls that needed the authorization were cancelled";
-            Err(AuthError::NotAuthorized(reason.into()))
-        }
-    }
+fn flow_timeout(request: &GrantRequest<'_>) -> Duration {
+    request.settings.flow_timeout.min(MAX_FLOW_TIMEOUT)
 }
 
 async fn authorization_url(
@@ -173,7 +187,7 @@ async fn redeem(
     client: &Client,
     record: &FlowRecord,
     code: &Secret,
-) -> Result<crate::client::token::TokenResponse, AuthError> {
+) -> Result<TokenResponse, AuthError> {
     let form = Form::grant("authorization_code")
         .with("code", code.expose())
         .with("redirect_uri", &record.redirect_uri)

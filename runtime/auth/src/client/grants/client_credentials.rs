@@ -29,6 +29,10 @@ impl Grant for ClientCredentialsGrant {
         false
     }
 
+    fn grant_types(&self) -> &'static [&'static str] {
+        &["client_credentials"]
+    }
+
     fn extension(&self) -> Option<&'static str> {
         Some(EXTENSION)
     }

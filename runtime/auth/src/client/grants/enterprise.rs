@@ -83,6 +83,10 @@ impl Grant for EnterpriseGrant {
         false
     }
 
+    fn grant_types(&self) -> &'static [&'static str] {
+        &[JWT_BEARER]
+    }
+
     fn extension(&self) -> Option<&'static str> {
         Some(EXTENSION)
     }

@@ -65,6 +65,10 @@ impl Grant for WorkloadGrant {
         false
     }
 
+    fn grant_types(&self) -> &'static [&'static str] {
+        &[JWT_BEARER]
+    }
+
     fn extension(&self) -> Option<&'static str> {
         Some(EXTENSION)
     }

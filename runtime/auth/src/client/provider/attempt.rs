@@ -6,8 +6,9 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use treenail_runtime::client::{Challenge, Challenges, HttpAttempt, Refusal};
 
-use super::authorize::Need;
+use super::need::{Cause, Need};
 use super::server::Server;
+use super::step_ups::owned;
 use super::tokens::{Tokens, insert_token};
 use crate::client::settings::StepUp;
 use crate::client::source::TokenSource;
@@ -129,7 +130,8 @@ pub(super) async fn refused(
         .iter()
         .filter_map(|scheme| challenges.with_scheme(scheme).next());
     let challenge = usable.next();
-    let mut need = Need::new(challenge, request.revision);
+    let mut need = Need::unauthorized(challenge, request.revision);
+    let announcement = server.announcement(challenge);
     let (operation, tries) = (request.operation, Tries::of(request));
     need.refused = tries.used;
     let error = challenge.and_then(|challenge| challenge.parameter("error"));
@@ -144,7 +146,10 @@ pub(super) async fn refused(
     if status != StatusCode::FORBIDDEN || error != Some("insufficient_scope") {
         return Ok(Refusal::Final);
     }
-    step_up(server, tries, need, operation).await
+    // Challenges of single operations need not announce the metadata again.
+    need.challenge = announcement;
+    need.cause = Cause::StepUp(owned(operation));
+    step_up(server, tries, need).await
 }
 
 /// Reacts to status 401: other tokens, a refresh, then an authorization; each of them once.
@@ -192,12 +197,11 @@ async fn authorize(
     Ok(Refusal::Retry)
 }
 
-/// Reacts to status 403 with the error `insufficient_scope`: an authorization with more scopes, once for each operation.
+/// Reacts to status 403 with the error `insufficient_scope`: an authorization with more scopes, once for each request.
 async fn step_up(
     server: &Arc<Server>,
     tries: &mut Tries,
     need: Need,
-    operation: Option<(&str, Option<&str>)>,
 ) -> Result<Refusal, AuthError> {
     let Some(current) = server.tokens().await? else {
         return Ok(Refusal::Final);
@@ -226,16 +230,13 @@ async fn step_up(
         return Err(insufficient(&required, "a step-up was not allowed"));
     }
     let total = tries.authorizations + tries.step_ups;
-    if tries.step_ups > 0 || total >= MAX_AUTHORIZATIONS || server.count_step_up(operation) > 1 {
-        return Err(insufficient(
-            &required,
-            "one step-up for this operation has not sufficed",
-        ));
+    if tries.step_ups > 0 || total >= MAX_AUTHORIZATIONS {
+        let reason = "one step-up for this request has not sufficed";
+        return Err(insufficient(&required, reason));
     }
     tries.step_ups += 1;
     let need = Need {
         scopes: Some(required),
-        is_step_up: true,
         ..need
     };
     server.authorize(need, MAX_UNACCEPTED).await?;

@@ -2,71 +2,22 @@
 
 use std::sync::Arc;
 
-use treenail_runtime::client::Challenge;
-use treenail_schema::Revision;
-
-use super::attempt::scopes_of;
+use super::attempt::insufficient;
 use super::discover::Discovered;
-use super::planned_scopes::{ScopeSources, plan, reduced};
+use super::need::Need;
+use super::planned_scopes::{ScopeSources, plan};
 use super::server::Server;
 use super::tokens::Tokens;
 use crate::client::grant::{Grant, GrantRequest, Granted};
 use crate::client::registration;
-use crate::client::settings::{Method, Settings};
+use crate::client::settings::Method;
 use crate::client::single_flight::Waiters;
-use crate::client::store::{Generation, ServerRecord, TokenRecord, TokenType, load, save_locked};
+use crate::client::store::{ServerRecord, TokenRecord, TokenType, load, save_locked};
 use crate::client::token::TokenResponse;
 use crate::{AuthError, Scopes};
 
 /// Maximum number of tasks that a request waits for.
 const MAX_TASKS: u32 = 3;
-
-/// Reason of an authorization.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Need {
-    /// The challenge of the refusal.
-    pub(super) challenge: Option<Challenge>,
-    /// Scopes of the challenge.
-    pub(super) scopes: Option<Scopes>,
-    /// The tokens lack the scopes of an operation.
-    pub(super) is_step_up: bool,
-    /// Tokens that do not suffice.
-    pub(super) refused: Option<Generation>,
-    /// The revision of the refused request.
-    pub(super) revision: Option<Revision>,
-}
-
-impl Need {
-    pub(super) fn new(challenge: Option<&Challenge>, revision: Option<Revision>) -> Self {
-        Self {
-            challenge: challenge.cloned(),
-            scopes: challenge.and_then(scopes_of),
-            is_step_up: false,
-            refused: None,
-            revision,
-        }
-    }
-
-    /// Returns the need of a grant that is repeated because its tokens expire.
-    pub(super) fn renewal(tokens: &Tokens) -> Self {
-        Self {
-            refused: Some(tokens.generation),
-            ..Self::default()
-        }
-    }
-
-    /// Returns true if tokens may suffice: others than the refused ones, with those scopes that this client asks for.
-    fn is_met_by(&self, tokens: &Tokens, settings: &Settings) -> bool {
-        let scopes = match &self.scopes {
-            // The authorization for a step-up asks for all of them.
-            Some(scopes) if self.is_step_up => Some(scopes.clone()),
-            Some(scopes) => reduced(settings, scopes),
-            None => None,
-        };
-        self.refused != Some(tokens.generation)
-            && scopes.is_none_or(|scopes| tokens.scopes().is_superset(&scopes))
-    }
-}
 
 impl Server {
     /// Obtains tokens, in one task for all callers. `limit` is the number of authorizations without an accepted token.
@@ -75,6 +26,10 @@ impl Server {
         need: Need,
         limit: u32,
     ) -> Result<Arc<Tokens>, AuthError> {
+        let scopes = need.sufficient_scopes(&self.settings);
+        // Another call does not ask for scopes that the user has declined.
+        let scopes = scopes.filter(|_| self.may_step_up(&need));
+        let _wanted = scopes.map(|scopes| self.wanted.add(scopes));
         for _ in 0..MAX_TASKS {
             if let Some(current) = self.tokens().await? {
                 if need.is_met_by(&current, &self.settings) {
@@ -87,21 +42,29 @@ impl Server {
                 let (server, need) = (Arc::clone(self), need.clone());
                 async move { server.authorize_once(&need, limit, &waiters).await }
             };
-            let tokens = self.authorizing.run(job).await?;
-            if is_own || need.is_met_by(&tokens, &self.settings) {
-                return Ok(tokens);
+            match self.authorizing.run(job).await? {
+                Some(tokens) if is_own || need.is_met_by(&tokens, &self.settings) => {
+                    return Ok(tokens);
+                }
+                None if is_own => {
+                    let required = need.scopes.unwrap_or_default();
+                    let reason = "the step-ups for this operation have not sufficed";
+                    return Err(insufficient(&required, reason));
+                }
+                _ => {}
             }
         }
         let reason = "other authorizations at the same time have obtained other scopes; try again";
         Err(AuthError::NotAuthorized(reason.into()))
     }
 
+    /// Returns `None` if the operation of the need has had its step-ups, which concerns no other call.
     async fn authorize_once(
         self: &Arc<Self>,
         need: &Need,
         limit: u32,
         waiters: &Waiters,
-    ) -> Result<Arc<Tokens>, AuthError> {
+    ) -> Result<Option<Arc<Tokens>>, AuthError> {
         let Method::Grant(grant) = &self.settings.method else {
             return Err(AuthError::invalid("a token source authorizes nothing"));
         };
@@ -116,7 +79,10 @@ impl Server {
         if let Some(stored) = before.as_ref().filter(is_usable) {
             self.trust(stored.generation);
             self.use_tokens(stored);
-            return Ok(Arc::clone(stored));
+            return Ok(Some(Arc::clone(stored)));
+        }
+        if !self.may_step_up(need) {
+            return Ok(None);
         }
         let asks_user = grant.needs_user();
         self.check_limit(limit)?;
@@ -124,20 +90,21 @@ impl Server {
         let sources = ScopeSources {
             before: &before,
             challenge: need.scopes.as_ref(),
-            is_step_up: need.is_step_up,
+            required: need.required(),
             resource: discovered.scopes_supported.as_ref(),
+            wanted: &self.wanted.all(),
         };
         let scopes = plan(&self.settings, sources, &discovered.metadata, asks_user)?;
         if asks_user {
             // Nobody is asked again and again, also if nothing comes of it.
-            self.count_authorization();
+            self.count_authorization(need);
         }
         let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
         if !asks_user {
-            self.count_authorization();
+            self.count_authorization(need);
         }
-        self.adopt(&discovered, granted, &scopes.union(&before))
-            .await
+        let asked = scopes.union(&before);
+        self.adopt(&discovered, granted, &asked).await.map(Some)
     }
 
     /// Fails if there have been too many authorizations without an accepted token.
@@ -181,14 +148,19 @@ impl Server {
         let is_same = |binding: &ServerRecord| {
             binding.issuer == *issuer && binding.resource == discovered.resource
         };
+        let current = self.tokens().await?;
+        let current = current.filter(|tokens| is_same(&tokens.binding));
+        // The store has at most the former ones.
+        if current.as_ref().is_some_and(|tokens| !tokens.is_stored) {
+            return Ok(current);
+        }
         let stored = load::<ServerRecord>(&*self.settings.store, &self.key()).await?;
         if let Some(stored) = stored.filter(|entry| is_same(&entry.record)) {
             if let Some(tokens) = self.load_tokens(stored.record).await? {
                 return Ok(Some(tokens));
             }
         }
-        let current = self.tokens().await?;
-        Ok(current.filter(|tokens| is_same(&tokens.binding)))
+        Ok(current)
     }
 
     /// Uses new tokens, and stores them. Nothing is stored before the grant is complete.

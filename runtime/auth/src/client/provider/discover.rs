@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use treenail_schema::Revision;
 
-use super::authorize::Need;
+use super::need::{Cause, Need};
 use super::planned_scopes::reduced;
 use super::server::Server;
 use super::tokens::Tokens;
@@ -31,13 +31,7 @@ impl Server {
     /// authorization server may have changed.
     pub(super) async fn discover(&self, need: &Need) -> Result<Discovered, AuthError> {
         let (discovery, budget) = (self.network().discovery, Budget::discovery());
-        let request = ResourceRequest {
-            server: &self.url,
-            challenge: need.challenge.as_ref(),
-            revision: need.revision,
-            bypass_cache: true,
-        };
-        let found = discovery.resource(&request, &budget).await?;
+        let found = self.resource(need, &budget).await?;
         let server = if found.is_legacy {
             self.legacy_server(need.revision, &budget).await?
         } else {
@@ -91,7 +85,7 @@ impl Server {
         need: &Need,
         tokens: &Tokens,
     ) -> Result<Scopes, AuthError> {
-        let found = self.resource(need).await?;
+        let found = self.resource(need, &Budget::discovery()).await?;
         let supported = found.metadata.as_ref();
         let supported = supported.and_then(|document| document.scopes_supported.as_ref());
         let supported = supported.and_then(|scopes| reduced(&self.settings, scopes));
@@ -103,22 +97,43 @@ impl Server {
     }
 
     /// Requests the metadata of the resource, also if they are cached.
-    async fn resource(&self, need: &Need) -> Result<FoundResource, AuthError> {
+    ///
+    /// Only a refusal with status 401 announces them for certain. Without it, metadata that are at no well-known place mean that
+    /// those of the tokens are in force.
+    async fn resource(&self, need: &Need, budget: &Budget) -> Result<FoundResource, AuthError> {
+        let tokens = match need.cause {
+            Cause::Unauthorized => None,
+            Cause::StepUp(_) | Cause::Renewal => self.tokens().await?,
+        };
+        let binding = tokens.as_ref().map(|tokens| &tokens.binding);
+        let known = binding.and_then(|binding| {
+            Some((
+                binding.resource.clone()?,
+                self.listed_issuer(&binding.issuer),
+            ))
+        });
         let request = ResourceRequest {
             server: &self.url,
             challenge: need.challenge.as_ref(),
             revision: need.revision,
             bypass_cache: true,
+            known: known
+                .as_ref()
+                .map(|(resource, issuer)| (&**resource, &**issuer)),
         };
-        let discovery = self.network().discovery;
-        discovery.resource(&request, &Budget::discovery()).await
+        self.network().discovery.resource(&request, budget).await
     }
 
-    /// Returns true if the metadata of the MCP server name other authorization servers than this one. They are requested again.
-    pub(super) async fn has_left(&self, issuer: &str, need: &Need) -> bool {
-        match self.resource(need).await {
-            Ok(found) => {
-                found.metadata.is_some() && !found.issuers.contains(&self.listed_issuer(issuer))
+    /// Returns true if the MCP server names other authorization servers than that of the tokens, or if only the refusal of a request
+    /// can name one. The metadata are requested again.
+    pub(super) async fn has_left(&self, tokens: &Tokens, need: &Need) -> bool {
+        let issuer = self.listed_issuer(&tokens.binding.issuer);
+        match self.resource(need, &Budget::discovery()).await {
+            Ok(found) if found.metadata.is_some() => !found.issuers.contains(&issuer),
+            Ok(_) => {
+                let is_preferred = self.settings.issuers.preferred.as_deref() == Some(&*issuer);
+                let was_announced = tokens.binding.resource.is_some() && !is_preferred;
+                need.cause == Cause::Renewal && was_announced
             }
             // Without an answer, the outage is the only thing that is known.
             Err(_) => false,

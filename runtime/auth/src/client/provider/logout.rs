@@ -41,6 +41,9 @@ impl Server {
         let _lock = store.lock(&key).await?;
         if let Some(entry) = load::<ServerRecord>(store, &key).await? {
             store.delete(&key, entry.generation).await?;
+            let binding = entry.record;
+            registration::forget_public(&self.settings, &binding.issuer, &binding.client_id)
+                .await?;
         }
         revoked
     }

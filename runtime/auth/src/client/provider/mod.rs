@@ -8,12 +8,14 @@ mod attempt;
 mod authorize;
 mod discover;
 mod logout;
+mod need;
 mod network;
 mod planned_scopes;
 mod renew;
 mod report;
 mod server;
 mod status;
+mod step_ups;
 mod tokens;
 
 use std::collections::BTreeMap;

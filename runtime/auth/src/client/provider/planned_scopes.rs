@@ -14,10 +14,12 @@ pub(super) struct ScopeSources<'a> {
     pub(super) before: &'a Scopes,
     /// Scopes of the challenge.
     pub(super) challenge: Option<&'a Scopes>,
-    /// The challenge is that of a step-up: without its scopes, the authorization would be in vain.
-    pub(super) is_step_up: bool,
+    /// Scopes of a step-up: without them, the authorization would be in vain.
+    pub(super) required: Option<&'a Scopes>,
     /// `scopes_supported` of the resource.
     pub(super) resource: Option<&'a Scopes>,
+    /// Scopes that other calls wait for.
+    pub(super) wanted: &'a Scopes,
 }
 
 /// Returns the scopes of a challenge without those that this client does not ask for. `None`: any scopes suffice.
@@ -46,10 +48,9 @@ pub(super) fn plan(
 ) -> Result<Scopes, AuthError> {
     let challenge = sources.challenge.filter(|scopes| !scopes.is_empty());
     let given = settings.scopes.as_ref().or(challenge).or(sources.resource);
-    let required = challenge.filter(|_| sources.is_step_up);
-    let required = required.cloned().unwrap_or_default();
+    let required = sources.required.cloned().unwrap_or_default();
     let given = given.cloned().unwrap_or_default().union(sources.before);
-    let given = given.union(&required);
+    let given = with_wanted(given.union(&required), sources.wanted);
     let filtered = match &settings.scope_filter {
         Some(filter) => filter(&given),
         None => given,
@@ -73,6 +74,15 @@ pub(super) fn plan(
         return Ok(filtered);
     }
     Ok(filtered.with(OFFLINE_ACCESS))
+}
+
+/// Adds the scopes that other calls wait for, if there may be that many. An empty set remains empty: the authorization server decides.
+fn with_wanted(given: Scopes, wanted: &Scopes) -> Scopes {
+    let all = given.union(wanted);
+    if given.is_empty() || all.len() >= Scopes::MAX_RECORDED {
+        return given;
+    }
+    all
 }
 
 /// Checks the number of all scopes that were ever asked for. Tokens with more could not be read from the store again.

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
+use super::need::Need;
 use super::server::Server;
 use super::tokens::Tokens;
-use crate::client::provider::authorize::Need;
 use crate::client::registration;
 use crate::client::settings::Method;
-use crate::client::store::{
-    Generation, RegistrationRecord, ServerRecord, StoreKey, Stored, TokenRecord, load, save,
-    save_locked,
-};
+use crate::client::store::{Generation, ServerRecord, Stored, TokenRecord, save, save_locked};
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
 use crate::client::token::{TokenEndpoint, TokenResponse};
@@ -47,12 +44,14 @@ impl Server {
     }
 
     async fn renew(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+        let need = Need::renewal(tokens, self.announcement(None));
         if tokens.record.refresh_token.is_some() {
-            return self.refresh(tokens, &Need::default()).await;
+            return self.refresh(tokens, &need).await;
         }
         match &self.settings.method {
             Method::Grant(grant) if !grant.needs_user() => {
-                self.authorize(Need::renewal(tokens), u32::MAX).await
+                let repeated = self.authorize(need.clone(), u32::MAX).await;
+                self.judge_outage(repeated, tokens, &need).await
             }
             _ => Ok(Arc::clone(tokens)),
         }
@@ -86,20 +85,29 @@ impl Server {
         let job = |_| {
             let (server, tokens, need) = (Arc::clone(self), Arc::clone(tokens), need.clone());
             async move {
-                let issuer = &tokens.binding.issuer;
-                match server.refresh_once(&tokens).await {
-                    // An outage alone leads to no other authorization server.
-                    Err(AuthError::Unavailable(reason)) if server.has_left(issuer, &need).await => {
-                        let reason = format!(
-                            "{reason}; the server does not name this authorization server any more"
-                        );
-                        Err(AuthError::NotAuthorized(reason.into()))
-                    }
-                    outcome => outcome,
-                }
+                let refreshed = server.refresh_once(&tokens).await;
+                server.judge_outage(refreshed, &tokens, &need).await
             }
         };
         self.refreshing.run(job).await
+    }
+
+    /// Replaces the error of an outage if another authorization server is, or may be, in charge. An outage alone leads to no other
+    /// one.
+    async fn judge_outage(
+        &self,
+        outcome: Result<Arc<Tokens>, AuthError>,
+        tokens: &Tokens,
+        need: &Need,
+    ) -> Result<Arc<Tokens>, AuthError> {
+        match outcome {
+            Err(AuthError::Unavailable(reason)) if self.has_left(tokens, need).await => {
+                let reason =
+                    format!("{reason}; the server may have another authorization server now");
+                Err(AuthError::NotAuthorized(reason.into()))
+            }
+            outcome => outcome,
+        }
     }
 
     async fn refresh_once(
@@ -242,7 +250,8 @@ impl Server {
             self.replace_tokens(tokens.generation, None);
             store.delete(&tokens.key, tokens.generation).await.map(drop)
         } else if is_refusal(&error, "invalid_client") {
-            self.forget_registration(tokens).await
+            let binding = &tokens.binding;
+            registration::forget(&self.settings, &binding.issuer, &binding.client_id).await
         } else {
             Ok(())
         };
@@ -250,16 +259,5 @@ impl Server {
             tracing::warn!(%error, "refused credentials could not be deleted");
         }
         error
-    }
-
-    async fn forget_registration(&self, tokens: &Tokens) -> Result<(), AuthError> {
-        let store = &*self.settings.store;
-        let key = StoreKey::registration(&tokens.binding.issuer);
-        let entry = load::<RegistrationRecord>(store, &key).await?;
-        let entry = entry.filter(|entry| entry.record.client_id == tokens.binding.client_id);
-        if let Some(entry) = entry {
-            store.delete(&key, entry.generation).await?;
-        }
-        Ok(())
     }
 }

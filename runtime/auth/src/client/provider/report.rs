@@ -84,6 +84,7 @@ impl Server {
             challenge,
             revision: None,
             bypass_cache: true,
+            known: None,
         };
         let source = "RFC 9728, section 3";
         let found = match discovery.resource(&request, &budget).await {

@@ -9,8 +9,11 @@ use http::Uri;
 use ring::digest::{Digest, SHA256, digest};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
+use treenail_runtime::client::Challenge;
 
+use super::need::{Cause, Need};
 use super::network::Network;
+use super::step_ups::{StepUps, WantedScopes};
 use super::tokens::Tokens;
 use crate::client::dpop::DpopKey;
 use crate::client::settings::Settings;
@@ -19,13 +22,8 @@ use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, Toke
 use crate::client::urls::is_loopback;
 use crate::{AuthError, Secret};
 
-/// Maximum number of operations whose step-ups are counted.
-const MAX_OPERATIONS: usize = 256;
 /// Time between attempts to renew tokens before they expire.
 const EARLY_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
-
-/// Method and name of an operation.
-pub(super) type Operation = (String, Option<String>);
 
 /// Servers of one OAuth client.
 #[derive(Debug, Default)]
@@ -42,7 +40,9 @@ pub(crate) struct Server {
     /// Access to servers that this one names.
     pub(super) network: Mutex<Option<Network>>,
     pub(super) refreshing: SingleFlight<Arc<Tokens>>,
-    pub(super) authorizing: SingleFlight<Arc<Tokens>>,
+    /// `None` if the operation of the caller has had its step-ups.
+    pub(super) authorizing: SingleFlight<Option<Arc<Tokens>>>,
+    pub(super) wanted: WantedScopes,
     loaded: OnceCell<()>,
     state: Mutex<State>,
     /// Number of changes of tokens, of all servers of the client.
@@ -56,8 +56,9 @@ struct State {
     accepted: Option<Generation>,
     /// Authorizations since a request with a token has last succeeded.
     unaccepted: u32,
-    /// Step-ups of operations that have not succeeded since.
-    step_ups: HashMap<Operation, u32>,
+    step_ups: StepUps,
+    /// The last challenge that announced the metadata of the resource.
+    challenge: Option<Challenge>,
     /// Digest of the last token of a source.
     source_token: Option<Digest>,
     /// Renewals before the expiry pause until this time, because one has failed.
@@ -102,6 +103,7 @@ impl Server {
             settings,
             refreshing: SingleFlight::default(),
             authorizing: SingleFlight::default(),
+            wanted: WantedScopes::default(),
             loaded: OnceCell::new(),
             state: Mutex::default(),
         })
@@ -115,11 +117,9 @@ impl Server {
         StoreKey::server(&self.url.to_string())
     }
 
-    /// Returns the key of tokens for this server.
+    /// Returns the key of tokens for this server. Servers of one resource have tokens of their own, with scopes of their own.
     pub(super) fn tokens_key(&self, binding: &ServerRecord) -> StoreKey {
-        let url = self.url.to_string();
-        let resource = binding.resource.as_deref().unwrap_or(&url);
-        StoreKey::tokens(resource, &binding.issuer, &binding.client_id)
+        StoreKey::tokens(&self.url.to_string(), &binding.issuer, &binding.client_id)
     }
 
     /// Returns the tokens in use. The first call loads them from the store.
@@ -211,20 +211,20 @@ impl Server {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Notes that the server has accepted tokens.
+    /// Notes that the server has accepted tokens. The response to a slow request may concern former ones.
     pub(super) fn accepted(&self, used: Generation) {
-        self.state().accepted = Some(used);
+        let mut state = self.state();
+        let current = state.tokens.as_ref().map(|tokens| tokens.generation);
+        if current == Some(used) {
+            state.accepted = current;
+        }
     }
 
     /// Notes that a request has succeeded, which resets the counters.
     pub(super) fn succeeded(&self, operation: Option<(&str, Option<&str>)>) {
         let mut state = self.state();
         state.unaccepted = 0;
-        if !state.step_ups.is_empty() {
-            if let Some(operation) = operation.map(owned) {
-                state.step_ups.remove(&operation);
-            }
-        }
+        state.step_ups.forget(operation);
     }
 
     pub(super) fn is_accepted(&self, generation: Generation) -> bool {
@@ -236,10 +236,33 @@ impl Server {
         self.state().accepted = Some(generation);
     }
 
-    /// Counts an authorization.
-    pub(super) fn count_authorization(&self) {
+    /// Counts an authorization, and the step-up of its operation.
+    pub(super) fn count_authorization(&self, need: &Need) {
         let mut state = self.state();
         state.unaccepted = state.unaccepted.saturating_add(1);
+        if let (Cause::StepUp(operation), Some(scopes)) = (&need.cause, need.required()) {
+            state.step_ups.count(operation, scopes);
+        }
+    }
+
+    /// Returns false if the operation of the need has had its step-ups.
+    pub(super) fn may_step_up(&self, need: &Need) -> bool {
+        match (&need.cause, need.required()) {
+            (Cause::StepUp(operation), Some(scopes)) => {
+                self.state().step_ups.allow(operation, scopes)
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns the last challenge that announced the metadata of the resource. `latest` becomes it if it announces them.
+    pub(super) fn announcement(&self, latest: Option<&Challenge>) -> Option<Challenge> {
+        let mut state = self.state();
+        let announces = |it: &&Challenge| it.parameter("resource_metadata").is_some();
+        if let Some(latest) = latest.filter(announces) {
+            state.challenge = Some(latest.clone());
+        }
+        state.challenge.clone()
     }
 
     /// Returns the number of authorizations since a request with a token has last succeeded.
@@ -251,18 +274,6 @@ impl Server {
     pub(super) fn reset(&self) {
         *self.state() = State::default();
         self.note_change();
-    }
-
-    /// Counts a step-up for an operation. Returns the number of those since it has last succeeded.
-    pub(super) fn count_step_up(&self, operation: Option<(&str, Option<&str>)>) -> u32 {
-        let operation = operation.map_or_else(Operation::default, owned);
-        let mut state = self.state();
-        if state.step_ups.len() >= MAX_OPERATIONS && !state.step_ups.contains_key(&operation) {
-            state.step_ups.clear();
-        }
-        let count = state.step_ups.entry(operation).or_default();
-        *count = count.saturating_add(1);
-        *count
     }
 
     /// Returns true if tokens should be renewed before the next request.
@@ -278,8 +289,4 @@ impl Server {
     pub(super) fn pause_renewals(&self) {
         self.state().no_renewal_until = Some(Instant::now() + EARLY_RENEWAL_INTERVAL);
     }
-}
-
-fn owned((method, name): (&str, Option<&str>)) -> Operation {
-    (method.to_owned(), name.map(ToOwned::to_owned))
 }

@@ -51,19 +51,23 @@ pub(crate) fn document(settings: &Settings) -> Result<String, AuthError> {
         AuthError::invalid("set the URL of the document first, with `OAuth::client_id_url`")
     })?;
     check_document_url(url)?;
-    let redirect_uris = match &settings.method {
-        Method::Grant(grant) => grant.redirect_uris(),
-        Method::Source(_) => Vec::new(),
+    let Method::Grant(grant) = &settings.method else {
+        return Err(AuthError::invalid("a token source has no document"));
     };
-    let document = json!({
+    let mut document = json!({
         "client_id": url,
         "client_name": &*settings.client_name,
-        "redirect_uris": redirect_uris,
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
-        "application_type": application_type(redirect_uris.iter().map(String::as_str)),
+        "grant_types": grant.grant_types(),
         "token_endpoint_auth_method": "none",
     });
+    let redirect_uris = grant.redirect_uris();
+    // Other grants have no redirect and no response of the authorization endpoint.
+    if !redirect_uris.is_empty() {
+        document["application_type"] =
+            application_type(redirect_uris.iter().map(String::as_str)).into();
+        document["redirect_uris"] = redirect_uris.into();
+        document["response_types"] = json!(["code"]);
+    }
     Ok(document.to_string())
 }
 
@@ -85,6 +89,7 @@ pub(super) fn application_type<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ClientCredentials, IdentityProvider, OAuth};
 
     /// AUTH-C-57
     #[test]
@@ -109,6 +114,28 @@ mod tests {
         ] {
             assert!(check_document_url(url).is_err(), "{url}");
         }
+    }
+
+    /// AUTH-C-58, AUTH-C-145
+    #[test]
+    fn a_client_without_a_user_has_neither_redirects_nor_responses() {
+        let no_token = || async { Err(AuthError::NotAuthorized("no user".into())) };
+        let public = ClientCredentials::public("planner");
+        let provider = IdentityProvider::new("https://login.example/token", public, no_token);
+        let client = OAuth::enterprise("Planner", provider);
+        let client = client.client_id_url("https://app.example/client.json");
+        let document: serde_json::Value =
+            serde_json::from_str(&client.client_id_document().unwrap()).unwrap();
+        let expected = json!({
+            "client_id": "https://app.example/client.json",
+            "client_name": "Planner",
+            "grant_types": ["urn:ietf:params:oauth:grant-type:jwt-bearer"],
+            "token_endpoint_auth_method": "none",
+        });
+        assert_eq!(document, expected);
+        let source = OAuth::token_source(|| async { Ok("token".into()) });
+        let source = source.client_id_url("https://app.example/client.json");
+        assert!(source.client_id_document().is_err());
     }
 
     /// AUTH-C-63

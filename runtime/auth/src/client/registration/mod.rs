@@ -106,11 +106,35 @@ pub(super) async fn client_with_id(
     Ok(Some(credentials.client).filter(|client| client.id == client_id))
 }
 
-/// Deletes the registration at the authorization server of a request.
-pub(super) async fn forget(request: &GrantRequest<'_>) -> Result<(), AuthError> {
-    let store = &*request.settings.store;
-    let key = StoreKey::registration(&request.metadata.issuer);
-    if let Some(entry) = load::<RegistrationRecord>(store, &key).await? {
+/// Deletes the registration of a client. Another process may have registered another one meanwhile, which remains.
+pub(super) async fn forget(
+    settings: &Settings,
+    issuer: &str,
+    client_id: &str,
+) -> Result<(), AuthError> {
+    forget_if(settings, issuer, |record| record.client_id == client_id).await
+}
+
+/// Deletes the registration of a public client. Tokens of other servers may need the secret of a confidential one, and only the
+/// id of a public one.
+pub(super) async fn forget_public(
+    settings: &Settings,
+    issuer: &str,
+    client_id: &str,
+) -> Result<(), AuthError> {
+    let is_public = |record: &RegistrationRecord| record.client_secret.is_none();
+    let is_meant = |record: &RegistrationRecord| record.client_id == client_id && is_public(record);
+    forget_if(settings, issuer, is_meant).await
+}
+
+async fn forget_if(
+    settings: &Settings,
+    issuer: &str,
+    is_meant: impl Fn(&RegistrationRecord) -> bool,
+) -> Result<(), AuthError> {
+    let (store, key) = (&*settings.store, StoreKey::registration(issuer));
+    let entry = load::<RegistrationRecord>(store, &key).await?;
+    if let Some(entry) = entry.filter(|entry| is_meant(&entry.record)) {
         store.delete(&key, entry.generation).await?;
     }
     Ok(())

@@ -18,9 +18,10 @@ pub struct StoreKey {
 }
 
 impl StoreKey {
-    /// Returns the key of the tokens that one client has for one resource of one authorization server. Entry: the tokens.
-    pub fn tokens(resource: &str, issuer: &str, client_id: &str) -> Self {
-        Self::new("tokens", &[resource, issuer, client_id])
+    /// Returns the key of the tokens that one client has for one MCP server, by its URL, from one authorization server. Entry: the
+    /// tokens.
+    pub fn tokens(server: &str, issuer: &str, client_id: &str) -> Self {
+        Self::new("tokens", &[server, issuer, client_id])
     }
 
     /// Returns the key of the registration at one authorization server. Entry: the client id and its secret.

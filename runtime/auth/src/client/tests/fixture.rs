@@ -13,6 +13,8 @@ use treenail_schema::Revision;
 use crate::testing::TestAuthorizationServer;
 use crate::{AuthError, AuthorizationRequest, Callback, Clock, OAuth};
 
+/// The usual path of the metadata.
+pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource/mcp";
 pub(super) const REDIRECT_URI: &str = "http://127.0.0.1:4000/callback";
 
 /// Answer of the server to a request for its endpoint.
@@ -30,6 +32,8 @@ pub(super) enum Verdict {
 pub(super) struct Seen {
     /// The method of the message.
     pub(super) method: String,
+    /// The name of the tool.
+    pub(super) name: String,
     pub(super) token: Option<String>,
 }
 
@@ -40,11 +44,14 @@ struct State {
     issuers: Vec<String>,
     /// Members of the metadata beside `resource` and `authorization_servers`, with a comma in front.
     extra: String,
+    /// The path of the metadata.
+    path: String,
     seen: Vec<Seen>,
     documents: usize,
+    strays: Vec<String>,
 }
 
-/// An MCP server at `/mcp` of a loopback address.
+/// An MCP server at `/mcp` and below it, of a loopback address.
 #[derive(Clone)]
 pub(super) struct Resource {
     origin: String,
@@ -61,8 +68,10 @@ impl Resource {
                 rule: Box::new(accept_any),
                 issuers: vec![authorization.issuer()],
                 extra: String::new(),
+                path: WELL_KNOWN.to_owned(),
                 seen: Vec::new(),
                 documents: 0,
+                strays: Vec::new(),
             })),
         };
         let server = resource.clone();
@@ -95,6 +104,16 @@ impl Resource {
         members.clone_into(&mut self.state().extra);
     }
 
+    /// Publishes the metadata at another path, which only challenges announce.
+    pub(super) fn publish_at(&self, path: &str) {
+        path.clone_into(&mut self.state().path);
+    }
+
+    /// Returns the paths of `POST` requests for anything else than the endpoint.
+    pub(super) fn strays(&self) -> Vec<String> {
+        self.state().strays.clone()
+    }
+
     /// Returns the requests for the endpoint, in their order.
     pub(super) fn seen(&self) -> Vec<Seen> {
         self.state().seen.clone()
@@ -112,11 +131,15 @@ impl Resource {
 
     async fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
         let (head, body) = read_request(&mut stream).await?;
-        let answer = if head.starts_with("GET /.well-known/oauth-protected-resource/mcp ") {
+        let path = head.split(' ').nth(1).unwrap_or_default();
+        let answer = if path == self.state().path {
             self.metadata()
-        } else if head.split(' ').nth(1) == Some("/mcp") {
+        } else if path.starts_with("/mcp") {
             self.answer(&head, &body)
         } else {
+            if head.starts_with("POST") {
+                self.state().strays.push(path.to_owned());
+            }
             response("404 Not Found", "", "")
         };
         stream.write_all(answer.as_bytes()).await?;
@@ -139,6 +162,10 @@ impl Resource {
         let message: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         let seen = Seen {
             method: message["method"].as_str().unwrap_or_default().to_owned(),
+            name: message["params"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
             token: token.map(Into::into),
         };
         let mut state = self.state();
@@ -150,7 +177,7 @@ impl Resource {
                 return response("200 OK", "content-type: application/json\r\n", &json);
             }
             Verdict::Unauthorized(parameters) => {
-                let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", self.origin);
+                let metadata = format!("{}{}", self.origin, state.path);
                 let challenge = format!(r#"Bearer resource_metadata="{metadata}"{parameters}"#);
                 ("401 Unauthorized", challenge)
             }
@@ -220,7 +247,12 @@ async fn location(url: &str) -> io::Result<String> {
 
 /// Returns a session with the server.
 pub(super) fn session(resource: &Resource, oauth: &OAuth) -> HttpSession {
-    let builder = HttpSession::builder(resource.url());
+    session_at(resource.url(), oauth)
+}
+
+/// Returns a session with the server at a URL.
+pub(super) fn session_at(url: String, oauth: &OAuth) -> HttpSession {
+    let builder = HttpSession::builder(url);
     builder.authorization(oauth.clone()).build().unwrap()
 }
 
@@ -229,9 +261,24 @@ pub(super) async fn call(
     session: &HttpSession,
     method: &'static str,
 ) -> Result<String, ClientError> {
-    let params = r#"{"name":"tool","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities":{}}}"#;
-    let mut request = SessionRequest::new(1, method, params.to_owned());
+    send(session, method, "tool").await
+}
+
+/// Calls a tool.
+pub(super) async fn call_tool(session: &HttpSession, name: &str) -> Result<String, ClientError> {
+    send(session, "tools/call", name).await
+}
+
+async fn send(
+    session: &HttpSession,
+    method: &'static str,
+    name: &str,
+) -> Result<String, ClientError> {
+    let params = serde_json::json!({"name": name, "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }});
+    let mut request = SessionRequest::new(1, method, params.to_string());
     request.revision = Some(Revision::LATEST);
     session.request(request).await
 }

@@ -5,12 +5,16 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod announced;
 mod answers;
 mod attacks;
+mod attempts;
 mod fixture;
 mod flows;
 mod limits;
+mod lost_registrations;
 mod outages;
 mod registration;
 mod renewal;
+mod step_ups;
 mod storage;

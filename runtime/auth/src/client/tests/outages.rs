@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use super::fixture::{Resource, Verdict, call, clock, oauth, session};
+use super::fixture::{Resource, Verdict, WELL_KNOWN, call, clock, oauth, session};
 use crate::testing::{Endpoint, Fault, TestAuthorizationServer};
 use crate::{Clock, MemoryStore, OAuth};
 
@@ -25,6 +25,11 @@ struct Setup {
 impl Setup {
     /// The first token expires after an hour, and the MCP server does not accept it any more.
     async fn new() -> Self {
+        Self::with_metadata_at(WELL_KNOWN).await
+    }
+
+    /// As `new`, with the metadata of the MCP server at this path.
+    async fn with_metadata_at(path: &str) -> Self {
         let start = || {
             let builder = TestAuthorizationServer::builder();
             builder
@@ -33,6 +38,7 @@ impl Setup {
         };
         let (first, other) = (start().await.unwrap(), start().await.unwrap());
         let (resource, clock) = (Resource::start(&first).await, clock());
+        resource.publish_at(path);
         let store: Arc<MemoryStore> = Arc::default();
         let client = oauth().clock(clock.clone()).store(store.clone());
         call(&session(&resource, &client), "tools/list")
@@ -91,8 +97,12 @@ async fn a_client_leaves_a_server_that_is_gone() {
         (&all, DOWN, false),
         (&all, DOWN, true),
     ] {
-        for is_expired in [true, false] {
-            let mut setup = Setup::new().await;
+        for (is_expired, path) in [
+            (true, WELL_KNOWN),
+            (false, WELL_KNOWN),
+            (true, "/announced"),
+        ] {
+            let mut setup = Setup::with_metadata_at(path).await;
             setup.resource.set_issuers([setup.other.issuer()]);
             setup.fail(endpoints, status);
             if is_expired {
@@ -104,7 +114,7 @@ async fn a_client_leaves_a_server_that_is_gone() {
             assert_eq!(
                 setup.call().await,
                 (None, [1, 1]),
-                "AUTH-C-31 AUTH-C-55: {endpoints:?} {status} {is_restarted} {is_expired}"
+                "AUTH-C-31 AUTH-C-55: {endpoints:?} {status} {is_restarted} {is_expired} {path}"
             );
         }
     }

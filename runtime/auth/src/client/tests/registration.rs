@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, clock, oauth, session};
-use crate::testing::{Endpoint, Fault, TestAuthorizationServer, TestClient};
+use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
 use crate::{Callback, ClientCredentials, MemoryStore, OAuth};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
@@ -77,32 +77,6 @@ async fn the_caller_is_asked_for_a_client_as_a_last_resort() {
 }
 
 #[tokio::test]
-async fn a_forgotten_registration_is_repeated_once() {
-    let (server, resource) = start().await;
-    let store: Arc<MemoryStore> = Arc::default();
-    let first = oauth().store(store.clone());
-    call(&session(&resource, &first), "tools/list")
-        .await
-        .unwrap();
-    first.logout(&resource.url()).await.unwrap();
-    server.clear_requests();
-    server.inject_once(Fault::Error(Endpoint::Token, "invalid_client"));
-    call(&session(&resource, &first), "tools/list")
-        .await
-        .unwrap();
-    assert_eq!(
-        server.requests_at(Endpoint::Registration).len(),
-        1,
-        "AUTH-C-67"
-    );
-    assert_eq!(
-        server.requests_at(Endpoint::Authorization).len(),
-        2,
-        "AUTH-C-67"
-    );
-}
-
-#[tokio::test]
 async fn a_document_of_a_web_client_has_its_type() {
     let callback = Callback::new("https://app.example/back", approve);
     let client = OAuth::callback("app", callback).client_id_url("https://app.example/c.json");
@@ -147,7 +121,8 @@ async fn one_of_several_authorization_servers_is_chosen() {
     call(&session(&resource, &preferring), "tools/list")
         .await
         .unwrap();
-    preferring.logout(&resource.url()).await.unwrap();
+    let resource = Resource::start(&server).await;
+    resource.set_issuers([server.issuer(), other.issuer()]);
     authorizations(&other);
     call(&session(&resource, &oauth().store(store)), "tools/list")
         .await

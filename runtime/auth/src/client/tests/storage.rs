@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::fixture::{REDIRECT_URI, Resource, Verdict, call, clock, oauth, session};
+use super::fixture::{REDIRECT_URI, Resource, Verdict, call, clock, oauth, session, session_at};
 use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
 use crate::{
     AuthError, ClientCredentials, Generation, MemoryStore, OAuth, Scopes, StoreFuture, StoreKey,
@@ -190,4 +190,65 @@ async fn scopes_that_no_record_can_have_are_not_asked_for() {
     assert!(error.contains("1024 scopes"), "{error}");
     let authorizations = server.requests_at(Endpoint::Authorization).len();
     assert_eq!(authorizations, 25, "the user is not asked in vain");
+}
+
+#[tokio::test]
+async fn a_step_up_keeps_the_scopes_of_tokens_that_could_not_be_stored() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let store = Arc::<FullStore>::default();
+    let session = session(&resource, &oauth().store(Arc::clone(&store)));
+    let mut required = [Some("b"), None, Some("c"), None].into_iter();
+    resource.rule(move |seen| match (&seen.token, &*seen.method) {
+        (None, _) => Verdict::Unauthorized(r#", scope="a""#.into()),
+        (Some(_), "tools/call") => match required.next().flatten() {
+            Some(scope) => Verdict::Forbidden(format!(
+                r#"Bearer error="insufficient_scope", scope="{scope}""#
+            )),
+            None => Verdict::Accept,
+        },
+        _ => Verdict::Accept,
+    });
+    call(&session, "tools/list").await.unwrap();
+    store.is_full.store(true, Ordering::Relaxed);
+    for _ in 0..2 {
+        call(&session, "tools/call").await.unwrap();
+    }
+    let requests = server.requests_at(Endpoint::Authorization);
+    let scopes: Vec<_> = requests.iter().map(|one| one.parameter("scope")).collect();
+    assert_eq!(
+        scopes,
+        [Some("a"), Some("a b"), Some("a b c")],
+        "AUTH-C-106"
+    );
+}
+
+#[tokio::test]
+async fn servers_of_one_resource_have_tokens_of_their_own() {
+    let server = TestAuthorizationServer::builder();
+    let server = server.access_token_lifetime(Duration::from_secs(3600));
+    let server = server.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (clock, store) = (clock(), Arc::<MemoryStore>::default());
+    let client = || oauth().clock(clock.clone()).store(store.clone());
+    let urls = [resource.url(), format!("{}/below", resource.url())];
+    let one = client();
+    for (url, scopes) in urls.iter().zip(["a b", "c"]) {
+        resource.rule(move |seen| match &seen.token {
+            None => Verdict::Unauthorized(format!(r#", scope="{scopes}""#)),
+            Some(_) => Verdict::Accept,
+        });
+        let session = session_at(url.clone(), &one);
+        call(&session, "tools/list").await.unwrap();
+    }
+    clock.advance(Duration::from_secs(3590));
+    let first = session_at(urls[0].clone(), &one);
+    call(&first, "tools/list").await.unwrap();
+    one.logout(&urls[1]).await.unwrap();
+    for client in [one, client()] {
+        let status = client.status(&urls[0]).await.unwrap();
+        let scopes = status.map(|status| status.scopes.to_string());
+        assert_eq!(scopes.as_deref(), Some("a b"), "AUTH-C-106");
+        assert!(client.status(&urls[1]).await.unwrap().is_none());
+    }
 }

@@ -29,6 +29,8 @@ pub(crate) struct ResourceRequest<'a> {
     pub(crate) revision: Option<Revision>,
     /// Requests the documents even if they are cached: the authorization server may have changed.
     pub(crate) bypass_cache: bool,
+    /// `resource` and issuer of the tokens in use, which are the result if metadata are found nowhere.
+    pub(crate) known: Option<(&'a str, &'a str)>,
 }
 
 /// A resource with its authorization servers.
@@ -77,7 +79,7 @@ impl Discovery {
                 metadata: Some(Arc::new(metadata)),
                 is_legacy: false,
             },
-            None => self.without_metadata(request.server, &asked)?,
+            None => self.without_metadata(request, &asked)?,
         };
         let mut cached = self.resource.lock().unwrap_or_else(PoisonError::into_inner);
         *cached = Some(Cached::new((announced, found.clone())));
@@ -162,7 +164,20 @@ impl Discovery {
     }
 
     /// Returns the resource of a server that publishes no metadata.
-    fn without_metadata(&self, server: &Uri, asked: &Asked) -> Result<FoundResource, AuthError> {
+    fn without_metadata(
+        &self,
+        request: &ResourceRequest<'_>,
+        asked: &Asked,
+    ) -> Result<FoundResource, AuthError> {
+        let server = request.server;
+        if let Some((resource, issuer)) = request.known {
+            return Ok(FoundResource {
+                resource: Some(resource.to_owned()),
+                issuers: vec![issuer.to_owned()],
+                metadata: None,
+                is_legacy: false,
+            });
+        }
         if let Some(issuer) = &self.rules.issuer {
             return Ok(FoundResource {
                 resource: Some(canonical(server)),

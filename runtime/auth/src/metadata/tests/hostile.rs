@@ -87,6 +87,7 @@ async fn random_documents_are_read_or_refused() {
                 challenge: None,
                 revision: None,
                 bypass_cache: false,
+                known: None,
             };
             let found = discovery.resource(&request, &budget).await;
             let shown = found

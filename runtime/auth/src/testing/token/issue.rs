@@ -18,7 +18,7 @@ pub(in crate::testing) fn access_token(shared: &Shared, state: &mut State, grant
         TokenFormat::Jwt => state.keys.sign("at+jwt", &Map::new(), &claims),
         TokenFormat::Opaque => random(),
     };
-    record(shared, state, (&token, lifetime), grant);
+    record(shared, state, (&token, lifetime), grant, Map::new());
     let token_type = if grant.key.is_some() {
         "DPoP"
     } else {
@@ -111,10 +111,12 @@ pub(in crate::testing) fn record(
     state: &mut State,
     (token, lifetime): (&str, Duration),
     grant: &Grant,
+    claims: Members,
 ) {
     let issued = shared.now(state);
     let record = AccessToken {
         grant: grant.clone(),
+        claims,
         issued,
         expires: issued + lifetime,
         is_revoked: false,

@@ -16,7 +16,7 @@ pub(crate) enum TokenType {
     Dpop,
 }
 
-/// Tokens of one client for one resource, under [`StoreKey::tokens`].
+/// Tokens of one client for one MCP server, under [`StoreKey::tokens`].
 #[derive(Clone, Debug)]
 pub(crate) struct TokenRecord {
     pub(crate) access_token: Secret,

@@ -37,6 +37,7 @@ async fn find_at(
         challenge: challenges.with_scheme("Bearer").next(),
         revision: "2025-11-25".parse::<Revision>().ok(),
         bypass_cache: false,
+        known: None,
     };
     discovery.resource(&request, &Budget::discovery()).await
 }
@@ -189,6 +190,7 @@ async fn metadata_are_cached_until_the_cache_is_bypassed() {
         challenge: None,
         revision: None,
         bypass_cache: false,
+        known: None,
     };
     let budget = Budget::discovery();
     for _ in 0..2 {

@@ -1,0 +1,46 @@
+//! Attempts of requests that overlap.
+
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use treenail_runtime::client::{HttpAttempt, HttpAuthorization, Refusal};
+
+use super::fixture::{Resource, oauth};
+use crate::OAuth;
+use crate::testing::{Endpoint, TestAuthorizationServer};
+
+async fn begin<'a>(client: &OAuth, url: &'a Uri) -> HttpAttempt<'a> {
+    let mut attempt = HttpAttempt::new(&Method::POST, url, url);
+    let headers = &mut HeaderMap::new();
+    client.authorize(&mut attempt, headers).await.unwrap();
+    attempt
+}
+
+/// Reports that a request was refused, and then that its second attempt was accepted.
+async fn refuse(client: &OAuth, mut attempt: HttpAttempt<'_>) {
+    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
+    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    let status = StatusCode::UNAUTHORIZED;
+    let refused = client.refused(&mut attempt, status, &response).await;
+    assert!(matches!(refused.unwrap(), Refusal::Retry));
+    let headers = &mut HeaderMap::new();
+    client.authorize(&mut attempt, headers).await.unwrap();
+    accept(client, &attempt);
+}
+
+fn accept(client: &OAuth, attempt: &HttpAttempt<'_>) {
+    client.observe(attempt, StatusCode::OK, &HeaderMap::new());
+}
+
+#[tokio::test]
+async fn a_late_response_to_a_former_token_does_not_prevent_a_refresh() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (client, url) = (oauth(), resource.url().parse().unwrap());
+    refuse(&client, begin(&client, &url).await).await;
+    let slow = begin(&client, &url).await;
+    refuse(&client, begin(&client, &url).await).await;
+    accept(&client, &slow);
+    refuse(&client, begin(&client, &url).await).await;
+    let authorizations = server.requests_at(Endpoint::Authorization).len();
+    let requests = server.requests_at(Endpoint::Token).len();
+    assert_eq!((authorizations, requests), (1, 3), "AUTH-C-113");
+}

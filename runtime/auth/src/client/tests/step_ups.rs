@@ -1,0 +1,164 @@
+//! Step-ups: parallel ones, and their bounds.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::StatusCode;
+use tokio::sync::Notify;
+
+use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, call_tool, oauth, session};
+use crate::testing::{Approval, Endpoint, Fault, TestAuthorizationServer, TestClient};
+use crate::{AuthorizationRequest, Callback, ClientCredentials, OAuth, Scopes};
+
+async fn start() -> (TestAuthorizationServer, Resource) {
+    let planner = TestClient::with_secret("planner", "s3cret");
+    let builder = TestAuthorizationServer::builder().client(planner);
+    let server = builder.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    (server, resource)
+}
+
+/// Returns the scopes of an access token.
+fn granted(token: &str) -> Scopes {
+    let payload = token.split('.').nth(1).unwrap();
+    let payload = URL_SAFE_NO_PAD.decode(payload).unwrap();
+    let claims: serde_json::Value = serde_json::from_slice(&payload).unwrap();
+    let scopes = claims["scope"].as_str().unwrap_or_default();
+    scopes.parse().unwrap()
+}
+
+fn insufficient(scopes: &str) -> Verdict {
+    let challenge = format!(r#"Bearer error="insufficient_scope", scope="{scopes}""#);
+    Verdict::Forbidden(challenge)
+}
+
+/// Lets each tool require the scopes of its name. Returns the event of the given number of refusals.
+fn require_names(resource: &Resource, refusals: usize) -> Arc<Notify> {
+    let all_refused = Arc::new(Notify::new());
+    let (notify, mut refused) = (all_refused.clone(), 0);
+    resource.rule(move |seen| {
+        let required: Scopes = match &*seen.method {
+            "tools/call" => seen.name.parse().unwrap(),
+            _ => Scopes::default(),
+        };
+        match &seen.token {
+            None => Verdict::Unauthorized(r#", scope="basic""#.into()),
+            Some(token) if granted(token).is_superset(&required) => Verdict::Accept,
+            Some(_) => {
+                refused += 1;
+                if refused == refusals {
+                    notify.notify_one();
+                }
+                insufficient(&seen.name)
+            }
+        }
+    });
+    all_refused
+}
+
+/// Calls tools in parallel. The user approves the first step-up after all of them were refused. Returns the scopes of the
+/// authorizations.
+async fn call_in_parallel(tools: &[&'static str]) -> Vec<String> {
+    let (server, resource) = start().await;
+    let all_refused = require_names(&resource, tools.len());
+    let approve_later = move |request: AuthorizationRequest| {
+        let all_refused = all_refused.clone();
+        let is_step_up = request.scopes().to_string() != "basic";
+        async move {
+            if is_step_up {
+                all_refused.notified().await;
+                all_refused.notify_one();
+            }
+            approve(request).await
+        }
+    };
+    let client = OAuth::callback("test client", Callback::new(REDIRECT_URI, approve_later));
+    let session = Arc::new(session(&resource, &client));
+    call(&session, "tools/list").await.unwrap();
+    let calls = tools.iter().map(|&tool| {
+        let session = session.clone();
+        tokio::spawn(async move { call_tool(&session, tool).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap().unwrap();
+    }
+    let requests = server.requests_at(Endpoint::Authorization);
+    let scopes = requests.iter().map(|one| one.parameter("scope"));
+    scopes.map(|scope| scope.unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn parallel_calls_of_one_tool_share_a_step_up() {
+    let scopes = call_in_parallel(&["write"; 4]).await;
+    assert_eq!(scopes, ["basic", "basic write"], "AUTH-C-109 AUTH-C-116");
+}
+
+#[tokio::test]
+async fn parallel_calls_with_different_scopes_ask_the_user_together() {
+    let scopes = call_in_parallel(&["a", "b", "c", "d", "e", "f"]).await;
+    assert!(scopes.len() <= 4, "AUTH-C-105 AUTH-C-116: {scopes:?}");
+    let last = scopes.last().unwrap();
+    assert_eq!(last, "a b basic c d e f", "AUTH-C-106");
+}
+
+#[tokio::test]
+async fn an_outage_does_not_count_as_a_step_up() {
+    let (server, resource) = start().await;
+    require_names(&resource, 0);
+    let credentials = ClientCredentials::secret("planner", "s3cret");
+    let client = OAuth::client_credentials(credentials.with_issuer(server.issuer()));
+    let session = session(&resource, &client);
+    call(&session, "tools/list").await.unwrap();
+    let outage = Fault::Status(Endpoint::Token, StatusCode::SERVICE_UNAVAILABLE);
+    server.inject(outage);
+    for _ in 0..4 {
+        call_tool(&session, "write").await.unwrap_err();
+    }
+    server.clear_faults();
+    call_tool(&session, "write").await.expect("AUTH-C-105");
+}
+
+#[tokio::test]
+async fn a_later_call_may_require_scopes_that_were_never_asked_for() {
+    let (server, resource) = start().await;
+    resource.rule(|seen| match &seen.token {
+        None => Verdict::Unauthorized(r#", scope="read""#.into()),
+        Some(token) if !granted(token).contains("write") => insufficient("write"),
+        Some(token) if !granted(token).contains("admin") => insufficient("admin write"),
+        Some(_) => Verdict::Accept,
+    });
+    let session = session(&resource, &oauth());
+    let error = call_tool(&session, "tool").await.unwrap_err().to_string();
+    assert!(
+        error.contains("one step-up for this request"),
+        "AUTH-C-109: {error}"
+    );
+    assert_eq!(
+        server.requests_at(Endpoint::Authorization).len(),
+        2,
+        "AUTH-C-109"
+    );
+    call_tool(&session, "tool").await.expect("AUTH-C-109");
+    assert_eq!(server.requests_at(Endpoint::Authorization).len(), 3);
+}
+
+#[tokio::test]
+async fn a_user_who_declines_is_asked_once_for_a_scope_and_three_times_for_an_operation() {
+    let (server, resource) = start().await;
+    let session = session(&resource, &oauth());
+    call(&session, "tools/list").await.unwrap();
+    server.approve(Approval::Denied);
+    server.clear_requests();
+    for (scope, authorizations) in [("a", 1), ("a", 1), ("b", 2), ("b", 2), ("c", 3), ("d", 3)] {
+        resource.rule(move |seen| match &*seen.method {
+            "tools/call" => insufficient(scope),
+            _ => Verdict::Accept,
+        });
+        // Requests that succeed reset the count of the session.
+        call(&session, "tools/list").await.unwrap();
+        call_tool(&session, "tool").await.unwrap_err();
+        let requests = server.requests_at(Endpoint::Authorization);
+        assert_eq!(requests.len(), authorizations, "AUTH-C-109: {scope}");
+    }
+}
