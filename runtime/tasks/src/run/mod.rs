@@ -24,6 +24,7 @@ use crate::engine::Engine;
 use crate::record::{Record, TaskKey};
 use crate::store::TaskId;
 
+pub(crate) use self::change::{DELAY, MAX_DELAY};
 pub(crate) use self::drive::drive;
 
 /// Run of a task.
