@@ -170,6 +170,13 @@ impl Run {
         Arc::make_mut(&mut self.held().record).journal = journal;
     }
 
+    /// Puts the progress that the call has reported before it became a task into the record, which is not stored yet.
+    pub(crate) fn set_progress(&self) {
+        if let Some(pending) = self.take_pending(true) {
+            pending.apply(Arc::make_mut(&mut self.held().record));
+        }
+    }
+
     /// Notes that the first version of the record has been stored, with the lease from `since` on.
     pub(crate) async fn created(&self, since: Instant) {
         let confirms = {
