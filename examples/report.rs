@@ -22,7 +22,7 @@ async fn write_report(cx: &Context, year: u16) -> Result<String, ToolError> {
         let sales = count_sales(quarter).await; // may run again after a crash
         let line = format!("Quarter {quarter}: {sales} sold");
         let key = format!("quarter {quarter}");
-        cx.once(&key, async { append(year, &line) }).await?; // never runs again
+        cx.once(key, async { append(year, &line) }).await?; // never runs again
     }
     let Editor { name } = cx
         .elicit(format!("Who edits the report of {year}?"))
@@ -49,7 +49,11 @@ async fn count_sales(quarter: u32) -> u32 {
 }
 
 fn server() -> treenail::Result<Server> {
-    let limits = TaskLimits::default().lease(Duration::from_secs(2)); // the delay after a crash
+    let second = Duration::from_secs(1);
+    // The longest delay after a crash is the sum of both.
+    let limits = TaskLimits::default()
+        .lease(2 * second)
+        .sweep_interval(second);
     let tasks = Tasks::new().store(SqliteStore::open("tasks.db")?);
     let server = Server::builder("report", env!("CARGO_PKG_VERSION")).tools(tools![write_report]);
     server.extension(tasks.limits(limits)).build()

@@ -77,6 +77,7 @@ mod subscriptions;
 mod support;
 mod task_support;
 mod truncation;
+mod user_interfaces;
 mod visibility;
 
 // The servers under test of the modules that `run_time` includes again, with twins of these servers.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use treenail::schema::CallToolResult;
 use treenail::tasks::{TaskHandle, TaskTicket};
 
-use super::task::has_ended;
+use super::task::print_outcome;
 use super::{print_if_json, print_or_save_if_json};
 use crate::args::{ArgumentArgs, OutputArgs, ServerArgs};
 use crate::arguments::{self, RawArguments};
@@ -29,7 +29,13 @@ pub(crate) struct Call {
 
     /// Save images, audio and other binary content to this file, or the text if there is none; several parts are saved to
     /// numbered files such as plot-1.png; with --json, save the JSON
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        conflicts_with = "detach",
+        help_heading = "Output"
+    )]
     output: Option<PathBuf>,
 
     /// Run the call as a task if the server permits it, and show its state while waiting
@@ -111,15 +117,8 @@ impl Call {
                 return Err(failure);
             }
         };
-        let ended = has_ended(connection, &task, &outcome).await;
-        let printed = match outcome {
-            Ok(result) => print_result(connection, &result, self.server.output, output).await,
-            Err(error) => Err(error.into()),
-        };
-        if ended {
-            file.forget(ticket.id(), &connection.terminal);
-        }
-        printed
+        let output = (self.server.output, output);
+        print_outcome(connection, (&task, &file, &ticket), outcome, output).await
     }
 
     async fn print_ticket(

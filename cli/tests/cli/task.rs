@@ -140,6 +140,38 @@ fn a_cancelled_task_is_forgotten() {
 }
 
 #[test]
+fn a_finished_task_keeps_its_ticket() {
+    for revision in REVISIONS {
+        let yard = Yard::start(revision);
+        let id = yard.detach("report");
+        assert_eq!(yard.run(&["call", "release"]).code, 0);
+        while yard.run(&["task", "get", &id]).stdout != "completed\n" {}
+        let note = "the task was not cancelled, because it had ended: completed; `treenail task wait` prints its result\n";
+        yard.run(&["task", "cancel", &id]).check(0, "", note);
+        let nowhere = yard.state.path().join("missing").join("file");
+        let nowhere = nowhere.to_str().unwrap();
+        let unsaved = yard.run(&["task", "wait", &id, "-o", nowhere]);
+        assert_eq!(unsaved.code, 8, "{revision}: {}", unsaved.stderr);
+        yard.run(&["task", "wait", &id]).check(0, "released\n", "");
+    }
+}
+
+#[test]
+fn only_a_result_is_saved_to_a_file() {
+    let yard = Yard::start(REVISIONS[1]);
+    for args in [
+        &["call", "report", "--detach", "-o", "file"][..],
+        &["task", "get", "7f3c", "-o", "file"],
+        &["task", "answer", "7f3c", "-o", "file"],
+        &["task", "cancel", "7f3c", "-o", "file"],
+    ] {
+        let refused = yard.run(args);
+        assert_eq!(refused.code, 2, "{args:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains("-o"), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn an_id_may_start_with_a_hyphen() {
     let yard = Yard::start("2026-07-28");
     yard.run(&["task", "get", "-8zTqUn0"]).check(

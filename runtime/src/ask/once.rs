@@ -40,14 +40,14 @@ impl Context {
     /// The errors of `work`, [`AskError::Invalid`] if the stored value cannot be read as a `T`, and [`AskError::Task`].
     pub async fn once<T, E>(
         &self,
-        key: &str,
+        key: impl AsRef<str>,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
         E: From<AskError>,
     {
-        let state = self.state();
+        let (state, key) = (self.state(), key.as_ref());
         if let Some(done) = begin(state, key).await? {
             return Ok(read(key, &done)?);
         }

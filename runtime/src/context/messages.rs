@@ -15,7 +15,7 @@ use crate::environment;
 
 impl Context {
     /// Reports the progress of the call, if the caller has requested that. It is sent when it is awaited. In a task, the message
-    /// becomes its status.
+    /// becomes its status, and the last one before the call becomes a task is its first status.
     ///
     /// Progress must increase: one that is not greater than the last one is not sent. Sending waits while the caller accepts no
     /// messages.
@@ -97,10 +97,8 @@ impl Progress<'_> {
     }
 
     async fn send(self) {
-        if let Some(link) = self.state.link() {
-            if !self.state.is_finished() {
-                link.progress(&self.done, self.total.as_ref(), self.message.as_deref());
-            }
+        let (total, message) = (self.total.as_ref(), self.message.as_deref());
+        if self.state.report_to_task(&self.done, total, message) {
             return;
         }
         let Some(token) = self.state.progress_token().cloned() else {

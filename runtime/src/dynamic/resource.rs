@@ -82,7 +82,8 @@ impl Resource {
         let implied = || kind.mime_type().map(str::to_owned);
         descriptor.mime_type = descriptor.mime_type.or_else(implied);
         descriptor.name.clone_from(&name);
-        let info = ResourceInfo::new(name, kind, descriptor.mime_type.clone(), Map::new());
+        let content = (descriptor.mime_type.clone(), descriptor.meta.as_ref());
+        let info = ResourceInfo::new(name, kind, content, Map::new());
         let bound = Registered::new(descriptor, |_| function.bind(Arc::new(()), info));
         let subscribe = self.subscribe;
         let bound = bound.with_scopes(self.scopes);

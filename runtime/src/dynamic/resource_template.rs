@@ -111,7 +111,8 @@ impl ResourceTemplate {
         descriptor.mime_type = descriptor.mime_type.or_else(implied);
         descriptor.name.clone_from(&name);
         let schema = Map::from_iter([("properties".to_owned(), properties.into())]);
-        let info = ResourceInfo::new(name, kind, descriptor.mime_type.clone(), schema);
+        let content = (descriptor.mime_type.clone(), descriptor.meta.as_ref());
+        let info = ResourceInfo::new(name, kind, content, schema);
         let bound = Registered::new(descriptor, |_| function.bind(Arc::new(()), info));
         let bound = bound.with_completers(completers).with_scopes(self.scopes);
         let detail = Template {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use iri_string::template::UriTemplateStr;
 use iri_string::types::UriStr;
-use serde_json::{Map, Value};
-use treenail_schema::{Annotations, Resource, ResourceTemplate};
+use serde_json::{Map, Value, json};
+use treenail_schema::{Annotations, MetaObject, Resource, ResourceTemplate};
 
 use crate::call::Call;
 use crate::definition::{Definition, Metadata};
@@ -112,6 +112,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
             name: name.clone(),
             kind,
             mime_type: details.mime_type.map(Cow::Borrowed),
+            content_meta: content_meta(self.metadata.meta.as_ref()),
             input_schema: self.function.take_input_schema().map_err(with_name)?,
         };
         let subscribe = details.subscribe;
@@ -182,25 +183,34 @@ pub struct ResourceInfo {
     pub(crate) name: String,
     kind: ContentKind,
     mime_type: Option<Cow<'static, str>>,
+    /// The JSON text of the `_meta` of contents that the function has not built itself.
+    content_meta: Option<Box<str>>,
     input_schema: Map<String, Value>,
 }
 
 impl ResourceInfo {
-    /// Creates the information about a resource. The schema is for error messages.
+    /// Creates the information about a resource, with its media type and metadata. The schema is for error messages.
     #[cfg(feature = "dynamic")]
     pub(crate) fn new(
         name: String,
         kind: ContentKind,
-        mime_type: Option<String>,
+        (mime_type, meta): (Option<String>, Option<&MetaObject>),
         input_schema: Map<String, Value>,
     ) -> Self {
         Self {
             name,
             kind,
             mime_type: mime_type.map(Cow::Owned),
+            content_meta: content_meta(meta),
             input_schema,
         }
     }
+}
+
+/// Returns the `_meta` of the contents of a resource: settings of user interfaces, which some hosts read there only.
+fn content_meta(meta: Option<&MetaObject>) -> Option<Box<str>> {
+    let ui = meta?.get("ui")?;
+    Some(json!({ "ui": ui }).to_string().into())
 }
 
 impl FeatureKind for ResourceInfo {

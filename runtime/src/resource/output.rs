@@ -198,6 +198,10 @@ impl ResourceReply<'_, '_> {
             self.result.push(br#","mimeType":"#);
             self.result.value(&**mime_type);
         }
+        if let Some(meta) = &self.info.content_meta {
+            self.result.push(br#","_meta":"#);
+            self.result.push(meta.as_bytes());
+        }
         let written = match self.info.kind {
             ContentKind::Text => self.text(value),
             ContentKind::Bytes => {

@@ -34,6 +34,11 @@ pub trait TaskLink: Debug + Send + Sync + 'static {
     /// Removes the record of work that has begun and failed, so that it may run again.
     fn release(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>>;
 
+    /// Returns `true` if the record could not be stored, and the call continues as a plain one. Its messages go to its client again.
+    fn is_plain(&self) -> bool {
+        false
+    }
+
     /// Returns the token with which another program ends the task, if the task is external.
     fn token(&self) -> Option<String> {
         None

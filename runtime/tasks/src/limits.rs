@@ -48,14 +48,15 @@ limits! {
         /// Time that a call may take before it becomes a task, for tools without an `after` of their own. Default 500 ms.
         after: Duration = Duration::from_millis(500),
         /// Lease of a running task. Its process renews it after a third of this time. If a process has crashed, another one
-        /// takes over its tasks after the lease. Default 30 s, at least 1 s.
+        /// takes over its tasks at its next search after the lease, see `sweep_interval`. Default 30 s, at least 1 s.
         lease: Duration = Duration::from_secs(30),
         /// Maximum number of runs of a task, the first one included. A task that would need one more fails. Default 3.
         attempts: u32 = 3,
         /// Interval in which a running task looks for answers and cancellations that another process has stored, and in which
         /// subscribed tasks of other processes are read. Default 2 s, at least 100 ms.
         watch_interval: Duration = Duration::from_secs(2),
-        /// Interval between two searches for interrupted and expired tasks. Default 10 s, at least 100 ms.
+        /// Interval between two searches for interrupted and expired tasks. An interrupted one continues after its lease and up
+        /// to this time. Default 10 s, at least 100 ms.
         sweep_interval: Duration = Duration::from_secs(10),
         /// The `pollIntervalMs` that clients receive. Default 1 s.
         poll_interval: Duration = Duration::from_secs(1),

@@ -141,6 +141,7 @@ pub(crate) async fn accept(
     context: Context,
     ids: Vec<String>,
 ) -> Result<Vec<String>, RpcError> {
+    engine.start(context.server());
     let mut accepted = Vec::with_capacity(ids.len());
     for id in ids {
         match engine.load(&id, owner(&context)).await {

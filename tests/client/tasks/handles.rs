@@ -1,13 +1,13 @@
 //! Handles to tasks, and tickets.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tokio_stream::StreamExt as _;
-use treenail::client::{ClientError, TypedCall};
+use treenail::client::{ClientError, ClientLimits, TaskWaitLimits, TypedCall};
 use treenail::prelude::*;
-use treenail::schema::TaskStatus;
-use treenail::tasks::TaskTicket;
+use treenail::schema::{CallToolResult, TaskStatus};
+use treenail::tasks::{TaskHandle, TaskTicket};
 
 use super::{ID, States, completed, modern, peer, result, state};
 use crate::script::Reply;
@@ -67,6 +67,53 @@ async fn a_direct_answer_is_in_the_handle() {
     assert_eq!(received.methods(), ["server/discover", "tools/call"]);
 }
 
+/// Counts the states of a new stream.
+async fn states(handle: &mut TaskHandle<CallToolResult>) -> usize {
+    handle.updates().collect::<Vec<_>>().await.len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_stream_of_states_ends_too() {
+    let (builder, _) = modern(|message| result(message, "complete", &completed("done")));
+    let client = builder.build().await.unwrap();
+    let mut handle = client.call_tool("report", ()).task().await.unwrap();
+    assert_eq!(states(&mut handle).await, 2);
+    // It has the latest state.
+    assert_eq!(states(&mut handle).await, 1);
+    handle.wait().await.unwrap();
+    assert_eq!(states(&mut handle).await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handle_that_was_idle_survives_a_failed_poll() {
+    let mut polls = 0;
+    let (builder, _) = modern(move |message| {
+        polls += 1;
+        match polls {
+            1 => Reply::error(message, &json!({"code": -32603, "message": "store"})),
+            _ => result(message, "complete", &completed("done")),
+        }
+    });
+    let client = builder.build().await.unwrap();
+    let mut handle = client.call_tool("report", ()).task().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(700)).await;
+    let waited = handle.wait().await.unwrap();
+    assert_eq!(waited.as_text(), Some("done"), "TASK-C-09");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_handle_leaves_the_subscriptions_to_others() {
+    let (builder, received) = modern(|message| result(message, "complete", &completed("done")));
+    let limits = ClientLimits::default().tasks(TaskWaitLimits::default().subscriptions(1));
+    let client = builder.limits(limits).build().await.unwrap();
+    let idle = client.call_tool("report", ()).task().await.unwrap();
+    client.call_tool("report", ()).await.unwrap();
+    let subscribed = received.methods().into_iter();
+    let subscribed = subscribed.filter(|method| method == "subscriptions/listen");
+    assert_eq!(subscribed.count(), 1);
+    drop(idle);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_typed_call_has_a_typed_handle() {
     let number = json!({"content": [{"type": "text", "text": "7"}], "structuredContent": 7});
@@ -113,6 +160,21 @@ async fn a_ticket_resumes_the_task_in_another_process() {
     let mut handle = client.resume_task_as::<String>(&ticket).unwrap();
     assert_eq!(handle.wait().await.unwrap(), "done");
     assert!(!format!("{ticket:?} {handle:?}").contains(ID));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_task_without_a_ttl_can_be_awaited() {
+    let mut script = States::new([working(), working(), completed("done")]);
+    let (builder, _) = modern(move |message| result(message, "complete", &script.next()));
+    let client = builder.build().await.unwrap();
+    let age = Duration::from_secs(8 * 86_400);
+    let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() - age;
+    let created = u64::try_from(created.as_millis()).unwrap();
+    let ticket =
+        json!({"task": ID, "tool": "report", "revision": "2026-07-28", "created": created});
+    let ticket: TaskTicket = serde_json::from_value(ticket).unwrap();
+    let mut handle = client.resume_task(&ticket).unwrap();
+    assert_eq!(handle.wait().await.unwrap().as_text(), Some("done"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,15 +1,17 @@
 //! Questions of tasks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::client::{ClientError, ClientLimits, McpClientBuilder, TaskWaitLimits};
 use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult};
 
-use super::{States, acknowledged, completed, modern, peer, result, state, until_received};
-use crate::script::Reply;
+use super::{
+    ID, States, Times, acknowledged, completed, modern, peer, pushed, result, state, until_received,
+};
+use crate::script::{Reply, answer};
 
 /// Returns a state with these open questions.
 fn asking(keys: &[&str]) -> Value {
@@ -98,6 +100,64 @@ async fn an_answer_is_sent_again_after_a_failure() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pushes_do_not_delay_an_answer_that_is_sent_again() {
+    let (times, mut updates) = (Times::start(), 0);
+    let noted = times.clone();
+    let (builder, _) = peer(move |message| match message["method"].as_str() {
+        Some("tools/call") => result(message, "task", &state("working", &json!({}))),
+        Some("subscriptions/listen") => Reply::Lines(vec![acknowledged(message, &[ID])]),
+        Some("tasks/update") => {
+            noted.note();
+            updates += 1;
+            match updates {
+                1 => Reply::error(message, &json!({"code": -32603, "message": "store"})),
+                _ => Reply::result(message, &json!({"resultType": "complete"})),
+            }
+        }
+        _ if updates < 2 => result(message, "complete", &asking(&["a"])),
+        _ => result(message, "complete", &completed("done")),
+    });
+    let client = answering(builder).0.build().await.unwrap();
+    client.call_tool("report", ()).await.unwrap();
+    assert_eq!(times.all(), [1_000, 2_000], "TASK-C-07");
+}
+
+/// The state of the poll is older than the question, which the server has pushed before its response.
+#[tokio::test(start_paused = true)]
+async fn a_stale_poll_does_not_lose_a_question() {
+    let listen = Mutex::new(Value::Null);
+    let (mut polls, mut is_answered) = (0, false);
+    let (builder, _) = peer(move |message| match message["method"].as_str() {
+        Some("tools/call") => result(message, "task", &state("working", &json!({}))),
+        Some("subscriptions/listen") => {
+            *listen.lock().unwrap() = message.clone();
+            Reply::Lines(vec![acknowledged(message, &[ID])])
+        }
+        Some("tasks/update") => {
+            is_answered = true;
+            Reply::result(message, &json!({"resultType": "complete"}))
+        }
+        _ if is_answered => result(message, "complete", &completed("done")),
+        _ => {
+            polls += 1;
+            if polls > 1 {
+                return result(message, "complete", &asking(&["a"]));
+            }
+            let stale = state("working", &json!({"resultType": "complete"}));
+            let question = pushed(&listen.lock().unwrap(), &asking(&["a"]));
+            Reply::Lines(vec![question, answer(message, &stale)])
+        }
+    });
+    let builder = builder.on_elicit(|_| async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        Ok(ElicitResult::new(ElicitAction::Decline))
+    });
+    let client = builder.build().await.unwrap();
+    let called = client.call_tool("report", ()).await.unwrap();
+    assert_eq!(called.as_text(), Some("done"), "TASK-C-07");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_without_a_handler_ends_the_call() {
     let (builder, received) = modern(|message| result(message, "complete", &asking(&["a"])));
     let client = builder.build().await.unwrap();
@@ -161,6 +221,25 @@ async fn endless_questions_are_an_error() {
     let error = client.call_tool("report", ()).await.unwrap_err();
     assert!(matches!(error, ClientError::Protocol(_)), "{error}");
     assert_eq!(asked.load(Ordering::SeqCst), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_returns_again_and_again_is_an_error() {
+    let mut number = 0;
+    let (builder, _) = modern(move |message| {
+        number += 1;
+        let keys: &[_] = if number % 2 == 0 { &[] } else { &["a"] };
+        result(message, "complete", &asking(keys))
+    });
+    // The user never answers.
+    let builder = builder.on_elicit(|_| async {
+        tokio::time::sleep(Duration::from_secs(1_000_000)).await;
+        Ok(ElicitResult::new(ElicitAction::Decline))
+    });
+    let limits = ClientLimits::default().tasks(TaskWaitLimits::default().questions(5));
+    let client = builder.limits(limits).build().await.unwrap();
+    let error = client.call_tool("report", ()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Protocol(_)), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -133,6 +133,27 @@ async fn a_failed_poll_is_not_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_failed_poll_of_a_slow_task_is_not_the_end() {
+    let slow = state("working", &json!({"pollIntervalMs": 600_000}));
+    let mut polls = 0;
+    let (builder, _) = peer(move |message| match message["method"].as_str() {
+        Some("tools/call") => result(message, "task", &slow),
+        Some("subscriptions/listen") => Reply::Lines(vec![acknowledged(message, &[])]),
+        Some("tasks/get") => {
+            polls += 1;
+            match polls {
+                1 => Reply::error(message, &json!({"code": -32603, "message": "store"})),
+                _ => result(message, "complete", &completed("done")),
+            }
+        }
+        _ => Reply::result(message, &json!({"resultType": "complete"})),
+    });
+    let client = builder.build().await.unwrap();
+    let called = client.call_tool("report", ()).await.unwrap();
+    assert_eq!(called.as_text(), Some("done"), "TASK-C-09");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unknown_task_has_ended() {
     let (builder, received) = modern(|message| {
         Reply::error(message, &json!({"code": -32602, "message": "unknown task"}))

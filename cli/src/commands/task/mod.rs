@@ -3,7 +3,7 @@
 mod list;
 mod one;
 
-pub(super) use self::one::has_ended;
+pub(super) use self::one::print_outcome;
 use clap::{Args, Subcommand};
 
 use crate::args::OutputArgs;
@@ -23,7 +23,7 @@ enum TaskCommand {
     /// Show the state of a task
     Get(Box<one::OneTask>),
     /// Wait for the end of a task and print its result
-    Wait(Box<one::OneTask>),
+    Wait(Box<one::AwaitedTask>),
     /// Answer the open questions of a task
     Answer(Box<one::OneTask>),
     /// Cancel a task
@@ -34,25 +34,25 @@ impl Task {
     pub(super) fn output(&self) -> OutputArgs {
         match &self.command {
             TaskCommand::List(list) => list.output,
-            TaskCommand::Get(task)
-            | TaskCommand::Wait(task)
-            | TaskCommand::Answer(task)
-            | TaskCommand::Cancel(task) => task.server.output,
+            TaskCommand::Wait(wait) => wait.task.server.output,
+            TaskCommand::Get(task) | TaskCommand::Answer(task) | TaskCommand::Cancel(task) => {
+                task.server.output
+            }
         }
     }
 
     pub(super) async fn run(mut self, terminal: &Terminal) -> Result<Exit, Failure> {
-        if let TaskCommand::Get(task)
-        | TaskCommand::Wait(task)
-        | TaskCommand::Answer(task)
-        | TaskCommand::Cancel(task) = &mut self.command
-        {
-            task.server.tasks = true;
+        match &mut self.command {
+            TaskCommand::List(_) => {}
+            TaskCommand::Wait(wait) => wait.task.server.tasks = true,
+            TaskCommand::Get(task) | TaskCommand::Answer(task) | TaskCommand::Cancel(task) => {
+                task.server.tasks = true;
+            }
         }
         match self.command {
             TaskCommand::List(list) => list.run(terminal).await,
             TaskCommand::Get(task) => task.get(terminal).await,
-            TaskCommand::Wait(task) => task.wait(terminal).await,
+            TaskCommand::Wait(wait) => wait.wait(terminal).await,
             TaskCommand::Answer(task) => task.answer(terminal).await,
             TaskCommand::Cancel(task) => task.cancel(terminal).await,
         }

@@ -1,6 +1,6 @@
 //! `treenail task get`, `wait`, `answer` and `cancel`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -10,7 +10,7 @@ use treenail::prelude::*;
 use treenail::schema::{CallToolResult, TaskStatus, error_code};
 use treenail::tasks::{TaskHandle, TaskTicket, TaskUpdate};
 
-use crate::args::ServerArgs;
+use crate::args::{OutputArgs, ServerArgs};
 use crate::commands::call::print_result;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
@@ -27,18 +27,46 @@ pub(super) struct OneTask {
     #[arg(value_name = "ID", allow_hyphen_values = true)]
     id: String,
 
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+}
+
+/// Task of a server, and a file for its result
+#[derive(Debug, Args)]
+pub(super) struct AwaitedTask {
+    #[command(flatten)]
+    pub(super) task: OneTask,
+
     /// Save images, audio and other binary content to this file, or the text if there is none; with --json, save the JSON
     #[arg(
         id = "file",
-        short,
+        short = 'o',
         long = "output",
         value_name = "FILE",
         help_heading = "Output"
     )]
     file: Option<PathBuf>,
+}
 
-    #[command(flatten)]
-    pub(super) server: ServerArgs,
+impl AwaitedTask {
+    pub(super) async fn wait(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let Self { task: one, file } = self;
+        one.with_task(terminal, async |task| {
+            let outcome = task.connection.wait_for_task(&mut task.handle).await;
+            let outcome = outcome.map_err(|failure| {
+                failure.note("the task continues; `treenail task cancel` cancels it")
+            })?;
+            let output = (one.server.output, file.as_deref());
+            print_outcome(
+                task.connection,
+                (&task.handle, task.file, task.ticket),
+                outcome,
+                output,
+            )
+            .await
+        })
+        .await
+    }
 }
 
 impl OneTask {
@@ -46,26 +74,6 @@ impl OneTask {
         self.with_task(terminal, async |task| {
             task.connection.stop_answering();
             task.print_state(&self).await
-        })
-        .await
-    }
-
-    pub(super) async fn wait(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        self.with_task(terminal, async |task| {
-            let outcome = task.connection.wait_for_task(&mut task.handle).await;
-            let outcome = outcome.map_err(|failure| {
-                failure.note("the task continues; `treenail task cancel` cancels it")
-            })?;
-            let ended = has_ended(task.connection, &task.handle, &outcome).await;
-            let (output, file) = (self.server.output, self.file.as_deref());
-            let printed = match outcome {
-                Ok(result) => print_result(task.connection, &result, output, file).await,
-                Err(error) => Err(error.into()),
-            };
-            if ended {
-                task.file.forget(task.ticket.id(), terminal);
-            }
-            printed
         })
         .await
     }
@@ -85,6 +93,13 @@ impl OneTask {
             let cancelling = async { Ok(task.handle.cancel().await) };
             let cancelled = task.connection.with_timeout(cancelling).await?;
             task.forget_if_unknown(cancelled)?;
+            if let Some(status) = task.outcome_status().await {
+                let status = status_name(status);
+                terminal.print_note(&format!(
+                    "the task was not cancelled, because it had ended: {status}; `treenail task wait` prints its result"
+                ));
+                return Ok(Exit::Success);
+            }
             task.file.remove(task.ticket.id())?;
             terminal.print_note("the task was cancelled");
             Ok(Exit::Success)
@@ -132,6 +147,19 @@ impl Resumed<'_> {
         Ok(outcome?)
     }
 
+    /// Returns the status of a task that has an outcome. `None` if its state cannot be read.
+    async fn outcome_status(&self) -> Option<TaskStatus> {
+        let requesting = async { Ok(self.handle.status().await) };
+        let update = self
+            .connection
+            .with_timeout(requesting)
+            .await
+            .ok()?
+            .ok()??;
+        let has_outcome = matches!(update.status, TaskStatus::Completed | TaskStatus::Failed);
+        has_outcome.then_some(update.status)
+    }
+
     /// Requests and prints the state of the task.
     async fn print_state(&self, one: &OneTask) -> Result<Exit, Failure> {
         let terminal = &self.connection.terminal;
@@ -151,8 +179,32 @@ impl Resumed<'_> {
     }
 }
 
+/// Prints the outcome of a task. Its ticket is removed unless the task continues, or its result could not be printed.
+pub(in crate::commands) async fn print_outcome(
+    connection: &Connection,
+    (task, tickets, ticket): (&TaskHandle<CallToolResult>, &TicketFile, &TaskTicket),
+    outcome: Result<CallToolResult, ClientError>,
+    (output, file): (OutputArgs, Option<&Path>),
+) -> Result<Exit, Failure> {
+    let ended = has_ended(connection, task, &outcome).await;
+    let printed = match outcome {
+        Ok(result) => print_result(connection, &result, output, file).await,
+        Err(error) => Err(error.into()),
+    };
+    let is_lost = |failure: &Failure| {
+        matches!(
+            failure.exit(),
+            Exit::Io | Exit::Interrupted | Exit::Terminated
+        )
+    };
+    if ended && !printed.as_ref().is_err_and(is_lost) {
+        tickets.forget(ticket.id(), &connection.terminal);
+    }
+    printed
+}
+
 /// Returns true if a task has ended, so that its ticket is of no more use.
-pub(in crate::commands) async fn has_ended(
+async fn has_ended(
     connection: &Connection,
     task: &TaskHandle<CallToolResult>,
     outcome: &Result<CallToolResult, ClientError>,

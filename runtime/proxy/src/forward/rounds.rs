@@ -31,7 +31,7 @@ impl Forwarder<'_> {
         for number in 0..=rounds {
             // Earlier rounds are read from the state of the client, and the server is not called again for them.
             let key = format!("proxy.{number}");
-            let round = context.once(&key, async {
+            let round = context.once(key, async {
                 let exchange = self.start(context, call, &members);
                 match exchange.response(context).await {
                     Ok(text) => self.read_round(text),

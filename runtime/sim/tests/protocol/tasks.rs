@@ -75,7 +75,7 @@ impl Works {
                 cx.once("reserve", reserve()).await?;
             }
             let effect = self.effect(format!("{key} {step}"), step % 2 == 1);
-            cx.once(&format!("step {step}"), effect).await?;
+            cx.once(format!("step {step}"), effect).await?;
         }
         self.ledger.count(format!("end {key}"));
         Ok(format!("{key} is done"))

@@ -1,9 +1,12 @@
 //! Messages of a call to its caller, none of which is sent after the end.
 
+use std::sync::Arc;
+
 use treenail_schema::{Notification, Number};
 
-use super::{CallState, Live};
+use super::{CallState, Live, Report};
 use crate::outbox::notification;
+use crate::task::TaskLink;
 
 impl CallState {
     /// Sends a notification, unless the call has ended. Waits for room in the queue.
@@ -23,13 +26,49 @@ impl CallState {
         .await;
     }
 
+    /// Reports progress to the record of the task that the call has become. Returns `false` if it is none: the progress is
+    /// retained then for the task that the call may become.
+    pub(crate) fn report_to_task(
+        &self,
+        done: &Number,
+        total: Option<&Number>,
+        message: Option<&str>,
+    ) -> bool {
+        if !self.is_detachable() {
+            return false;
+        }
+        // A call becomes a task under this lock.
+        let mut live = self.live();
+        if let Some(link) = self.message_link() {
+            let is_open = !live.finished;
+            drop(live);
+            if is_open {
+                link.progress(done, total, message);
+            }
+            return true;
+        }
+        if total.is_some() || message.is_some() {
+            live.last_report = Some(Report {
+                done: done.clone(),
+                total: total.cloned(),
+                message: message.map(Into::into),
+            });
+        }
+        false
+    }
+
+    /// Returns the record that messages go to. A call whose record could not be stored sends them to its client.
+    fn message_link(&self) -> Option<&Arc<dyn TaskLink>> {
+        self.link().filter(|link| !link.is_plain())
+    }
+
     /// Sends the message for one more item. Its progress is `count`, or the last progress plus 1 if that is not less.
     pub(crate) async fn notify_item(
         &self,
         count: Number,
         message: impl FnOnce(&Number) -> Vec<u8>,
     ) {
-        if let Some(link) = self.link() {
+        if let Some(link) = self.message_link() {
             return link.progress(&count, None, None);
         }
         let Some(permit) = self.outbox.reserve().await else {
@@ -40,7 +79,7 @@ impl CallState {
             Some(last) if count.as_f64() <= last => Number::from(last + 1.0),
             _ => count,
         };
-        if !live.finished && !self.is_task() {
+        if !live.finished && self.message_link().is_none() {
             live.progress = Some(progress.as_f64());
             permit.send(message(&progress));
         }
@@ -52,14 +91,14 @@ impl CallState {
         params: &N::Params,
         check: impl FnOnce(&mut Live) -> bool,
     ) {
-        if self.is_task() {
+        if self.message_link().is_some() {
             return;
         }
         let Some(permit) = self.outbox.reserve().await else {
             return;
         };
         let mut live = self.live();
-        if !live.finished && !self.is_task() && check(&mut live) {
+        if !live.finished && self.message_link().is_none() && check(&mut live) {
             permit.send(notification::<N>(params));
         }
     }
@@ -70,7 +109,7 @@ impl CallState {
             return false;
         };
         let live = self.live();
-        let open = !live.finished && !self.is_task();
+        let open = !live.finished && self.message_link().is_none();
         if open {
             permit.send(message);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 use treenail_schema::internal::PackedTexts;
-use treenail_schema::{Method, ProgressToken};
+use treenail_schema::{Method, Number, ProgressToken};
 
 use crate::ask::Round;
 #[cfg(feature = "tower")]
@@ -51,14 +51,19 @@ struct Rest {
     round: OnceLock<Arc<Round>>,
     /// The record of the task that the call has become. Set under the lock of `live`.
     task: OnceLock<Arc<dyn TaskLink>>,
+    /// Set if the call may become a task.
+    is_detachable: bool,
     live: Mutex<Live>,
     /// Notified at the end of the call, and when it becomes a task.
     finished: Notify,
 }
 
 impl Rest {
-    fn of(round: Arc<Round>) -> OnceLock<Box<Self>> {
-        let rest = Self::default();
+    fn of(round: Arc<Round>, is_detachable: bool) -> OnceLock<Box<Self>> {
+        let rest = Self {
+            is_detachable,
+            ..Self::default()
+        };
         rest.round.get_or_init(|| round);
         Box::new(rest).into()
     }
@@ -71,7 +76,17 @@ struct Live {
     awaited: bool,
     /// The last progress that was sent.
     progress: Option<f64>,
+    /// The last progress with a text, of a call that may become a task: its first status.
+    last_report: Option<Report>,
     faults: Faults,
+}
+
+/// Progress that a call has reported.
+#[derive(Debug)]
+struct Report {
+    done: Number,
+    total: Option<Number>,
+    message: Option<Box<str>>,
 }
 
 impl CallState {
@@ -111,7 +126,7 @@ impl CallState {
             asks,
             has_layers: false,
             outbox: call.outbox.clone(),
-            rest: resumed.map_or_else(OnceLock::new, |_| Rest::of(call.new_round())),
+            rest: resumed.map_or_else(OnceLock::new, |_| Rest::of(call.new_round(), false)),
         }
     }
 
@@ -120,7 +135,7 @@ impl CallState {
         let mut state = Self::new(call);
         let outer = call.context.and_then(|it| it.state().shared_round());
         let round = outer.or_else(|| state.shared_round()).cloned();
-        state.rest = Rest::of(round.unwrap_or_else(|| call.new_round()));
+        state.rest = Rest::of(round.unwrap_or_else(|| call.new_round()), true);
         state
     }
 
@@ -178,11 +193,18 @@ impl CallState {
         self.link().is_some()
     }
 
-    /// Makes the call a task. `link` gets the values that the call has obtained so far.
+    fn is_detachable(&self) -> bool {
+        self.rest.get().is_some_and(|rest| rest.is_detachable)
+    }
+
+    /// Makes the call a task. `link` gets the values that the call has obtained so far. The record gets its last progress.
     #[inline]
     pub(crate) fn detach(&self, link: impl FnOnce(Journal) -> Arc<dyn TaskLink>) {
-        let live = self.live();
-        self.rest().task.get_or_init(|| link(self.journal()));
+        let mut live = self.live();
+        let link = self.rest().task.get_or_init(|| link(self.journal()));
+        if let Some(last) = live.last_report.take() {
+            link.progress(&last.done, last.total.as_ref(), last.message.as_deref());
+        }
         drop(live);
         self.rest().finished.notify_waiters();
     }

@@ -122,6 +122,10 @@ impl<T> TypedCall<T> {
     /// Sends the call. If it becomes a task, returns the task and the reader of its result.
     pub(crate) async fn start(self) -> Result<(Started<T>, ResultReader<T>), ClientError> {
         let reader = ResultReader::new(self.client, self.name, self.decode, self.unchanged);
+        if reader.client().session().task_driver().is_none() {
+            let reason = "the client does not support tasks; call `tasks()` of its builder";
+            return Err(ClientError::unsupported(reason));
+        }
         let request = self.request.keep_task();
         let started = match reader.client().start_call(reader.name(), request).await? {
             StartedCall::Finished(result) => Started::Finished(reader.decode(result)?),

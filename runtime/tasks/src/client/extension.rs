@@ -79,7 +79,7 @@ pub trait TaskCallExt<T> {
     ///
     /// # Errors
     ///
-    /// Those of the call.
+    /// Those of the call, and [`ClientError::Unsupported`] if [`tasks`](TaskBuilderExt::tasks) was not called.
     ///
     /// # Cancellation
     ///

@@ -67,10 +67,12 @@ impl<T> TaskHandle<T> {
     ) -> Result<Self, ClientError> {
         let created = match started {
             Started::Finished(output) => {
+                let publisher = Arc::<Publisher>::default();
+                publisher.close();
                 return Ok(Self {
                     reader,
                     state: State::Finished(Some(output)),
-                    publisher: Arc::default(),
+                    publisher,
                 });
             }
             Started::Task(created) => created,
@@ -169,14 +171,10 @@ impl<T> TaskHandle<T> {
     ///
     /// Outside of a tokio runtime.
     pub fn updates(&mut self) -> TaskUpdates {
-        let is_running = match &mut self.state {
-            State::Finished(_) => false,
-            State::Task(observed) => {
-                observed.observation.start(&self.publisher);
-                matches!(observed.observation, Observation::Running(_))
-            }
-        };
-        self.publisher.subscribe(!is_running)
+        if let State::Task(observed) = &mut self.state {
+            observed.observation.start(&self.publisher);
+        }
+        self.publisher.subscribe()
     }
 
     /// Waits for the end of the task and returns the output, as the call would have returned it.

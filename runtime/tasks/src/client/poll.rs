@@ -17,11 +17,14 @@ pub(super) struct Schedule {
     limits: TaskWaitLimits,
     /// Creation of the task, as far as this process knows it.
     created: Instant,
+    /// Start of the observation.
+    started: Instant,
     ttl: Option<Duration>,
     interval: Option<Duration>,
     /// The last state or attempt.
     last: Instant,
-    last_success: Instant,
+    /// The first failure after the last state.
+    failing_since: Option<Instant>,
     failures: u32,
     /// True if the server pushes all changes, and a poll has closed the gap before the subscription.
     is_pushed: bool,
@@ -34,13 +37,19 @@ impl Schedule {
         Self {
             limits,
             created: now.checked_sub(age).unwrap_or(now),
+            started: now,
             ttl: None,
             interval: None,
             last: now,
-            last_success: now,
+            failing_since: None,
             failures: 0,
             is_pushed: false,
         }
+    }
+
+    /// Notes the start of the observation.
+    pub(super) fn start(&mut self) {
+        self.started = Instant::now();
     }
 
     /// Notes a state of the task.
@@ -48,7 +57,7 @@ impl Schedule {
         self.ttl = update.ttl;
         self.interval = update.poll_interval;
         self.last = Instant::now();
-        self.last_success = self.last;
+        self.failing_since = None;
         self.failures = 0;
     }
 
@@ -56,7 +65,8 @@ impl Schedule {
     pub(super) fn note_failure(&mut self) -> bool {
         self.last = Instant::now();
         self.failures = (self.failures + 1).min(MAX_DELAY);
-        self.last_success.elapsed() < self.limits.unreachable
+        let since = *self.failing_since.get_or_insert(self.last);
+        since.elapsed() < self.limits.unreachable
     }
 
     /// Sets whether the server pushes changes that no poll needs to find.
@@ -76,14 +86,20 @@ impl Schedule {
         deadline::from(self.last, interval.min(limits.max_poll_interval)).min(self.end())
     }
 
-    /// Returns the end of waiting: that of the TTL, or of the longest wait.
+    /// Returns the end of waiting: that of the TTL, or of the longest wait from the start of the observation on.
     pub(super) fn end(&self) -> Instant {
-        deadline::from(self.created, self.longest())
+        let end = deadline::from(self.started, self.limits.max_wait);
+        self.end_of_ttl().map_or(end, |ttl| ttl.min(end))
     }
 
-    /// Returns the longest time of waiting.
+    /// Returns the time that ends with [`end`](Self::end): the TTL, or the longest wait.
     pub(super) fn longest(&self) -> Duration {
-        let max = self.limits.max_wait;
-        self.ttl.map_or(max, |ttl| ttl.min(max))
+        let is_ttl = self.end_of_ttl().is_some_and(|end| end <= self.end());
+        let ttl = self.ttl.filter(|_| is_ttl);
+        ttl.unwrap_or(self.limits.max_wait)
+    }
+
+    fn end_of_ttl(&self) -> Option<Instant> {
+        Some(deadline::from(self.created, self.ttl?))
     }
 }

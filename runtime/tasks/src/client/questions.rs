@@ -14,10 +14,13 @@ use treenail_schema::InputRequest;
 
 use crate::client::remote::{Owned, RemoteTask, is_invalid_params};
 
-/// Questions of one task. Each is put to the handlers of the client once, one after the other.
+/// Questions of one task. Each is put to the handlers of the client until one has answered, one after the other.
 pub(super) struct Questions {
     task: RemoteTask,
     max: usize,
+    /// Number of questions so far. One that was closed without an answer and is open again counts twice.
+    asked: usize,
+    /// Keys of the questions that wait, are being answered, or have an answer.
     seen: HashSet<String>,
     waiting: VecDeque<(String, InputRequest)>,
     answering: Option<Answering>,
@@ -51,6 +54,7 @@ impl Questions {
         Self {
             max: task.session.client_limits().tasks.questions,
             task,
+            asked: 0,
             seen: HashSet::new(),
             waiting: VecDeque::new(),
             answering: None,
@@ -61,7 +65,9 @@ impl Questions {
         }
     }
 
-    /// Notes the open questions of a state of the task, and drops those that are open no more.
+    /// Notes the open questions of a state of the task, and drops those that are open no more. A dropped one may return: a state
+    /// of a poll can be older than one that was pushed before it. Answers are sent anyway: a server ignores those that it does
+    /// not expect.
     ///
     /// # Errors
     ///
@@ -75,20 +81,41 @@ impl Questions {
         if let Some(refused) = self.refused.take() {
             refused.check(&open)?;
         }
-        self.waiting.retain(|(key, _)| open.contains_key(key));
-        self.unsent.retain(|key, _| open.contains_key(key));
-        let is_closed = |it: &Answering| !open.contains_key(&it.key);
-        if self.answering.as_ref().is_some_and(is_closed) {
-            self.answering = None;
-        }
+        self.drop_closed(&open);
         open.retain(|key, _| !self.seen.contains(key));
-        if self.seen.len() + open.len() > self.max {
+        self.asked += open.len();
+        if self.asked > self.max {
             let reason = format!("a task asked more than {} questions", self.max);
             return Err(ClientError::protocol(reason));
         }
         self.seen.extend(open.keys().cloned());
         self.waiting.extend(open);
         Ok(())
+    }
+
+    /// Drops the questions without an answer that are not among the open ones.
+    fn drop_closed(&mut self, open: &BTreeMap<String, InputRequest>) {
+        let seen = &mut self.seen;
+        self.waiting.retain(|(key, _)| {
+            let is_open = open.contains_key(key);
+            if !is_open {
+                seen.remove(key);
+            }
+            is_open
+        });
+        let answering = self.answering.take();
+        self.answering = answering.filter(|it| {
+            let is_open = open.contains_key(&it.key);
+            if !is_open {
+                seen.remove(&it.key);
+            }
+            is_open
+        });
+    }
+
+    /// Returns true after a failed update, until the next state of the task.
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_paused
     }
 
     /// Answers questions. Ready only with the error of a question that the client cannot answer.

@@ -30,16 +30,23 @@ struct Queue {
 #[derive(Debug, Default)]
 pub(super) struct Publisher {
     streams: Mutex<Vec<Weak<Mutex<Queue>>>>,
-    latest: Mutex<Option<TaskUpdate>>,
+    state: Mutex<Published>,
+}
+
+#[derive(Debug, Default)]
+struct Published {
+    latest: Option<TaskUpdate>,
+    is_closed: bool,
 }
 
 impl Publisher {
     /// Returns a stream that starts with the latest state.
-    pub(super) fn subscribe(&self, is_closed: bool) -> TaskUpdates {
-        let latest = lock(&self.latest);
+    pub(super) fn subscribe(&self) -> TaskUpdates {
+        // Locked until the stream is known: it misses neither a state nor the end.
+        let state = lock(&self.state);
         let queue = Arc::new(Mutex::new(Queue {
-            updates: latest.iter().cloned().collect(),
-            is_closed,
+            updates: state.latest.iter().cloned().collect(),
+            is_closed: state.is_closed,
             waker: None,
         }));
         lock(&self.streams).push(Arc::downgrade(&queue));
@@ -48,12 +55,12 @@ impl Publisher {
 
     /// Returns the latest state.
     pub(super) fn latest(&self) -> Option<TaskUpdate> {
-        lock(&self.latest).clone()
+        lock(&self.state).latest.clone()
     }
 
     pub(super) fn publish(&self, update: &TaskUpdate) {
-        let mut latest = lock(&self.latest);
-        *latest = Some(update.clone());
+        let mut state = lock(&self.state);
+        state.latest = Some(update.clone());
         self.change(|queue| {
             queue.updates.push_back(update.clone());
             if queue.updates.len() > MAX_QUEUED {
@@ -62,8 +69,10 @@ impl Publisher {
         });
     }
 
-    /// Ends all streams.
+    /// Ends all streams, and those that are still to be opened after the latest state.
     pub(super) fn close(&self) {
+        let mut state = lock(&self.state);
+        state.is_closed = true;
         self.change(|queue| queue.is_closed = true);
     }
 

@@ -70,6 +70,7 @@ async fn update(
     context: Context,
     params: UpdateParams,
 ) -> Result<(), RpcError> {
+    engine.start(context.server());
     let most = engine.limits.journal_bytes;
     let edited = engine.edit(&params.task_id, owner(&context), |task| {
         let mut changed = false;
@@ -88,6 +89,7 @@ async fn update(
 
 /// Cancels the task at once, unless it has ended (XAMB-04).
 async fn cancel(engine: Arc<Engine>, context: Context, params: TaskParams) -> Result<(), RpcError> {
+    engine.start(context.server());
     let edited = engine.edit(&params.task_id, owner(&context), |task| {
         Ok(task.record.end(task.key.created_ms, Outcome::Cancelled))
     });

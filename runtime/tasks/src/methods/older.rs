@@ -106,6 +106,7 @@ async fn cancel(
     context: Context,
     params: TaskParams,
 ) -> Result<Polled, RpcError> {
+    engine.start(context.server());
     let edited = engine.edit(&params.task_id, owner(&context), |task| {
         if task.record.end(task.key.created_ms, Outcome::Cancelled) {
             return Ok(true);
@@ -118,6 +119,7 @@ async fn cancel(
 }
 
 async fn list(engine: Arc<Engine>, context: Context, params: ListParams) -> Result<Page, RpcError> {
+    engine.start(context.server());
     let invalid =
         || RpcError::invalid_params("`params.cursor` is not valid; list again without it");
     let after = params

@@ -9,7 +9,8 @@ use std::task::{self, Poll};
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::task::{SessionPeer, ask_client, session_number};
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::{InputRequest, error_code};
@@ -18,14 +19,27 @@ use super::claim::Claim;
 use super::result::{RELATED_TASK, related};
 use crate::engine::{Engine, Loaded, owner};
 use crate::record::{Answer, Question};
+use crate::run::{DELAY, MAX_DELAY};
 
 /// Questions that one `tasks/result` has sent to its client.
 pub(super) struct Questions {
     engine: Arc<Engine>,
     context: Context,
-    /// Keys of the questions that were sent. None is sent twice.
+    /// Keys of the questions that the client has, or has answered. None of them is sent again.
     sent: HashSet<String>,
-    open: Vec<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Keys of the questions that another session has taken over. They are sent again if no session has them.
+    lost: HashSet<String>,
+    open: Vec<Pin<Box<dyn Future<Output = End> + Send>>>,
+}
+
+/// End of a question that a client was sent.
+enum End {
+    /// The answer is stored, or there will be none.
+    Final,
+    /// Another session has taken the question over.
+    Lost(String),
+    /// The store was away for too long.
+    NotStored(String),
 }
 
 impl Questions {
@@ -34,6 +48,7 @@ impl Questions {
             engine: Arc::clone(engine),
             context: context.clone(),
             sent: HashSet::new(),
+            lost: HashSet::new(),
             open: Vec::new(),
         }
     }
@@ -45,24 +60,57 @@ impl Questions {
             if self.sent.contains(key) {
                 continue;
             }
-            let Some(claim) = Claim::take(&self.engine, &task.key.id, key, session) else {
+            // Two sessions must not take a question from each other again and again.
+            let claim = if self.lost.contains(key) {
+                Claim::of_free
+            } else {
+                Claim::take
+            };
+            let Some(claim) = claim(&self.engine, &task.key.id, key, session) else {
                 continue;
             };
             self.sent.insert(key.to_owned());
-            let context = self.context.clone();
-            self.open.push(Box::pin(async move {
-                let answer = until(ask_client(&context, &request), claim.lost()).await;
-                if let Some(answer) = answer {
-                    store(&claim, owner(&context), answer).await;
-                }
-            }));
+            self.open
+                .push(Box::pin(carry(self.context.clone(), claim, request)));
         }
     }
 
     /// Makes progress with the questions.
     pub(super) fn poll(&mut self, context: &mut task::Context<'_>) {
-        self.open
-            .retain_mut(|open| open.as_mut().poll(context).is_pending());
+        let Self {
+            sent, lost, open, ..
+        } = self;
+        open.retain_mut(|open| {
+            let Poll::Ready(end) = open.as_mut().poll(context) else {
+                return true;
+            };
+            match end {
+                End::Final => {}
+                End::Lost(key) => {
+                    sent.remove(&key);
+                    lost.insert(key);
+                }
+                End::NotStored(key) => {
+                    sent.remove(&key);
+                }
+            }
+            false
+        });
+    }
+}
+
+/// Sends a question to the client of a request, and stores the answer.
+async fn carry(context: Context, claim: Claim, request: InputRequest) -> End {
+    let key = claim.key().to_owned();
+    let Some(answer) = until(ask_client(&context, &request), claim.lost()).await else {
+        return End::Lost(key);
+    };
+    // An answer is stored even if the request ends meanwhile.
+    let stored = tokio::spawn(async move { store(&claim, owner(&context), answer).await });
+    match stored.await {
+        Ok(false) => End::NotStored(key),
+        // An error is the end of the tokio runtime.
+        Ok(true) | Err(_) => End::Final,
     }
 }
 
@@ -133,19 +181,42 @@ async fn closed(claim: &Claim, owner: &str) {
     }
 }
 
-/// Stores the answer to a question.
-async fn store(claim: &Claim, owner: &str, answer: Result<Box<str>, AskError>) {
-    let answer = match answer {
-        Ok(text) => match RawValue::from_string(text.into()) {
-            Ok(value) => Answer::Value(value),
-            Err(_) => return,
-        },
-        Err(AskError::Refused(error)) => Answer::Refused(error.into()),
+/// Stores the answer to a question, and tries again while the store fails, for the time of a lease. Returns `false` if it was not
+/// stored.
+async fn store(claim: &Claim, owner: &str, answer: Result<Box<str>, AskError>) -> bool {
+    let Some(answer) = read(answer) else {
+        return true;
+    };
+    let (end, mut delay) = (deadline::after(claim.engine.limits.lease), DELAY);
+    loop {
+        let error = match store_once(claim, owner, &answer).await {
+            Err(error) if error.code != error_code::INVALID_PARAMS => error,
+            // Otherwise the task was deleted.
+            _ => return true,
+        };
+        if Instant::now() + delay >= end {
+            tracing::error!(%error, "the answer to a question of a task could not be stored");
+            return false;
+        }
+        tracing::warn!(%error, "the answer to a question of a task could not be stored; trying again");
+        sleep(delay).await;
+        delay = (delay * 2).min(MAX_DELAY);
+    }
+}
+
+/// Returns the answer that is stored, if there is one.
+fn read(answer: Result<Box<str>, AskError>) -> Option<Answer> {
+    match answer {
+        Ok(text) => RawValue::from_string(text.into()).ok().map(Answer::Value),
+        Err(AskError::Refused(error)) => Some(Answer::Refused(error.into())),
         Err(error) => {
             tracing::debug!(%error, "a question of a task has no answer");
-            return;
+            None
         }
-    };
+    }
+}
+
+async fn store_once(claim: &Claim, owner: &str, answer: &Answer) -> Result<(), RpcError> {
     let most = claim.engine.limits.journal_bytes;
     let edited = claim.engine.edit(claim.task().as_str(), owner, |task| {
         let answered = task.record.answer(claim.key(), answer.clone());
@@ -155,9 +226,7 @@ async fn store(claim: &Claim, owner: &str, answer: Result<Box<str>, AskError>) {
         }
         Ok(answered)
     });
-    if let Err(error) = edited.await {
-        tracing::warn!(%error, "the answer to a question of a task could not be stored");
-    }
+    edited.await.map(drop)
 }
 
 /// Adds the id of the task to the metadata of a question.

@@ -15,10 +15,10 @@ use crate::store::StoreError;
 const CONFLICTS: usize = 64;
 
 /// First delay after a failure of the store; it doubles with each further one.
-const DELAY: Duration = Duration::from_millis(50);
+pub(crate) const DELAY: Duration = Duration::from_millis(50);
 
 /// Longest such delay.
-const MAX_DELAY: Duration = Duration::from_secs(2);
+pub(crate) const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// Reason why a change was not stored.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ impl Run {
         self: Arc<Self>,
         mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send + 'static,
     ) -> Result<(), RpcError> {
-        if self.is_plain().await {
+        if self.remains_plain().await {
             let mut held = self.held();
             return edit(Arc::make_mut(&mut held.record)).map(drop);
         }
@@ -46,7 +46,7 @@ impl Run {
     }
 
     /// Waits for the creation of the task. Returns `true` if the call remained a plain one.
-    pub(super) async fn is_plain(&self) -> bool {
+    pub(super) async fn remains_plain(&self) -> bool {
         let mut creation = self.creation.subscribe();
         let known = creation
             .wait_for(|creation| *creation != Creation::Pending)

@@ -7,7 +7,7 @@ use treenail_runtime::internal::task::{BoxFuture, OnceState, TaskLink, TaskQuest
 use treenail_runtime::{AskError, RpcError};
 use treenail_schema::Number;
 
-use super::Run;
+use super::{Creation, Run};
 use crate::external::seal_token;
 use crate::record::{Record, shorten};
 
@@ -81,6 +81,10 @@ impl TaskLink for Run {
             };
             self.record_change(edit).await
         })
+    }
+
+    fn is_plain(&self) -> bool {
+        *self.creation.borrow() == Creation::Plain
     }
 
     fn token(&self) -> Option<String> {

@@ -24,6 +24,7 @@ use crate::engine::Engine;
 use crate::record::{Record, TaskKey};
 use crate::store::TaskId;
 
+pub(crate) use self::change::{DELAY, MAX_DELAY};
 pub(crate) use self::drive::drive;
 
 /// Run of a task.
@@ -167,6 +168,13 @@ impl Run {
     /// Sets the values that the call has obtained before it became a task. The record is not stored yet.
     pub(crate) fn set_journal(&self, journal: Journal) {
         Arc::make_mut(&mut self.held().record).journal = journal;
+    }
+
+    /// Puts the progress that the call has reported before it became a task into the record, which is not stored yet.
+    pub(crate) fn set_progress(&self) {
+        if let Some(pending) = self.take_pending(true) {
+            pending.apply(Arc::make_mut(&mut self.held().record));
+        }
     }
 
     /// Notes that the first version of the record has been stored, with the lease from `since` on.

@@ -24,7 +24,7 @@ impl Run {
         if let Some(answer) = self.record().round_answer(&key, &id) {
             return Ok(answer);
         }
-        if self.is_plain().await {
+        if self.remains_plain().await {
             return Err(AskError::NotAllowed(
                 "the call could not become a task, because the task store failed".to_owned(),
             ));

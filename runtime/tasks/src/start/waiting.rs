@@ -95,6 +95,7 @@ impl Waiting {
                     run.set_journal(journal);
                     Arc::clone(&run) as _
                 });
+                run.set_progress();
                 self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run)))));
             }
             Err(error) => self.stay_plain(&error),

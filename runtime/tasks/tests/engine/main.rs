@@ -15,6 +15,7 @@ mod older_questions;
 mod older_support;
 mod owners;
 mod peer;
+mod progress;
 mod push;
 mod questions;
 mod replicas;

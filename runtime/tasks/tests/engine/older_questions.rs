@@ -1,13 +1,16 @@
 //! Questions of tasks to clients of revision 2025-11-25 that poll, on the stream of their session.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use treenail::elicit::AskError;
 use treenail::prelude::*;
 use treenail::schema::{CreateMessageRequestParams, SamplingMessageContentBlock};
 use treenail::tasks::Tasks;
 
+use crate::failing_store::FailingStore;
 use crate::peer::Peer;
-use crate::works::limits;
+use crate::works::{limits, shared};
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
@@ -48,7 +51,11 @@ impl Asking {
 }
 
 fn server() -> Server {
-    let tasks = Tasks::new().limits(limits());
+    with(Tasks::new())
+}
+
+fn with(tasks: Tasks) -> Server {
+    let tasks = tasks.limits(limits());
     let builder = Server::builder("asking", "1.0.0").extension(tasks);
     builder.mount(Asking).build().unwrap()
 }
@@ -194,6 +201,51 @@ async fn a_request_for_the_result_takes_the_question_over() {
     let result = other.response(waiting).await;
     assert_eq!(result["result"]["content"][0]["text"], "Bo");
     assert_eq!(text(&mut one, &task).await, "Bo");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_returns_to_the_session_that_still_waits() {
+    let server = server();
+    let (mut one, mut other) = (able(&server).await, able(&server).await);
+    let task = create(&mut one, "elicit").await;
+    let waiting = one.send("tasks/result", json!({"taskId": task})).await;
+    assert_eq!(one.next().await["method"], "elicitation/create");
+    other.send("tasks/result", json!({"taskId": task})).await;
+    assert_eq!(other.next().await["method"], "elicitation/create");
+    assert_eq!(one.next().await["method"], "notifications/cancelled");
+    // The session does not take it back.
+    tokio::time::sleep(limits().watch_interval * 3).await;
+    is_not_asked(&mut one, &task).await;
+    other.abort().await;
+    let again = one.next().await;
+    assert_eq!(again["method"], "elicitation/create", "LTASK-S-04");
+    one.answer(&again, named("Bo")).await;
+    let result = one.response(waiting).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Bo");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_survives_an_outage_of_the_store() {
+    // The second outage ends the request with an error.
+    for (outage, waits) in [(20, true), (1_500, true), (1_500, false)] {
+        let store = FailingStore::new(shared());
+        let server = with(Tasks::new().store(store.clone()));
+        let mut peer = able(&server).await;
+        let task = create(&mut peer, "elicit").await;
+        let question = if waits {
+            peer.send("tasks/result", json!({"taskId": task})).await;
+            peer.next().await
+        } else {
+            asked(&mut peer, &task).await
+        };
+        store.fail(true);
+        peer.answer(&question, named("Bo")).await;
+        tokio::time::sleep(Duration::from_millis(outage)).await;
+        store.fail(false);
+        until(&mut peer, &task, "completed").await;
+        assert_eq!(text(&mut peer, &task).await, "Bo", "LTASK-S-04");
+        assert!(peer.messages.is_empty(), "{:?}", peer.messages);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 //! Notifications of tasks (2026-07-28).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -35,6 +36,22 @@ async fn the_acknowledgement_has_the_callers_tasks_only() {
         json!([task]),
         "TASK-S-24, XAMB-08"
     );
+}
+
+/// The server is built outside of the runtime, so its first request starts its work on tasks.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_may_be_the_first_request() {
+    let store = shared();
+    let first = Works::default().server(Arc::clone(&store));
+    let task = Peer::modern(&first).task("gated", json!({})).await;
+    crash(first).await;
+    let tasks = Tasks::new().store(store).limits(limits());
+    let build = || Works::default().with(tasks);
+    let second = std::thread::spawn(build).join().unwrap();
+    let mut peer = Peer::modern(&second);
+    assert_eq!(listen(&mut peer, &[&task]).await, json!([task]));
+    let pushed = timeout(Duration::from_secs(60), peer.next()).await;
+    assert_eq!(pushed.unwrap()["method"], "notifications/tasks");
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,7 @@ pub(super) struct Observer {
     publish: Publish,
     schedule: Schedule,
     questions: Questions,
+    /// Opened with the observation: a handle that is not used holds no permit.
     push: Push,
     timer: Pin<Box<Sleep>>,
     polling: Option<Owned<Result<Snapshot, ClientError>>>,
@@ -68,16 +69,14 @@ impl Outcome {
 }
 
 impl Observer {
-    /// Creates an observation that polls the task at once. The task has existed for `age`.
+    /// Creates an observation that polls the task at its start. The task has existed for `age`.
     pub(super) fn new(task: RemoteTask, publish: Publish, age: Duration) -> Self {
         let schedule = Schedule::new(task.session.client_limits().tasks.clone(), age);
-        let permits = permits(&task.session).filter(|_| task.is_modern());
-        let push = Push::open(&task, permits);
         Self {
             publish,
             schedule,
             questions: Questions::new(task.clone()),
-            push,
+            push: Push::Off,
             timer: Box::pin(sleep_until(Instant::now())),
             polling: Some(task.get()),
             covers_push: false,
@@ -101,6 +100,9 @@ impl Observer {
 
     /// Observes the task until its end.
     pub(super) async fn run(mut self) -> Outcome {
+        self.schedule.start();
+        let permits = permits(&self.task.session).filter(|_| self.task.is_modern());
+        self.push = Push::open(&self.task, permits);
         poll_fn(|context| self.poll(context)).await
     }
 

@@ -113,7 +113,13 @@ impl Observer {
     }
 
     pub(super) fn poll_questions(&mut self, context: &mut Context<'_>) -> Step {
+        let was_paused = self.questions.is_paused();
         match self.questions.poll(context) {
+            Poll::Pending if self.questions.is_paused() && !was_paused => {
+                // The answers are sent again after the next poll, for which pushes are no substitute.
+                self.schedule.set_pushed(false);
+                Step::Changed
+            }
             Poll::Pending => Step::Idle,
             Poll::Ready(error) => Step::Ended(Outcome::given_up(error)),
         }
