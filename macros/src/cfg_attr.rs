@@ -38,8 +38,24 @@ pub(crate) fn first(attributes: &[Attribute], name: &str) -> Option<Attribute> {
 
 /// Returns the attributes with this name, within their `cfg_attr` if they have one.
 pub(crate) fn named(attributes: &[Attribute], name: &str) -> Vec<Attribute> {
-    let found = all(attributes).into_iter().filter(|it| it.is(name));
-    found.map(Conditional::wrapped).collect()
+    picked(attributes, |it| it.path().is_ident(name).then_some(it))
+}
+
+/// Returns the attributes that `pick` returns, within their `cfg_attr` if they have one.
+pub(crate) fn picked(
+    attributes: &[Attribute],
+    pick: impl Fn(Attribute) -> Option<Attribute>,
+) -> Vec<Attribute> {
+    let all = all(attributes).into_iter();
+    let picked = all.filter_map(|it| {
+        let (condition, attribute) = (it.condition, pick(it.attribute)?);
+        let it = Conditional {
+            condition,
+            attribute,
+        };
+        Some(it.wrapped())
+    });
+    picked.collect()
 }
 
 /// Returns the condition of the first `cfg_attr` with an attribute that `wanted` accepts, and all attributes in their order for

@@ -59,6 +59,11 @@ impl Sink {
         self.errors.is_empty()
     }
 
+    /// Returns the number of mistakes so far, those that are left to rustc as one.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.len() + usize::from(self.left_to_rustc)
+    }
+
     /// Returns the expansion: the user's item, followed by the generated code.
     ///
     /// After an error, the errors and a `stub` replace the generated code. The stub prevents follow-up errors where the item

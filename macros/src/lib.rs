@@ -17,6 +17,7 @@ mod cfg_attr;
 mod diag;
 mod docs;
 mod krate;
+mod lints;
 mod mark;
 mod signature;
 

@@ -13,7 +13,8 @@ pub(crate) fn misplaced(mark: &str, item: &TokenStream) -> TokenStream {
         _ => "",
     };
     let message = format!(
-        "`#[{mark}]` marks a method of an `#[mcp_tool]` impl block; put `#[mcp_tool]` on the block{on_function}"
+        "`#[{mark}]` marks a method of an `#[mcp_tool]` impl block; put `#[mcp_tool]` on the block{on_function}; \
+         within a block, write `#[{mark}]` without a path"
     );
     sink.error(name(item), message);
     sink.finish(item, TokenStream::new, TokenStream::new)

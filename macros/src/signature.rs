@@ -34,7 +34,10 @@ impl Function {
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (attributes, visibility) = (input.call(Attribute::parse_outer)?, input.parse()?);
-        let signature = input.parse()?;
+        let ahead = input.fork();
+        let signature = input
+            .parse()
+            .map_err(|error| default_value(&ahead).unwrap_or(error))?;
         let missing: Option<Token![;]> = input.parse()?;
         Ok(Self {
             attributes,
@@ -63,6 +66,35 @@ impl ToTokens for Function {
         signature.to_tokens(tokens);
         body.to_tokens(tokens);
     }
+}
+
+/// Finds a default value in the parameters, `count: u8 = 3`, and returns an error with the right place for it.
+fn default_value(signature: ParseStream<'_>) -> Option<syn::Error> {
+    let signature: TokenStream = signature.parse().ok()?;
+    let parameters = signature.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
+        _ => None,
+    })?;
+    let mut tokens = parameters.stream().into_iter().peekable();
+    let (mut angles, mut equals) = (0, None);
+    while equals.is_none() {
+        match tokens.next()? {
+            TokenTree::Punct(punct) => match punct.as_char() {
+                '<' => angles += 1,
+                '>' => angles -= 1,
+                '=' if angles == 0 => equals = Some(punct),
+                '-' => drop(tokens.next()),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ',');
+    let value: TokenStream = tokens.take_while(|token| !is_comma(token)).collect();
+    let message = format!(
+        "a default is part of `#[arg]`; write `#[arg(default = {value})]` before the argument"
+    );
+    Some(syn::Error::new_spanned(equals, message))
 }
 
 /// Parses a `{ … }` as one group of tokens.
@@ -113,6 +145,14 @@ pub(crate) fn borrow_in(ty: TokenStream) -> Option<TokenTree> {
         TokenTree::Punct(punct) if punct.as_char() == '\'' => next != "static",
         _ => false,
     })
+}
+
+/// Finds the `&` of a reference type, also of one that is `'static`.
+pub(crate) fn reference_in(ty: TokenStream) -> Option<TokenTree> {
+    find(
+        ty,
+        &|token, _| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '&'),
+    )
 }
 
 /// Finds a keyword in a type, such as the `impl` of `impl Trait`.

@@ -28,11 +28,13 @@ pub(crate) fn tools(input: TokenStream) -> TokenStream {
     let names = paths
         .iter()
         .map(|path| quote_spanned!(path.span()=> <#path as #krate::tool::Tool>::NAME));
+    // Without the span of a raw identifier, which clippy would take for that of a raw string.
+    let message = quote!("another tool in this list has the same name");
     let distinct = paths.iter().enumerate().skip(1).map(|(index, path)| {
         quote_spanned! {path.span()=>
             const _: () = ::core::assert!(
                 !#krate::__private_0_1_0::contains(__NAMES.split_at(#index).0, __NAMES[#index]),
-                "another tool in this list has the same name"
+                #message
             );
         }
     });
@@ -40,7 +42,7 @@ pub(crate) fn tools(input: TokenStream) -> TokenStream {
         .iter()
         .map(|path| quote_spanned!(path.span()=> <#path as #krate::tool::Tool>::definition()));
     quote! {{
-        const __NAMES: [&str; #count] = [#(#names),*];
+        const __NAMES: [&::core::primitive::str; #count] = [#(#names),*];
         #(#distinct)*
         <#krate::tool::ToolSet as ::core::convert::From<_>>::from([#(#definitions),*])
     }}

@@ -77,7 +77,74 @@ macro_rules! form {
 
 form!(MadeForm { text: String, number: Option<u8> });
 
+macro_rules! parts {
+    ($stream:ident, $row:ident, $complete:ident, $part:ident, $method:ident, $($item:tt)*) => {
+        /// Streaming tool with an item from a fragment.
+        #[mcp_tool]
+        pub fn $stream() -> impl Stream<Item = $row> {
+            tokio_stream::once(1)
+        }
+
+        /// Has a prompt whose completers are fragments.
+        #[derive(Debug)]
+        pub struct Prompts;
+
+        #[mcp_tool]
+        impl Prompts {
+            #[prompt]
+            fn outside(#[arg(complete = $complete)] text: String) -> String {
+                text
+            }
+
+            #[prompt]
+            fn within(#[arg(complete = Self::$complete)] text: String) -> String {
+                text
+            }
+
+            fn $complete(&self, typed: &str) -> Vec<String> {
+                vec![typed.to_owned()]
+            }
+        }
+
+        /// Contract with a part and an item from fragments.
+        #[mcp_client]
+        pub trait Parts {
+            /// The part.
+            #[namespace]
+            fn $method(&self) -> &impl $part;
+
+            /// Items.
+            fn items(&self) -> impl Stream<Item = $($item)*>;
+        }
+    };
+}
+
+parts!(rows, u64, complete, Part, part, Result<u64, ToolError>);
+
+fn complete(typed: &str) -> Vec<String> {
+    vec![typed.to_owned()]
+}
+
+/// Part of a contract.
+#[mcp_client]
+pub trait Part {
+    /// A number.
+    async fn number(&self) -> Result<u64, ToolError>;
+}
+
+macro_rules! boxed {
+    ($name:ident, $stream:ty) => {
+        /// Streaming tool whose type is a fragment.
+        #[mcp_tool(stream)]
+        pub fn $name() -> $stream {
+            Box::pin(tokio_stream::once(1))
+        }
+    };
+}
+
+boxed!(boxed, std::pin::Pin<Box<dyn Stream<Item = u64> + Send>>);
+
 /// All functions.
 pub fn all() -> treenail::tool::ToolSet {
-    tools![made, sent]
+    tools![made, sent, rows, boxed]
 }

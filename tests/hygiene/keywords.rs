@@ -18,6 +18,12 @@ pub mod r#mod {
         r#type.r#in
     }
 
+    /// A function whose name starts like a raw string.
+    #[mcp_tool]
+    pub const fn r#while() -> u64 {
+        1
+    }
+
     /// A state.
     #[derive(Debug)]
     #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
@@ -44,5 +50,5 @@ pub mod r#mod {
 
 /// All functions.
 pub fn all() -> treenail::tool::ToolSet {
-    treenail::tools![r#mod::r#fn]
+    treenail::tools![r#mod::r#fn, r#mod::r#while]
 }

@@ -20,6 +20,7 @@ pub mod documented;
 pub mod from_macro_rules;
 pub mod generic;
 pub mod keywords;
+pub mod lints;
 pub mod many_tools;
 pub mod renamed;
 pub mod shadowed;
@@ -49,6 +50,10 @@ fn generated_code_compiles_and_runs() {
         .mount(renamed::State)
         .mount(shadowed::State)
         .mount(from_macro_rules::Made)
+        .mount(from_macro_rules::Prompts)
+        .mount(from_macro_rules::MockParts::new())
+        .mount(lints::State)
+        .mount(lints::Block)
         .mount(keywords::r#mod::r#struct)
         .mount(generic::Borrowing { value: "a" })
         .mount(generic::Unnamed("a"))
@@ -56,6 +61,7 @@ fn generated_code_compiles_and_runs() {
         .mount(many_tools::ManyTools)
         .tools(from_macro_rules::all())
         .tools(keywords::all())
+        .tools(lints::all())
         .tools(shadowed::all())
         .tools(documented::all())
         .tools(bare::all())

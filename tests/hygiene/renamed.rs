@@ -68,12 +68,17 @@ pub struct State;
 
 #[nail::mcp_tool(crate = nail)]
 impl State {
-    #[prompt]
+    #[nail::tool]
+    fn tool() -> u8 {
+        1
+    }
+
+    #[nail::prelude::prompt]
     fn prompt(#[arg(complete = Self::values)] text: Text) -> String {
         text.0
     }
 
-    #[resource("renamed://{text}")]
+    #[nail::resource("renamed://{text}")]
     fn resource(#[arg(length = 1..)] text: String) -> Text {
         Text(text)
     }

@@ -9,7 +9,7 @@ use crate::krate::Krate;
 use crate::signature::Function;
 use crate::tool::check as rules;
 use crate::tool::expand::{block_stub, impl_mount};
-use crate::tool::model::{extract, is_mark};
+use crate::tool::model::extract;
 use crate::tool::parse::{ImplBlock, Member};
 
 use super::{check, expand};
@@ -28,8 +28,17 @@ pub(crate) fn implement(
     let scope = keys.expr("scope", &mut sink);
     rules::legal_scope(scope.as_ref(), &mut sink);
     check::namespace_belongs_in_the_trait(namespace.as_ref(), &mut sink);
+    check::async_trait::reject(&mut item.attributes, &mut sink);
+    let mut functions = item.functions();
+    if functions.any(|function| check::async_trait::has_expanded(&function.signature)) {
+        drop(functions);
+        sink.error(&item.of_trait, check::async_trait::REMOVE);
+        let nothing = TokenStream::new();
+        return sink.finish(&nothing, TokenStream::new, || block_stub(krate, &item));
+    }
+    drop(functions);
     for function in item.functions() {
-        without_marks(function, &mut sink);
+        without_marks(function, krate, &mut sink);
     }
     let types = expand::part_types(&mut item);
     let types = types.into_iter().map(ImplItem::Verbatim);
@@ -46,9 +55,9 @@ pub(crate) fn implement(
 }
 
 /// Removes our marks from a function, and reports them.
-fn without_marks(function: &mut Function, sink: &mut Sink) {
+fn without_marks(function: &mut Function, krate: &Krate, sink: &mut Sink) {
     let marks = extract(&mut function.attributes, |mark| {
-        MARKS.iter().any(|name| is_mark(mark.path(), name))
+        MARKS.iter().any(|name| krate.is_mark(mark.path(), name))
     });
     check::marks_belong_in_the_trait(&marks, sink);
     for param in &mut function.signature.inputs {

@@ -33,16 +33,20 @@ pub(crate) fn mcp_client(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["namespace", "crate"], &mut sink);
     let krate = Krate::new(keys.path("crate", &mut sink));
-    let contract = Contract::read(&mut item, &mut keys, &mut sink);
-    check::contract(&contract, &item, &mut sink);
+    check::async_trait::reject(&mut item.attributes, &mut sink);
+    let mut contract = Contract::read(&mut item, &mut keys, &krate, &mut sink);
+    let is_sound = check::contract(&contract, &item, &mut sink);
     expand::rewrite(&contract, &mut item);
-    if sink.is_clean() {
-        let members = expand::members(&krate, &contract, &item.ident);
-        item.members.push(Member::Ours(members));
-    }
+    contract.set_aside(&is_sound);
+    let members = if sink.is_clean() {
+        Some(expand::members(&krate, &contract, &item.ident))
+    } else {
+        expand::members_stub(&krate, &contract)
+    };
+    item.members.extend(members.map(Member::Ours));
     sink.finish(
         &item,
         || expand::halves(&krate, &contract, &item),
-        || expand::stubs(&krate, &item),
+        || expand::stubs(&krate, &contract, &item),
     )
 }

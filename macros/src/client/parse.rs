@@ -8,6 +8,7 @@ use syn::{
     Attribute, Generics, Ident, Signature, Token, TraitItem, TypeParamBound, Visibility, braced,
 };
 
+use crate::lints;
 use crate::signature::Function;
 
 /// A trait.
@@ -38,11 +39,13 @@ pub(crate) struct Method {
 }
 
 impl Trait {
-    /// The `cfg` attributes, which apply to the generated code too.
-    pub(crate) fn cfg(&self) -> impl Iterator<Item = &Attribute> {
-        self.attributes
-            .iter()
-            .filter(|attribute| attribute.path().is_ident("cfg"))
+    /// The attributes that apply to the types next to the trait too: `cfg` and lint levels.
+    pub(crate) fn shared(&self) -> Vec<Attribute> {
+        let attributes = self.attributes.iter();
+        let cfg = attributes.filter(|attribute| attribute.path().is_ident("cfg"));
+        cfg.cloned()
+            .chain(lints::levels_beside(&self.attributes))
+            .collect()
     }
 
     /// The functions of the trait.
@@ -70,7 +73,13 @@ impl Parse for Trait {
         let visibility = input.parse()?;
         let safety = input.parse()?;
         if !input.peek(Token![trait]) {
-            return Err(input.error("`#[mcp_client]` can only be applied to a trait"));
+            let instead = if input.peek(Token![impl]) {
+                "; an `impl` takes `#[mcp_tool]`"
+            } else {
+                ""
+            };
+            let message = format!("`#[mcp_client]` can only be applied to a trait{instead}");
+            return Err(input.error(message));
         }
         input.parse::<Token![trait]>()?;
         let ident = input.parse()?;

@@ -10,6 +10,7 @@ use syn::{Generics, Ident, ItemEnum, ItemStruct};
 
 use crate::args::Attr;
 use crate::krate::Krate;
+use crate::lints;
 use crate::tool::expand::default_value;
 
 use super::model::{Choice, Field, Form, RustcAttributes};
@@ -61,7 +62,9 @@ fn impl_form(krate: &Krate, item: &ItemStruct, body: &TokenStream) -> TokenStrea
             #body
         }
     };
-    implementation(&of, &item.ident, &item.generics, &members)
+    let levels = lints::levels_beside(&item.attrs);
+    let implementation = implementation(&of, &item.ident, &item.generics, &members);
+    quote!(#(#levels)* #implementation)
 }
 
 /// Expands to
@@ -161,12 +164,10 @@ fn impl_choice(
             #name
         }
     };
-    implementation(
-        &quote!(#krate::form::FormChoice),
-        &item.ident,
-        &item.generics,
-        &members,
-    )
+    let of = quote!(#krate::form::FormChoice);
+    let levels = lints::levels_beside(&item.attrs);
+    let implementation = implementation(&of, &item.ident, &item.generics, &members);
+    quote!(#(#levels)* #implementation)
 }
 
 /// Correct items have no generics. Those of incorrect items must not cause further errors.

@@ -33,8 +33,9 @@ pub(crate) fn mcp_tool(args: TokenStream, item: &TokenStream) -> TokenStream {
         Ok(Item::Function(item)) => function(args, item),
         Ok(Item::Block(item)) => block(args, item),
         Err(error) => {
+            let stub = parse::head(item).map(|head| unparsed(args, &head));
             let (item, error) = (strip_marks(item), error.to_compile_error());
-            quote!(#item #error)
+            quote!(#item #error #stub)
         }
     }
 }
@@ -55,7 +56,11 @@ fn function(args: TokenStream, mut item: Function) -> TokenStream {
     sink.finish(
         &item,
         || expand::function(&krate, &tool, &item.visibility),
-        || expand::function_stub(&krate, &tool, &item.visibility),
+        || {
+            let is_hidden = check::is_primitive(&tool.signature.ident);
+            let stub = (!is_hidden).then(|| expand::function_stub(&krate, &tool, &item.visibility));
+            stub.unwrap_or_default()
+        },
     )
 }
 
@@ -69,6 +74,15 @@ fn without_self(mut item: Function) -> TokenStream {
     quote!(#[allow(unused, reason = "the body is omitted")] #item)
 }
 
+/// Stub for a block with a syntax error in it.
+fn unparsed(args: TokenStream, head: &ImplBlock) -> TokenStream {
+    let mut sink = Sink::new();
+    let mut keys = Keys::parse(args, &["namespace", "scope", "crate"], &mut sink);
+    let krate = Krate::new(keys.path("crate", &mut sink));
+    let stub = || expand::block_stub(&krate, head);
+    sink.finish(&TokenStream::new(), stub, stub)
+}
+
 fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     let mut sink = Sink::new();
     sink.reject_duplicates("mcp_tool", &mut item.attributes);
@@ -77,7 +91,7 @@ fn block(args: TokenStream, mut item: ImplBlock) -> TokenStream {
     if item.of_trait.is_some() {
         return client::implement(&krate, keys, item, sink);
     }
-    let block = Block::read(&mut item, &mut keys, &mut sink);
+    let block = Block::read(&mut item, &mut keys, &krate, &mut sink);
     check::block(&block, &item, &mut sink);
     sink.finish(
         &item,

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseBuffer, ParseStream, Parser};
 use syn::{Attribute, Generics, ImplItem, Token, Type, Visibility, braced};
 
 use crate::signature::Function;
@@ -73,8 +73,19 @@ fn other_macro(item: ParseStream<'_>) -> Option<&'static str> {
     }
 }
 
-impl Parse for ImplBlock {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+/// Parses an `impl` block without its members. Returns `None` for anything else.
+pub(crate) fn head(item: &TokenStream) -> Option<ImplBlock> {
+    let parse = |input: ParseStream<'_>| {
+        let (head, content) = ImplBlock::head(input)?;
+        content.parse::<TokenStream>()?;
+        Ok(head)
+    };
+    parse.parse2(item.clone()).ok()
+}
+
+impl ImplBlock {
+    /// Parses a block up to its members.
+    fn head<'a>(input: ParseStream<'a>) -> syn::Result<(Self, ParseBuffer<'a>)> {
         let mut attributes = input.call(Attribute::parse_outer)?;
         input.parse::<Token![impl]>()?;
         let mut generics: Generics = input.parse()?;
@@ -87,17 +98,24 @@ impl Parse for ImplBlock {
         let content;
         braced!(content in input);
         attributes.extend(content.call(Attribute::parse_inner)?);
-        let mut members = Vec::new();
-        while !content.is_empty() {
-            members.push(content.parse()?);
-        }
-        Ok(Self {
+        let head = Self {
             attributes,
             generics,
             of_trait,
             self_ty,
-            members,
-        })
+            members: Vec::new(),
+        };
+        Ok((head, content))
+    }
+}
+
+impl Parse for ImplBlock {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (mut block, content) = Self::head(input)?;
+        while !content.is_empty() {
+            block.members.push(content.parse()?);
+        }
+        Ok(block)
     }
 }
 

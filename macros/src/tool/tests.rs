@@ -60,8 +60,8 @@ fn all_mistakes_are_reported_at_once() {
             "unknown key `titel`; did you mean `title`?",
             "tool `f` takes `self`; tools on a type go in an `#[mcp_tool]` impl block, marked `#[tool]`",
             "a tool can't be generic; write concrete types",
-            "`blocking` on an `async fn`; remove one of the two",
             "a tool can't borrow mutably; take arguments by value",
+            "`blocking` on an `async fn`; remove one of the two",
             "an argument needs a name; write one name here, or `#[arg(name = \"…\")]` before it",
         ],
     );

@@ -42,9 +42,10 @@ impl<K> Kind<K> {
 
 /// The return type of a function.
 ///
-/// `Returns::<T>::kind()` selects how a `T` is written. A `Result` is always a success or a failure, so it has an
+/// `Returns::<T>::__kind()` selects how a `T` is written. A `Result` is always a success or a failure, so it has an
 /// inherent associated function, which Rust prefers to that of [`ReturnsValue`]. Otherwise a `Result` whose error has a
-/// schema too, such as `Result<i64, String>`, would be ambiguous.
+/// schema too, such as `Result<i64, String>`, would be ambiguous. The names of the functions start with `__`, since a trait that the
+/// user implements for all types may have functions too.
 #[derive(Debug)]
 pub struct Returns<T>(PhantomData<T>);
 
@@ -57,12 +58,12 @@ impl<T> Returns<T> {
 
 impl<T, E> Returns<Result<T, E>> {
     /// Returns the kind of a fallible output.
-    pub fn kind<K>() -> Kind<FallibleOutput<K>> {
+    pub fn __kind<K>() -> Kind<FallibleOutput<K>> {
         Kind::any()
     }
 
     /// Returns the kind of a fallible stream item.
-    pub fn item_kind<K>(&self) -> Kind<FallibleOutput<K>> {
+    pub fn __item_kind<K>(&self) -> Kind<FallibleOutput<K>> {
         Kind::any()
     }
 }
@@ -70,12 +71,12 @@ impl<T, E> Returns<Result<T, E>> {
 /// Return types other than `Result`.
 pub trait ReturnsValue {
     /// Returns the kind that inference selects for the output.
-    fn kind<K>() -> Kind<K> {
+    fn __kind<K>() -> Kind<K> {
         Kind::any()
     }
 
     /// Returns the kind that inference selects for a stream item.
-    fn item_kind<K>(&self) -> Kind<K> {
+    fn __item_kind<K>(&self) -> Kind<K> {
         Kind::any()
     }
 }

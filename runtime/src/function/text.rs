@@ -15,7 +15,7 @@ use crate::wire::{as_string, shortened};
 /// maps, structs and enums with data are parsed from it as JSON. An `Option<T>` makes the argument optional.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be parsed from a string",
-    label = "arguments of prompts and variables of URIs need `Deserialize` and `JsonSchema`",
+    label = "arguments of prompts and variables of URIs need `Deserialize`, `JsonSchema` and `Send`",
     note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
 )]
 pub trait TextArgument: Sized {

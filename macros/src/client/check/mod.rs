@@ -1,5 +1,6 @@
 //! Rules for contracts. Each rule is one function, which reports errors and lets the others run.
 
+pub(super) mod async_trait;
 mod tool;
 
 use quote::ToTokens;
@@ -8,7 +9,7 @@ use syn::ext::IdentExt;
 
 use crate::diag::Sink;
 use crate::tool::check as rules;
-use crate::tool::model::{Feature, is_mark};
+use crate::tool::model::Feature;
 
 use super::model::{Contract, Entry, Part, other_members};
 use super::parse::Trait;
@@ -23,8 +24,14 @@ const RESERVED: [&str; 6] = [
     "mcp_tools",
 ];
 
-/// Checks a trait.
-pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) {
+/// Checks a trait. Returns for each method whether its types are correct, so that its client method can be generated although there
+/// are other mistakes.
+pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) -> Vec<bool> {
+    let mut methods = contract.methods.iter();
+    if methods.any(|entry| async_trait::has_expanded(entry.signature())) {
+        sink.error(&item.ident, async_trait::REMOVE);
+        return vec![false; contract.methods.len()];
+    }
     not_generic(item, sink);
     not_unsafe(item, sink);
     methods_only(item, sink);
@@ -32,14 +39,10 @@ pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) {
     rules::legal_namespace(contract.namespace.as_ref(), sink);
     distinct_names(contract, sink);
     let namespace = contract.namespace.as_ref().map(|name| name.value() + ".");
-    for entry in &contract.methods {
-        not_reserved(entry, sink);
-        takes_self(entry, sink);
-        match entry {
-            Entry::Tool(entry) => tool::tool(entry, namespace.as_deref().unwrap_or_default(), sink),
-            Entry::Part(entry) => part(entry, sink),
-        }
-    }
+    let namespace = namespace.unwrap_or_default();
+    let methods = contract.methods.iter();
+    let is_sound = methods.map(|entry| method(entry, &namespace, sink));
+    let is_sound = is_sound.collect();
     for provided in item
         .members
         .iter()
@@ -47,12 +50,27 @@ pub(crate) fn contract(contract: &Contract, item: &Trait, sink: &mut Sink) {
     {
         parts_have_no_body(contract, provided, sink);
     }
+    is_sound
 }
 
-fn part(part: &Part, sink: &mut Sink) {
-    only_namespace(part, sink);
-    returns_a_part(part, sink);
-    rules::legal_part(&part.name, sink);
+/// Checks a method. Returns `true` if a client can have it.
+fn method(entry: &Entry, namespace: &str, sink: &mut Sink) -> bool {
+    takes_self(entry, sink);
+    let before = sink.count();
+    not_reserved(entry, sink);
+    match entry {
+        Entry::Tool(tool) => tool::types(tool, sink),
+        Entry::Part(part) => returns_a_part(part, sink),
+    }
+    let is_sound = sink.count() == before;
+    match entry {
+        Entry::Tool(tool) => tool::tool(tool, namespace, sink),
+        Entry::Part(part) => {
+            only_namespace(part, sink);
+            rules::legal_part(&part.name, sink);
+        }
+    }
+    is_sound
 }
 
 /// A contract is not generic, since its client is a single type.
@@ -194,7 +212,10 @@ fn parts_have_no_body(contract: &Contract, provided: &syn::Signature, sink: &mut
 pub(crate) fn marks_belong_in_the_trait(marks: &[syn::Attribute], sink: &mut Sink) {
     for mark in marks {
         let other = ["prompt", "resource"];
-        let other = other.into_iter().find(|name| is_mark(mark.path(), name));
+        let last = mark.path().segments.last();
+        let other = other
+            .into_iter()
+            .find(|name| last.is_some_and(|last| last.ident == name));
         let message = if let Some(noun) = other {
             tools_only(noun)
         } else {

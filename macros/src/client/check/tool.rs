@@ -8,29 +8,35 @@ use crate::client::model::Tool;
 use crate::diag::Sink;
 use crate::signature::{keyword_in, peel};
 use crate::tool::check as rules;
-use crate::tool::model::{Feature, Output, is_mark};
+use crate::tool::model::{Feature, Output};
 
-/// Checks a tool, whose name follows `namespace`.
+/// Checks a tool, whose name follows `namespace`, except its types.
 pub(super) fn tool(tool: &Tool, namespace: &str, sink: &mut Sink) {
-    let feature = &tool.feature;
     tools_only(tool, sink);
-    rules::legal_name(feature, namespace, sink);
+    rules::legal_name(&tool.feature, namespace, sink);
+    rules::keys(&tool.feature, sink);
+}
+
+/// Checks the types of a tool.
+pub(super) fn types(tool: &Tool, sink: &mut Sink) {
+    let feature = &tool.feature;
     concrete_types(feature, sink);
-    if has_result(feature, sink)
+    if is_written_async(feature, sink)
+        && has_result(feature, sink)
         && stream_is_not_async(feature, sink)
         && named_result(feature, sink)
     {
-        rules::common(feature, sink);
+        rules::types(feature, sink);
     }
 }
 
 /// A contract has no prompts or resources.
 fn tools_only(tool: &Tool, sink: &mut Sink) {
     for other in &tool.others {
-        let noun = if is_mark(other.path(), "prompt") {
-            "prompt"
-        } else {
-            "resource"
+        let last = other.path().segments.last();
+        let noun = match last {
+            Some(last) if last.ident == "prompt" => "prompt",
+            _ => "resource",
         };
         sink.error(other.path(), super::tools_only(noun));
     }
@@ -47,6 +53,33 @@ fn concrete_types(feature: &Feature, sink: &mut Sink) {
             sink.error(token, "the client can't know `Self`; write a concrete type");
         }
     }
+}
+
+/// A method that returns a future is an `async fn`.
+fn is_written_async(feature: &Feature, sink: &mut Sink) -> bool {
+    let (Output::Named(ty) | Output::Opaque(ty)) = &feature.output else {
+        return true;
+    };
+    let has = |keyword| keyword_in(ty.to_token_stream(), keyword).is_some();
+    let is_boxed = match peel(ty) {
+        Type::Path(path) => {
+            let last = path.path.segments.last();
+            last.is_some_and(|last| {
+                ["BoxFuture", "LocalBoxFuture"]
+                    .iter()
+                    .any(|it| last.ident == it)
+            })
+        }
+        _ => false,
+    };
+    let is_future = is_boxed || has("Future") && (has("dyn") || has("impl"));
+    if is_future {
+        sink.error(
+            ty,
+            "a method of a contract that returns a future is an `async fn`; write `async fn`, and the output of the future",
+        );
+    }
+    !is_future
 }
 
 /// The method returns an owned value. Trait resolution checks later that it is a `Result`.

@@ -17,11 +17,17 @@ use super::super::parse::Trait;
 /// pub struct WeatherApiClient { scope: ::treenail::__private_0_1_0::NamespacedClient }
 /// impl WeatherApiClient {
 ///     pub fn new(client: &::treenail::client::McpClient) -> Self { … }
+///     <functions>
 ///     pub fn forecast(&self, city: String) -> ::treenail::client::TypedCall<…> { … }
 ///     …
 /// }
 /// ```
-pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
+pub(super) fn client(
+    krate: &Krate,
+    contract: &Contract,
+    item: &Trait,
+    functions: &TokenStream,
+) -> TokenStream {
     let (ident, vis) = (&item.ident, &item.visibility);
     let (client, mock) = (format_ident!("{ident}Client"), format_ident!("Mock{ident}"));
     let scope_methods = scope_methods(krate, contract, item);
@@ -29,9 +35,7 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
         Entry::Tool(tool) => Some(client_method(krate, tool, item)),
         Entry::Part(part) => sub_client(part, item),
     });
-    let contract_function = contract_function(krate, contract, item);
-    let tools = (!contract.methods.is_empty()).then(|| tools(krate, item));
-    let cfg: Vec<_> = item.cfg().collect();
+    let cfg = item.shared();
     let doc = format!("Client of [`{ident}`], which calls its tools on a server.");
     quote! {
         #(#cfg)*
@@ -51,8 +55,7 @@ pub(super) fn client(krate: &Krate, contract: &Contract, item: &Trait) -> TokenS
         )]
         impl #client {
             #scope_methods
-            #contract_function
-            #tools
+            #functions
             #(#methods)*
         }
 
@@ -77,13 +80,13 @@ fn scope_methods(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStrea
 
         /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
         #[must_use]
-        #vis fn with_namespace(&self, namespace: &str) -> Self {
+        #vis fn with_namespace(&self, namespace: &::core::primitive::str) -> Self {
             Self { scope: #krate::__private_0_1_0::NamespacedClient::new(self.scope.client(), namespace) }
         }
 
         /// The namespace: the prefix of the names of the tools, before a dot.
         #[must_use]
-        #vis fn namespace(&self) -> &str {
+        #vis fn namespace(&self) -> &::core::primitive::str {
             self.scope.namespace()
         }
 
@@ -95,26 +98,38 @@ fn scope_methods(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStrea
     }
 }
 
-/// Emits the function that returns the contract as data; nothing for a stub.
-fn contract_function(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
-    let (ident, vis) = (&item.ident, &item.visibility);
+/// The functions of a client that concern the trait as a whole.
+pub(super) fn functions(krate: &Krate, item: &Trait) -> TokenStream {
+    let ident = &item.ident;
     let mock = format_ident!("Mock{ident}");
-    (!contract.methods.is_empty()).then(|| {
-        quote! {
-            /// The contract: the tools that a conforming server offers.
-            ///
-            /// # Errors
-            ///
-            /// Fails if a name or a default in the trait is invalid, for which building a server fails too.
-            #vis fn contract() -> #krate::Result<#krate::client::Contract> {
-                #krate::__private_0_1_0::describe_trait(&<#mock as #ident>::MCP_CONTRACT)
-            }
+    let description =
+        quote!(#krate::__private_0_1_0::describe_trait(&<#mock as #ident>::MCP_CONTRACT));
+    let contract = contract_function(krate, item, &description);
+    let tools = tools(krate, item);
+    quote!(#contract #tools)
+}
+
+/// Emits the function that returns the contract as data.
+pub(super) fn contract_function(
+    krate: &Krate,
+    item: &Trait,
+    description: &TokenStream,
+) -> TokenStream {
+    let vis = &item.visibility;
+    quote! {
+        /// The contract: the tools that a conforming server offers.
+        ///
+        /// # Errors
+        ///
+        /// Fails if a name or a default in the trait is invalid, for which building a server fails too.
+        #vis fn contract() -> #krate::Result<#krate::client::Contract> {
+            #description
         }
-    })
+    }
 }
 
 /// Emits the function that lists the tools of an implementation, for contracts that the trait is a part of.
-fn tools(krate: &Krate, item: &Trait) -> TokenStream {
+pub(super) fn tools(krate: &Krate, item: &Trait) -> TokenStream {
     let (ident, vis) = (&item.ident, &item.visibility);
     quote! {
         #[doc(hidden)]
@@ -150,14 +165,14 @@ fn client_method(krate: &Krate, tool: &Tool, item: &Trait) -> TokenStream {
         &feature.signature.ident,
         &feature.name.text,
     );
-    let (docs, cfg, deprecated) = (&tool.docs, &feature.cfg, &feature.deprecated);
+    let (docs, cfg, deprecated) = (&tool.docs, feature.shared(), &feature.deprecated);
     let parameters = tool
         .parameters
         .iter()
         .map(|Parameter { ident, ty, .. }| quote!(#ident: #ty));
     let arguments = arguments(krate, &tool.parameters);
     let ty = returned(tool);
-    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::kind());
+    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::__kind());
     let of_kind = kind_parameter(krate, &ty);
     let ok = quote_spanned!(ty.span()=> <#ty as #krate::contract::Fallible>::Ok);
     let (returns, call) = match &feature.stream {
@@ -235,7 +250,7 @@ pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream 
 /// ```
 fn sub_client(part: &Part, item: &Trait) -> Option<TokenStream> {
     let (vis, ident, name) = (&item.visibility, &part.signature.ident, &part.name.text);
-    let (docs, cfg, deprecated) = (&part.docs, &part.cfg, &part.deprecated);
+    let (docs, cfg, deprecated) = (&part.docs, part.shared(), &part.deprecated);
     let client = part.client()?;
     Some(quote! {
         #(#cfg)*

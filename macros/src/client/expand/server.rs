@@ -103,7 +103,7 @@ fn own(item: &Trait) -> TokenStream {
 
 /// The associated type of a part, which its method returns.
 fn part_of(part: &Part, own: &TokenStream, signature: &mut Signature) -> Option<TokenStream> {
-    let (of, cfg, ident) = (part.of.as_ref()?, &part.cfg, part.type_ident());
+    let (of, cfg, ident) = (part.of.as_ref()?, part.shared(), part.type_ident());
     signature.output = parse_quote_spanned!(of.span()=> -> &#own::#ident);
     let doc = format!(
         "The type that [`{}`](Self::{0}) returns.",
@@ -143,18 +143,37 @@ pub(crate) fn members(krate: &Krate, contract: &Contract, of_trait: &Ident) -> T
     let tools = contract.methods.iter();
     let tools = tools.map(|entry| self::tools(krate, entry, of_trait));
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
+    let contract = quote! {
+        namespace: #namespace,
+        instructions: #instructions,
+        tools: || <Self as #of_trait>::mcp_tools(|__whole| __whole),
+    };
+    let allow = quote! {
+        #allow
+        #[allow(unused_mut, clippy::vec_init_then_push, reason = "methods may be disabled by `cfg`")]
+    };
+    let list = quote! {
+        let mut __tools = ::std::vec::Vec::new();
+        #(#tools)*
+        __tools
+    };
+    members_with(krate, &contract, &allow, &list)
+}
+
+/// The members of the trait, given the fields of the constant, and the attributes and the body of `mcp_tools`.
+pub(super) fn members_with(
+    krate: &Krate,
+    contract: &TokenStream,
+    attributes: &TokenStream,
+    list: &TokenStream,
+) -> TokenStream {
     quote! {
         #[doc(hidden)]
         const MCP_CONTRACT: #krate::__private_0_1_0::TraitContract<Self> =
-            #krate::__private_0_1_0::TraitContract {
-                namespace: #namespace,
-                instructions: #instructions,
-                tools: || <Self as #of_trait>::mcp_tools(|__whole| __whole),
-            };
+            #krate::__private_0_1_0::TraitContract { #contract };
 
         #[doc(hidden)]
-        #allow
-        #[allow(unused_mut, clippy::vec_init_then_push, reason = "methods may be disabled by `cfg`")]
+        #attributes
         fn mcp_tools<__Whole, __Part>(
             __part: __Part,
         ) -> ::std::vec::Vec<#krate::tool::ToolDefinition<__Whole>>
@@ -166,15 +185,13 @@ pub(crate) fn members(krate: &Krate, contract: &Contract, of_trait: &Ident) -> T
                 + ::core::marker::Sync
                 + 'static,
         {
-            let mut __tools = ::std::vec::Vec::new();
-            #(#tools)*
-            __tools
+            #list
         }
     }
 }
 
 fn tools(krate: &Krate, method: &Entry, of_trait: &Ident) -> TokenStream {
-    let cfg = method.cfg();
+    let cfg = method.shared();
     match method {
         Entry::Tool(tool) => {
             let entry = entry(krate, &tool.feature, Target::Contract(of_trait));
@@ -183,8 +200,10 @@ fn tools(krate: &Krate, method: &Entry, of_trait: &Ident) -> TokenStream {
         Entry::Part(part) => {
             let (name, method) = (&part.name.text, &part.signature.ident);
             let of = part.tools(of_trait);
+            let whole = quote!(__whole);
+            let part = quote!(__part(#whole));
             let tools = quote_spanned! {of.span()=>
-                #of(move |__whole: &__Whole| <Self as #of_trait>::#method(__part(__whole)))
+                #of(move |#whole: &__Whole| <Self as #of_trait>::#method(#part))
             };
             quote! {
                 #(#cfg)*
@@ -208,8 +227,8 @@ pub(crate) fn implementation(krate: &Krate, of_trait: &Type, scope: Option<&Expr
     let scopes = default_scopes(krate, scope);
     let contract = quote_spanned!(of_trait.span()=> <Self as #of_trait>::MCP_CONTRACT);
     quote! {
-        const NAMESPACE: &'static str = #contract.namespace;
-        const INSTRUCTIONS: &'static str = #contract.instructions;
+        const NAMESPACE: &'static ::core::primitive::str = #contract.namespace;
+        const INSTRUCTIONS: &'static ::core::primitive::str = #contract.instructions;
 
         #scopes
         fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {

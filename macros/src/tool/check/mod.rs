@@ -12,11 +12,13 @@ mod stream;
 mod task;
 mod uri;
 
-use syn::LitStr;
+use syn::{Generics, LitStr};
 
 use crate::diag::Sink;
 
-pub(crate) use self::names::{distinct_names, legal_name, legal_namespace, legal_part};
+pub(crate) use self::names::{
+    distinct_names, is_primitive, legal_name, legal_namespace, legal_part,
+};
 pub(crate) use self::scope::legal_scope;
 pub(crate) use self::signature::shared_self;
 use super::model::{Block, Feature, Name};
@@ -27,6 +29,8 @@ pub(crate) fn function(tool: &Feature, namespace: Option<&LitStr>, sink: &mut Si
     signature::without_self(tool, sink);
     without_namespace(namespace, &tool.name, sink);
     legal_name(tool, "", sink);
+    names::not_primitive(tool, sink);
+    output::free_opaque_output(tool, &Generics::default(), sink);
     common(tool, sink);
 }
 
@@ -42,15 +46,37 @@ pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     for feature in &block.features {
         input::completers_take_self(feature, item, sink);
         shared_self(&feature.signature, sink);
+        output::free_opaque_output(feature, &item.generics, sink);
         legal_name(feature, namespace.as_deref().unwrap_or_default(), sink);
         common(feature, sink);
     }
 }
 
 /// Checks the rules that apply to every tool, prompt and resource.
-pub(crate) fn common(feature: &Feature, sink: &mut Sink) {
+fn common(feature: &Feature, sink: &mut Sink) {
+    types(feature, sink);
+    keys(feature, sink);
+}
+
+/// Checks the signature of a function.
+pub(crate) fn types(feature: &Feature, sink: &mut Sink) {
     signature::plain_rust(feature, sink);
     signature::not_generic(feature, sink);
+    output::has_output(feature, sink);
+    stream::stream(feature, sink);
+    if feature.stream.is_none() {
+        output::owned_output(feature, sink);
+    }
+    signature::types_are_complete(feature, sink);
+    input::one_context(feature, sink);
+    input::argument_count(feature, sink);
+    for argument in feature.arguments() {
+        input::owned_argument(argument, sink);
+    }
+}
+
+/// Checks the keys and names of a function and its arguments.
+pub(crate) fn keys(feature: &Feature, sink: &mut Sink) {
     signature::blocking_is_synchronous(feature, sink);
     read_only_is_not_destructive(feature, sink);
     legal_scope(feature.scope.as_ref(), sink);
@@ -61,22 +87,12 @@ pub(crate) fn common(feature: &Feature, sink: &mut Sink) {
     task::external_is_always_required(feature, sink);
     task::waits_less_than_it_runs(feature, sink);
     task::can_be_detached(feature, sink);
-    output::has_output(feature, sink);
-    stream::stream(feature, sink);
-    if feature.stream.is_none() {
-        output::owned_output(feature, sink);
-        output::free_opaque_output(feature, sink);
-    }
-    signature::types_are_complete(feature, sink);
-    input::one_context(feature, sink);
-    input::argument_count(feature, sink);
     names::distinct_arguments(feature, sink);
     headers::distinct_headers(feature, sink);
     uri::variables_are_arguments(feature, sink);
     for argument in feature.arguments() {
         names::named_argument(argument, sink);
         headers::legal_header(argument, sink);
-        input::owned_argument(argument, sink);
         bounds::constant_default(argument.default.as_ref(), sink);
         bounds::range_is_not_empty(argument.range.as_ref(), sink);
         bounds::range_is_not_empty(argument.length.as_ref(), sink);

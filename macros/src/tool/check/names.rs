@@ -1,7 +1,7 @@
 //! Rules for the names of tools, prompts, resources, namespaces and arguments.
 
 use quote::quote;
-use syn::LitStr;
+use syn::{Ident, LitStr};
 
 use crate::diag::Sink;
 use crate::tool::model::{Argument, Feature, Kind, Name};
@@ -54,6 +54,28 @@ pub(crate) fn legal_name(feature: &Feature, namespace: &str, sink: &mut Sink) {
                 "{noun} name of {length} characters with its namespace; the maximum is {MAX_NAME_LENGTH}"
             ),
         );
+    }
+}
+
+/// Names of the primitive types.
+const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
+    "u32", "u64", "u8", "usize",
+];
+
+/// Returns `true` for the name of a primitive type.
+pub(crate) fn is_primitive(name: &Ident) -> bool {
+    PRIMITIVES.iter().any(|primitive| name == primitive)
+}
+
+/// A free function does not have the name of a primitive type, which the type beside it would hide.
+pub(super) fn not_primitive(tool: &Feature, sink: &mut Sink) {
+    let ident = &tool.signature.ident;
+    if is_primitive(ident) {
+        let message = format!(
+            "the tool would hide the type `{ident}`; rename the function, and write `name = \"{ident}\"`"
+        );
+        sink.error(ident, message);
     }
 }
 

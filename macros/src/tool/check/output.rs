@@ -1,6 +1,7 @@
 //! Rules for the output of a function.
 
 use quote::ToTokens;
+use syn::Generics;
 
 use crate::diag::Sink;
 use crate::signature::{borrow_in, keyword_in};
@@ -22,7 +23,15 @@ pub(super) fn owned_output(feature: &Feature, sink: &mut Sink) {
     let (Output::Named(ty) | Output::Borrowed(ty)) = &feature.output else {
         return;
     };
-    if let Some(token) = borrow_in(ty.to_token_stream()) {
+    let Some(token) = borrow_in(ty.to_token_stream()) else {
+        return;
+    };
+    // A parameter may have a lifetime that is not visible.
+    let is_elided = token.to_string() == "&";
+    if is_elided && feature.signature.inputs.is_empty() {
+        // E0106.
+        sink.leave_to_rustc();
+    } else {
         sink.error(
             token,
             "the output borrows here; return an owned type, like `String` for `&str`",
@@ -31,17 +40,24 @@ pub(super) fn owned_output(feature: &Feature, sink: &mut Sink) {
 }
 
 /// An `impl Trait` output does not borrow from the references that the function takes. Without `use<…>` such a type
-/// captures all lifetimes in scope.
-pub(super) fn free_opaque_output(feature: &Feature, sink: &mut Sink) {
+/// captures all lifetimes in scope, in edition 2021 those of an `async` function only. `use<…>` has to name the other parameters.
+pub(super) fn free_opaque_output(feature: &Feature, generics: &Generics, sink: &mut Sink) {
     let Output::Opaque(ty) = &feature.output else {
         return;
     };
+    if feature.stream.is_some() {
+        return;
+    }
     let ty = ty.to_token_stream();
     let borrows = feature.signature.receiver().is_some() || feature.call_inputs().next().is_some();
     if borrows && keyword_in(ty.clone(), "use").is_none() {
-        sink.error(
-            keyword_in(ty, "impl"),
-            "`impl Trait` borrows from the references before it; write `impl Trait + use<>`",
+        let types = generics.type_params().map(|it| &it.ident);
+        let constants = generics.const_params().map(|it| &it.ident);
+        let parameters: Vec<_> = types.chain(constants).map(ToString::to_string).collect();
+        let parameters = parameters.join(", ");
+        let message = format!(
+            "`impl Trait` borrows from the references before it; write `impl Trait + use<{parameters}>`, in edition 2021 too"
         );
+        sink.error(keyword_in(ty, "impl"), message);
     }
 }

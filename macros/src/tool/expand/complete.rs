@@ -21,10 +21,11 @@ use crate::tool::model::{Argument, is_method};
 pub(super) fn complete(krate: &Krate, argument: &Argument) -> Option<TokenStream> {
     let path = argument.complete.as_ref()?;
     let name = &argument.name.text;
-    let state = is_method(path).then(|| quote_spanned!(path.span()=> &__state,));
+    let state = is_method(path).then(|| quote!(&__state,));
+    let typed = quote!(&__typed);
     let proposed = quote_spanned! {path.span()=>
         <_ as #krate::completion::IntoCompletions<_>>::into_completions(
-            #path(#state <_ as #krate::completion::FromCompletionRequest>::from_request(&__typed))
+            #path(#state <_ as #krate::completion::FromCompletionRequest>::from_request(#typed))
         )
     };
     Some(quote! {

@@ -1,4 +1,7 @@
 //! Generated code for tools, prompts and resources. Expansion is infallible, since the rules have been checked.
+//!
+//! A local variable and all its uses are written by `quote!`, unless they are within one `quote_spanned!`. A token of the user may
+//! be the argument of a `macro_rules`, and a local with its span is another one.
 
 mod complete;
 mod entry;
@@ -14,6 +17,7 @@ use syn::Visibility;
 use syn::spanned::Spanned;
 
 use crate::krate::Krate;
+use crate::lints;
 
 pub(crate) use self::entry::{Target, default_scopes, default_value, entry};
 pub(crate) use self::output::kind_parameter;
@@ -47,7 +51,7 @@ fn impl_tool(
 ) -> TokenStream {
     let ident = &tool.signature.ident;
     let name = &tool.name.text;
-    let (cfg, deprecated) = (&tool.cfg, &tool.deprecated);
+    let (cfg, deprecated) = (tool.shared(), &tool.deprecated);
     let allow = allow_deprecated([tool.deprecated.is_some()]);
     let doc = format!("The tool `{name}`, for `tools!`.");
     quote! {
@@ -55,14 +59,18 @@ fn impl_tool(
         #deprecated
         #[doc = #doc]
         #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "it has the name of its function")]
+        #[allow(
+            missing_debug_implementations,
+            non_camel_case_types,
+            reason = "it has the name of its function, and no values"
+        )]
         #visibility enum #ident {}
 
         #(#cfg)*
         #[automatically_derived]
         #allow
         impl #krate::tool::Tool for #ident {
-            const NAME: &'static str = #name;
+            const NAME: &'static ::core::primitive::str = #name;
 
             fn definition() -> #krate::tool::ToolDefinition<()> {
                 #definition
@@ -106,8 +114,8 @@ pub(crate) fn block(krate: &Krate, block: &Block, item: &ImplBlock) -> TokenStre
     let namespace = or_empty(block.namespace.as_ref());
     let instructions = or_empty(block.instructions.as_ref());
     let members = quote! {
-        const NAMESPACE: &'static str = #namespace;
-        const INSTRUCTIONS: &'static str = #instructions;
+        const NAMESPACE: &'static ::core::primitive::str = #namespace;
+        const INSTRUCTIONS: &'static ::core::primitive::str = #instructions;
 
         #scopes
         #tools
@@ -131,7 +139,7 @@ fn list(
     let entries: Vec<_> = wanted
         .map(|feature| {
             let entry = entry(krate, feature, Target::Type);
-            let cfg = &feature.cfg;
+            let cfg = feature.shared();
             quote!(#(#cfg)* __list.push((|| #entry)());)
         })
         .collect();
@@ -149,8 +157,8 @@ fn list(
 /// Stub of [`block`], without definitions.
 pub(crate) fn block_stub(krate: &Krate, item: &ImplBlock) -> TokenStream {
     let members = quote! {
-        const NAMESPACE: &'static str = "";
-        const INSTRUCTIONS: &'static str = "";
+        const NAMESPACE: &'static ::core::primitive::str = "";
+        const INSTRUCTIONS: &'static ::core::primitive::str = "";
     };
     impl_mount(krate, item, &members)
 }
@@ -166,6 +174,7 @@ pub(crate) fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream)
     let cfg = attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("cfg"));
+    let lints = lints::levels(attributes);
     let span = self_ty.span();
     // For a type with lifetimes, rustc cannot use a bound on `Self` in async code. The bounds are on its parameters there.
     let lifetimes = self_ty.to_token_stream().to_string().contains('\'');
@@ -190,6 +199,7 @@ pub(crate) fn impl_mount(krate: &Krate, item: &ImplBlock, members: &TokenStream)
     };
     quote! {
         #(#cfg)*
+        #(#lints)*
         #[automatically_derived]
         #[allow(trivial_bounds, reason = "a type may have parameters or not")]
         #implementation

@@ -13,7 +13,7 @@ use super::entry::Target;
 /// Expands to
 /// ```text
 /// <Result<Forecast, WeatherError> as ::treenail::tool::ToolOutput<::treenail::__private_0_1_0::kind::FallibleOutput<_>>>::output(
-///     ::treenail::__private_0_1_0::Returns::<Result<Forecast, WeatherError>>::kind(),
+///     ::treenail::__private_0_1_0::Returns::<Result<Forecast, WeatherError>>::__kind(),
 /// )
 /// ```
 /// with `_` for a type without a name, which rustc infers from the handler. Prompts have no kinds.
@@ -50,7 +50,7 @@ pub(super) fn output(krate: &Krate, feature: &Feature, target: Target<'_>) -> To
 /// A type, and an expression for its kind.
 pub(super) fn returns(krate: &Krate, ty: &impl ToTokens) -> (TokenStream, TokenStream) {
     let ty = ty.to_token_stream();
-    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::kind());
+    let kind = quote_spanned!(ty.span()=> #krate::__private_0_1_0::Returns::<#ty>::__kind());
     (ty, kind)
 }
 

@@ -14,7 +14,7 @@ use super::output::{kind_parameter, returns};
 /// Expands to
 /// ```text
 /// let __items = <Frame as ::treenail::tool::ToolItem<_>>::items(
-///     ::treenail::__private_0_1_0::Returns::<Frame>::kind(),
+///     ::treenail::__private_0_1_0::Returns::<Frame>::__kind(),
 ///     ::core::option::Option::Some(::treenail::__private_0_1_0::Fold::Last),
 /// );
 /// ```
@@ -26,7 +26,7 @@ pub(super) fn items(krate: &Krate, feature: &Feature, target: Target<'_>) -> Opt
     let (item, kind) = match (&stream.item, &feature.output) {
         (Some(item), _) => returns(krate, item),
         (None, Output::Named(ty)) => {
-            let kind = quote_spanned!(ty.span()=> <#ty as #krate::tool::ToolStream<_, _>>::item().item_kind());
+            let kind = quote_spanned!(ty.span()=> <#ty as #krate::tool::ToolStream<_, _>>::item().__item_kind());
             (quote_spanned!(ty.span()=> _), kind)
         }
         (None, _) => (quote!(_), quote!(#krate::__private_0_1_0::Kind::any())),
@@ -37,9 +37,8 @@ pub(super) fn items(krate: &Krate, feature: &Feature, target: Target<'_>) -> Opt
         quote_spanned!(span=> tool::ToolItem<#of_kind>),
         quote_spanned!(span=> contract::ContractItem<#of_kind, _>),
     );
-    Some(quote_spanned! {span=>
-        let __items = <#item as #krate::#asked>::items(#kind, #fold);
-    })
+    let value = quote_spanned!(span=> <#item as #krate::#asked>::items(#kind, #fold));
+    Some(quote!(let __items = #value;))
 }
 
 /// The fold that combines the items into one result, if one is given.

@@ -4,6 +4,7 @@
 
 mod input;
 mod kind;
+mod marks;
 pub(crate) mod stream;
 pub(crate) mod task;
 mod tool;
@@ -13,18 +14,22 @@ use std::mem;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Expr, LitStr, Meta, Path, ReturnType, Signature, Type, parse_quote};
+use syn::{Attribute, Expr, LitStr, Meta, ReturnType, Signature, Type, parse_quote};
 
 use crate::args::{Attr, Keys};
 use crate::cfg_attr;
 use crate::diag::Sink;
 use crate::docs;
+use crate::krate::Krate;
+use crate::lints;
 use crate::signature::{Function, borrow_in, keyword_in, peel};
 
 use self::input::input;
 pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
 pub(crate) use self::kind::{Kind, Resource, TOOL_KEYS};
 use self::kind::{PROMPT_KEYS, RESOURCE_KEYS};
+use self::marks::adopt_marks;
+pub(crate) use self::marks::reject_conditional_marks;
 use self::stream::Stream;
 pub(crate) use self::tool::{Hint, Tool};
 use super::parse::ImplBlock;
@@ -54,8 +59,8 @@ pub(crate) struct Feature {
     /// The stream, if the output is one.
     pub(crate) stream: Option<Stream>,
     pub(crate) signature: Signature,
-    /// The `cfg` attributes, which apply to the generated code too.
     pub(crate) cfg: Vec<Attribute>,
+    pub(crate) lints: Vec<Attribute>,
     pub(crate) deprecated: Option<Attribute>,
 }
 
@@ -71,13 +76,19 @@ pub(crate) enum Output {
 
 impl Block {
     /// Reads the marked methods of `item`.
-    pub(crate) fn read(item: &mut ImplBlock, keys: &mut Keys, sink: &mut Sink) -> Self {
+    pub(crate) fn read(
+        item: &mut ImplBlock,
+        keys: &mut Keys,
+        krate: &Krate,
+        sink: &mut Sink,
+    ) -> Self {
         let namespace = keys.string("namespace", sink);
         let scope = keys.expr("scope", sink);
         let instructions = docs::text(&item.attributes);
+        adopt_marks(item, krate, sink);
         let features = item
             .functions()
-            .filter_map(|function| Feature::marked(function, sink))
+            .filter_map(|function| Feature::marked(function, krate, sink))
             .collect();
         Self {
             namespace,
@@ -90,9 +101,13 @@ impl Block {
 
 impl Feature {
     /// Reads a function that is marked `#[tool]`, `#[prompt]` or `#[resource("…")]`.
-    fn marked(function: &mut Function, sink: &mut Sink) -> Option<Self> {
-        reject_conditional_marks(&mut function.attributes, sink);
-        let mut marks = |name| extract(&mut function.attributes, |mark| is_mark(mark.path(), name));
+    fn marked(function: &mut Function, krate: &Krate, sink: &mut Sink) -> Option<Self> {
+        reject_conditional_marks(&mut function.attributes, krate, sink);
+        let mut marks = |name| {
+            extract(&mut function.attributes, |mark| {
+                krate.is_mark(mark.path(), name)
+            })
+        };
         let (mut tool, prompt, resource) = (marks("tool"), marks("prompt"), marks("resource"));
         for mut whole in marks("mcp_tool") {
             let message = "`#[mcp_tool]` is for the whole block; mark its methods with `#[tool]`";
@@ -166,11 +181,17 @@ impl Feature {
             stream: Stream::read(returned, keys, sink),
             signature: signature.clone(),
             cfg: cfg_attr::cfgs(&function.attributes),
+            lints: lints::levels(&function.attributes),
             deprecated: cfg_attr::first(&function.attributes, "deprecated"),
             inputs,
         };
         function.attributes.push(allow_lints());
         feature
+    }
+
+    /// The attributes that apply to generated code with types of the function too.
+    pub(crate) fn shared(&self) -> Vec<&Attribute> {
+        self.cfg.iter().chain(&self.lints).collect()
     }
 
     /// The behaviour hints of a tool.
@@ -212,22 +233,6 @@ impl Feature {
             Input::Argument(_) => None,
         })
     }
-}
-
-/// Returns `true` if `path` is the mark `name`, with or without the crate name.
-pub(crate) fn is_mark(path: &Path, name: &str) -> bool {
-    let mut segments = path.segments.iter().rev();
-    let last = segments.next().is_some_and(|last| last.ident == name);
-    last && segments.all(|before| before.ident == "treenail")
-}
-
-/// Reports marks of methods within `cfg_attr`.
-pub(crate) fn reject_conditional_marks(attributes: &mut Vec<Attribute>, sink: &mut Sink) {
-    let is_any_mark = |attribute: &Attribute| {
-        let marks = ["tool", "prompt", "resource", "namespace", "mcp_tool"];
-        marks.iter().any(|name| is_mark(attribute.path(), name))
-    };
-    cfg_attr::reject_marks(attributes, is_any_mark, sink);
 }
 
 /// Silences lints about signatures that tools require.

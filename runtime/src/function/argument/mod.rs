@@ -25,7 +25,7 @@ use crate::function::type_schema::schema_for;
 /// optional.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
-    label = "an argument needs `Deserialize` and `JsonSchema`",
+    label = "an argument needs `Deserialize`, `JsonSchema` and `Send`",
     note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature with that name; `cx: &Context` is taken by reference"
 )]
 pub trait ToolArgument: Sized {

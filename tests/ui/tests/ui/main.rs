@@ -20,7 +20,7 @@ const MAX_LINES: usize = 12;
 
 /// Errors from rustc itself, with their number and the maximum number of lines. Their details about the user's code, such as
 /// the value held across an `await`, are worth more than brevity.
-const OF_RUSTC: [(&str, usize, usize); 10] = [
+const OF_RUSTC: [(&str, usize, usize); 13] = [
     ("form/type-as-form", 1, 17),
     ("tool/lists/function-without-list", 1, 15),
     ("tool/lists/functions-without-tools-macro", 1, 15),
@@ -29,6 +29,10 @@ const OF_RUSTC: [(&str, usize, usize); 10] = [
     ("tool/blocks/mount-function", 1, 17),
     ("tool/blocks/mount-lock", 1, 20),
     ("tool/blocks/mount-without-block", 1, 21),
+    ("tool/outputs/borrow-of-nothing", 1, 16),
+    // One of rustc, and one of the macro.
+    ("tool/arguments/default-in-signature", 2, 11),
+    ("tool/blocks/syntax-error-in-signature", 2, 14),
     // One for `Send` and one for `Sync`.
     ("tool/functions/state-not-sent", 2, 27),
     ("tool/functions/state-not-shared", 1, 14),

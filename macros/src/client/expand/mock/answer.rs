@@ -27,7 +27,7 @@ pub(super) fn answer(krate: &Krate, tool: &Tool) -> TokenStream {
 
 /// The method that sets the answer: `on_forecast`.
 pub(super) fn setter(krate: &Krate, entry: &Entry, item: &Trait) -> TokenStream {
-    let (cfg, vis, ident) = (entry.cfg(), &item.visibility, &entry.signature().ident);
+    let (cfg, vis, ident) = (entry.shared(), &item.visibility, &entry.signature().ident);
     let (setter, name) = (setter_name(ident), ident.to_string());
     let function = match entry {
         Entry::Part(part) => {

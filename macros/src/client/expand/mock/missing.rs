@@ -29,7 +29,7 @@ pub(super) fn mocked(
         .methods
         .iter()
         .map(|entry| missing_check(krate, entry, mock));
-    let cfg = item.cfg();
+    let cfg = item.shared();
     quote! {
         #(#cfg)*
         #[automatically_derived]
@@ -39,7 +39,7 @@ pub(super) fn mocked(
             }
 
             #[allow(unused_variables, reason = "methods may be disabled by `cfg`")]
-            fn missing(&self, __tool: &str) -> ::core::option::Option<::std::string::String> {
+            fn missing(&self, __tool: &::core::primitive::str) -> ::core::option::Option<::std::string::String> {
                 #(#checks)*
                 ::core::option::Option::None
             }

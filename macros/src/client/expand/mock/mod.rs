@@ -31,7 +31,7 @@ use super::client::arguments;
 /// ```
 pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let inherent = inherent(krate, contract, item);
-    let (cfg, ident) = (item.cfg(), &item.ident);
+    let (cfg, ident) = (item.shared(), &item.ident);
     let mock = format_ident!("Mock{ident}");
     let methods = contract
         .methods
@@ -39,7 +39,6 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
         .map(|entry| method(krate, entry, (ident, &mock)));
     let mount = mount(krate, item, &mock);
     let allow = allow_deprecated(contract.methods.iter().map(Entry::is_deprecated));
-    let cfg: Vec<_> = cfg.collect();
     quote! {
         #inherent
 
@@ -59,13 +58,13 @@ pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStr
 /// impl ::treenail::server::Mount for MockWeatherApi { … }
 /// ```
 fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
-    let (cfg, of) = (item.cfg(), &item.ident);
+    let (cfg, of) = (item.shared(), &item.ident);
     quote! {
         #(#cfg)*
         #[automatically_derived]
         impl #krate::server::Mount for #mock {
-            const NAMESPACE: &'static str = <Self as #of>::MCP_CONTRACT.namespace;
-            const INSTRUCTIONS: &'static str = <Self as #of>::MCP_CONTRACT.instructions;
+            const NAMESPACE: &'static ::core::primitive::str = <Self as #of>::MCP_CONTRACT.namespace;
+            const INSTRUCTIONS: &'static ::core::primitive::str = <Self as #of>::MCP_CONTRACT.instructions;
 
             fn tools() -> ::std::vec::Vec<#krate::tool::ToolDefinition<Self>> {
                 #krate::__private_0_1_0::fail_without_answer((<Self as #of>::MCP_CONTRACT.tools)())
@@ -92,7 +91,7 @@ pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> Toke
 
 /// The definition of the type.
 fn definition(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
-    let (cfg, vis, ident) = (item.cfg(), &item.visibility, &item.ident);
+    let (cfg, vis, ident) = (item.shared(), &item.visibility, &item.ident);
     let fields = contract.methods.iter().map(|entry| field(krate, entry));
     let doc = format!(
         "Mock of [`{ident}`] for tests, with the answers that the `on_…` methods set. Clones share the list of recorded \
@@ -111,12 +110,12 @@ fn definition(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) ->
 }
 
 fn inherent_impl(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) -> TokenStream {
-    let (cfg, vis) = (item.cfg(), &item.visibility);
+    let (cfg, vis) = (item.shared(), &item.visibility);
     let initializers = contract
         .methods
         .iter()
         .map(|entry| initializer(krate, entry));
-    let connect = connect(krate, contract, item);
+    let connect = connect(krate, item);
     let setters = contract
         .methods
         .iter()
@@ -153,7 +152,7 @@ fn inherent_impl(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident)
 
 /// The implementation of `Debug`, which omits the answers.
 fn debug(item: &Trait, mock: &Ident) -> TokenStream {
-    let (cfg, name) = (item.cfg(), mock.to_string());
+    let (cfg, name) = (item.shared(), mock.to_string());
     quote! {
         #(#cfg)*
         #[automatically_derived]
@@ -166,21 +165,19 @@ fn debug(item: &Trait, mock: &Ident) -> TokenStream {
 }
 
 /// Emits the function that connects a client with a server of the mock.
-fn connect(krate: &Krate, contract: &Contract, item: &Trait) -> Option<TokenStream> {
+fn connect(krate: &Krate, item: &Trait) -> TokenStream {
     let (vis, client) = (&item.visibility, format_ident!("{}Client", item.ident));
-    (!contract.methods.is_empty()).then(|| {
-        quote! {
-            /// Connects a client of the trait to an in-memory server with this mock.
-            ///
-            /// # Errors
-            ///
-            /// Fails if the server cannot be built because of a name or a default in the trait.
-            #vis async fn client(&self) -> #krate::Result<#client> {
-                let client = #krate::__private_0_1_0::connect(::core::clone::Clone::clone(self)).await?;
-                ::core::result::Result::Ok(#client::new(&client))
-            }
+    quote! {
+        /// Connects a client of the trait to an in-memory server with this mock.
+        ///
+        /// # Errors
+        ///
+        /// Fails if the server cannot be built because of a name or a default in the trait.
+        #vis async fn client(&self) -> #krate::Result<#client> {
+            let client = #krate::__private_0_1_0::connect(::core::clone::Clone::clone(self)).await?;
+            ::core::result::Result::Ok(#client::new(&client))
         }
-    })
+    }
 }
 
 /// The mock of a part's trait, found through its client, so that a trait that is not a contract causes only one error.
@@ -190,7 +187,7 @@ fn mock_of(krate: &Krate, part: &Part) -> TokenStream {
 }
 
 fn field(krate: &Krate, entry: &Entry) -> TokenStream {
-    let (cfg, ident) = (entry.cfg(), &entry.signature().ident);
+    let (cfg, ident) = (entry.shared(), &entry.signature().ident);
     let ty = match entry {
         Entry::Tool(tool) => {
             let answer = answer(krate, tool);
@@ -214,7 +211,11 @@ fn initializer(krate: &Krate, entry: &Entry) -> TokenStream {
 }
 
 /// A method of the trait.
-fn method(krate: &Krate, entry: &Entry, (of_trait, mock): (&Ident, &Ident)) -> TokenStream {
+pub(super) fn method(
+    krate: &Krate,
+    entry: &Entry,
+    (of_trait, mock): (&Ident, &Ident),
+) -> TokenStream {
     match entry {
         Entry::Tool(tool) => tool_method(krate, tool, mock),
         Entry::Part(part) => part_method(krate, part, of_trait),
@@ -238,7 +239,7 @@ fn tool_method(krate: &Krate, tool: &Tool, mock: &Ident) -> TokenStream {
     });
     let signature = &tool.feature.signature;
     let (asyncness, ident, output) = (&signature.asyncness, &signature.ident, &signature.output);
-    let (cfg, name) = (&tool.feature.cfg, &tool.feature.name.text);
+    let (cfg, name) = (tool.feature.shared(), &tool.feature.name.text);
     let (mock, method) = (mock.to_string(), ident.unraw().to_string());
     let names = tool.parameters.iter().map(|parameter| &parameter.ident);
     let arguments = arguments(krate, &tool.parameters);
@@ -256,7 +257,7 @@ fn tool_method(krate: &Krate, tool: &Tool, mock: &Ident) -> TokenStream {
 
 /// The method for a part, which returns its mock, and the associated type.
 fn part_method(krate: &Krate, part: &Part, of_trait: &Ident) -> TokenStream {
-    let (cfg, ident) = (&part.cfg, &part.signature.ident);
+    let (cfg, ident) = (part.shared(), &part.signature.ident);
     let (of, ty) = (mock_of(krate, part), part.type_ident());
     quote! {
         #(#cfg)*

@@ -1,24 +1,23 @@
 //! Model of a contract.
 
+mod part;
+
+use std::mem;
+
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
-use syn::ext::IdentExt;
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
-use syn::{
-    Attribute, FnArg, LitStr, Pat, Path, ReturnType, Signature, Token, Type, TypeImplTrait,
-    TypeParamBound,
-};
+use quote::{ToTokens, format_ident};
+use syn::{Attribute, FnArg, LitStr, Pat, Signature, Type};
 
 use crate::args::Keys;
 use crate::cfg_attr;
 use crate::diag::Sink;
 use crate::docs;
-use crate::signature::peel;
+use crate::krate::Krate;
 use crate::tool::model::{
-    Argument, Feature, Input, Kind, Name, TOOL_KEYS, extract, is_mark, reject_conditional_marks,
+    Argument, Feature, Input, Kind, TOOL_KEYS, extract, reject_conditional_marks,
 };
 
+pub(crate) use self::part::{Part, part_type};
 use super::parse::{Member, Method, Trait};
 
 /// A trait whose methods are tools.
@@ -26,6 +25,8 @@ pub(crate) struct Contract {
     pub(crate) namespace: Option<LitStr>,
     pub(crate) instructions: Option<TokenStream>,
     pub(crate) methods: Vec<Entry>,
+    /// Methods with mistakes in their types, for which there are no methods of the client and the mock.
+    pub(crate) unsound: Vec<Entry>,
 }
 
 /// A method of the trait.
@@ -54,28 +55,31 @@ pub(crate) struct Parameter {
     pub(crate) has_default: bool,
 }
 
-/// A method with `#[namespace]`, which returns a value with a contract of its own.
-pub(crate) struct Part {
-    pub(crate) name: Name,
-    pub(crate) docs: Vec<Attribute>,
-    pub(crate) cfg: Vec<Attribute>,
-    pub(crate) deprecated: Option<Attribute>,
-    pub(crate) signature: Signature,
-    /// Marks that can't be combined with `#[namespace]`.
-    pub(crate) others: Vec<Attribute>,
-    /// The trait of the part. `None` if the return type is not `&impl Trait`.
-    pub(crate) of: Option<Path>,
-}
-
 impl Contract {
-    pub(crate) fn read(item: &mut Trait, keys: &mut Keys, sink: &mut Sink) -> Self {
+    pub(crate) fn read(item: &mut Trait, keys: &mut Keys, krate: &Krate, sink: &mut Sink) -> Self {
         let namespace = keys.string("namespace", sink);
         let instructions = docs::text(&item.attributes);
-        let methods = item.methods().map(|method| Entry::read(method, sink));
+        let methods = item
+            .methods()
+            .map(|method| Entry::read(method, krate, sink));
         Self {
             namespace,
             instructions,
             methods: methods.collect(),
+            unsound: Vec::new(),
+        }
+    }
+
+    /// Moves the methods that are not sound out of [`methods`](Self::methods).
+    pub(crate) fn set_aside(&mut self, is_sound: &[bool]) {
+        let methods = mem::take(&mut self.methods).into_iter();
+        for (entry, is_sound) in methods.zip(is_sound) {
+            let list = if *is_sound {
+                &mut self.methods
+            } else {
+                &mut self.unsound
+            };
+            list.push(entry);
         }
     }
 
@@ -95,15 +99,15 @@ impl Contract {
 }
 
 impl Entry {
-    fn read(method: &mut Method, sink: &mut Sink) -> Self {
+    fn read(method: &mut Method, krate: &Krate, sink: &mut Sink) -> Self {
         let attributes = &mut method.function.attributes;
-        reject_conditional_marks(attributes, sink);
+        reject_conditional_marks(attributes, krate, sink);
         let namespace = extract(attributes, |mark| mark.path().is_ident("namespace"));
-        let tool = extract(attributes, |mark| is_mark(mark.path(), "tool"));
+        let tool = extract(attributes, |mark| krate.is_mark(mark.path(), "tool"));
         let mut others = extract(attributes, |mark| {
             ["prompt", "resource"]
                 .iter()
-                .any(|name| is_mark(mark.path(), name))
+                .any(|name| krate.is_mark(mark.path(), name))
         });
         if namespace.is_empty() {
             return Self::Tool(Tool::read(method, &tool, others, sink));
@@ -124,6 +128,14 @@ impl Entry {
         match self {
             Self::Tool(tool) => tool.feature.deprecated.is_some(),
             Self::Part(part) => part.deprecated.is_some(),
+        }
+    }
+
+    /// The attributes that apply to generated code with types of the method too.
+    pub(crate) fn shared(&self) -> Vec<&Attribute> {
+        match self {
+            Self::Tool(tool) => tool.feature.shared(),
+            Self::Part(part) => part.shared(),
         }
     }
 
@@ -184,91 +196,6 @@ impl Parameter {
             name: argument.name.text.clone(),
             has_default: argument.default.is_some(),
         }
-    }
-}
-
-impl Part {
-    fn read(
-        method: &mut Method,
-        marks: &[Attribute],
-        others: Vec<Attribute>,
-        sink: &mut Sink,
-    ) -> Self {
-        let mut keys = Keys::of(marks, &["name"], sink);
-        let function = &method.function;
-        let ident = &function.signature.ident;
-        Self {
-            name: Name::new(keys.string("name", sink), Some(ident), ident),
-            docs: cfg_attr::named(&function.attributes, "doc"),
-            cfg: cfg_attr::cfgs(&function.attributes),
-            deprecated: cfg_attr::first(&function.attributes, "deprecated"),
-            signature: function.signature.clone(),
-            others,
-            of: contract_of(&function.signature.output),
-        }
-    }
-
-    /// The client of the part's trait, in the same module: `api::AlertsClient` for `api::Alerts`.
-    pub(crate) fn client(&self) -> Option<Path> {
-        let mut path = self.of.clone()?;
-        let last = path.segments.last_mut()?;
-        last.ident = Ident::new(&format!("{}Client", last.ident), last.ident.span());
-        Some(path)
-    }
-
-    /// The function that lists the tools of the part. It is a function of the client, if clients are generated, so that a
-    /// trait that is not a contract causes only one error.
-    pub(crate) fn tools(&self, of_trait: &Ident) -> TokenStream {
-        let (of, part) = (&self.of, self.type_ident());
-        match self.client() {
-            Some(client) if cfg!(feature = "client") => {
-                quote_spanned!(of.span()=> <#client>::mcp_tools::<<Self as #of_trait>::#part, __Whole, _>)
-            }
-            _ => quote_spanned!(of.span()=> <<Self as #of_trait>::#part as #of>::mcp_tools),
-        }
-    }
-
-    /// The associated type of the part: `Alerts` for `alerts`.
-    pub(crate) fn type_ident(&self) -> Ident {
-        part_type(&self.signature.ident)
-    }
-}
-
-/// The name of the associated type behind a method that returns a part.
-pub(crate) fn part_type(method: &Ident) -> Ident {
-    let name = method.unraw().to_string();
-    let words = name.split('_').map(|word| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|first| first.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    });
-    let name = words.collect::<String>();
-    let name = if name == "Self" {
-        "SelfPart".to_owned()
-    } else {
-        name
-    };
-    Ident::new(&name, method.span())
-}
-
-/// The `Trait` of `&impl Trait`.
-fn contract_of(output: &ReturnType) -> Option<Path> {
-    let ReturnType::Type(_, ty) = output else {
-        return None;
-    };
-    let Type::Reference(reference) = peel(ty) else {
-        return None;
-    };
-    let Type::ImplTrait(TypeImplTrait { bounds, .. }) = peel(&reference.elem) else {
-        return None;
-    };
-    only_trait(bounds).filter(|_| reference.mutability.is_none())
-}
-
-fn only_trait(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Path> {
-    match (bounds.first(), bounds.len()) {
-        (Some(TypeParamBound::Trait(bound)), 1) => Some(bound.path.clone()),
-        _ => None,
     }
 }
 

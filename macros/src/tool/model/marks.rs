@@ -1,0 +1,57 @@
+//! Attributes that mark a method.
+
+use syn::{Attribute, Meta};
+
+use crate::cfg_attr;
+use crate::diag::Sink;
+use crate::krate::Krate;
+use crate::tool::parse::ImplBlock;
+
+/// Names of the attributes that mark a method.
+const MARKS: [&str; 3] = ["tool", "prompt", "resource"];
+
+/// Reports marks with the path of a crate or a module that is not known here, and removes the path. If other methods of the block are
+/// marked, they are left to rustc, since they may be attributes of another crate.
+pub(super) fn adopt_marks(item: &mut ImplBlock, krate: &Krate, sink: &mut Sink) {
+    let is_mark = |attribute: &Attribute| {
+        let is_mark = |mark| krate.is_mark(attribute.path(), mark);
+        MARKS.into_iter().chain(["mcp_tool"]).any(is_mark)
+    };
+    let mut functions = item.functions();
+    if functions.any(|function| function.attributes.iter().any(is_mark)) {
+        return;
+    }
+    drop(functions);
+    let attributes = item.functions().flat_map(|it| &mut it.attributes);
+    for attribute in attributes {
+        let path = attribute.path().clone();
+        let last = path.segments.last().map(|last| last.ident.clone());
+        let Some(mark) = last.filter(|last| MARKS.iter().any(|mark| last == mark)) else {
+            continue;
+        };
+        let message = format!(
+            "the path of this mark is not that of `crate = …` on the block; write `#[{mark}]` without a path"
+        );
+        sink.error(&path, message);
+        match &mut attribute.meta {
+            Meta::Path(path) => *path = mark.into(),
+            Meta::List(list) => list.path = mark.into(),
+            Meta::NameValue(pair) => pair.path = mark.into(),
+        }
+    }
+}
+
+/// Reports marks of methods within `cfg_attr`.
+pub(crate) fn reject_conditional_marks(
+    attributes: &mut Vec<Attribute>,
+    krate: &Krate,
+    sink: &mut Sink,
+) {
+    let is_any_mark = |attribute: &Attribute| {
+        let marks = ["tool", "prompt", "resource", "namespace", "mcp_tool"];
+        marks
+            .iter()
+            .any(|name| krate.is_mark(attribute.path(), name))
+    };
+    cfg_attr::reject_marks(attributes, is_any_mark, sink);
+}
