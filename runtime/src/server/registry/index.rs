@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::entry::{Entry, EntryKind};
-use crate::naming::{nearest, validate_name};
+use crate::naming::{nearest, validate, validate_name};
 use crate::wire::{RpcError, quoted};
 
 /// Enabled entries of one kind, in the order in which they were added.
@@ -171,7 +171,7 @@ pub(crate) fn separate(kind: &str, name: &mut String, separator: &str) -> Result
         ));
     }
     let separated = name.replace('.', separator);
-    if let Err(problem) = validate_name(&separated) {
+    if let Err(problem) = validate(kind, &separated) {
         return Err(format!(
             "with the separator `{separator}`, the {kind} name `{separated}` {problem}"
         ));
