@@ -14,7 +14,7 @@ pub use crate::client::answers::{
 pub use crate::client::cache::{HeaderArguments, with_session_builder};
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 #[cfg(feature = "http-client")]
-pub use crate::client::protocol::{HttpTarget, with_http_target};
+pub use crate::client::protocol::{HttpOptions, HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
