@@ -65,6 +65,22 @@ async fn client_from_session(server: &Server) -> Result<McpClient, ClientError> 
     Ok(McpClient::new(Arc::new(session)))
 }
 
+/// Prints a resource, and prints it again after each change, until the connection ends.
+#[cfg_attr(not(test), allow(dead_code, reason = "only the test uses it"))]
+async fn follow(client: &McpClient, uri: &str, print: impl Fn(&str)) -> Result<(), ClientError> {
+    let mut updates = client.resource_updates([uri]).await?;
+    loop {
+        // Reading after the subscription misses no change.
+        let resource = client.read_resource(uri).await?;
+        print(resource.as_text().unwrap_or_default());
+        match updates.next().await {
+            Some(Ok(_)) => {}
+            Some(Err(ClientError::Closed(_))) | None => return Ok(()),
+            Some(Err(error)) => return Err(error),
+        }
+    }
+}
+
 #[cfg(test)]
 #[tokio::test]
 async fn client_calls_tools_and_reads_resources() -> Result<(), Box<dyn std::error::Error>> {
@@ -97,4 +113,40 @@ async fn client_calls_tools_and_reads_resources() -> Result<(), Box<dyn std::err
     assert_eq!(json!(*note)["contents"][0]["text"], "São Paulo on day 3");
     client.close().await?;
     Ok(())
+}
+
+#[cfg(test)]
+#[tokio::test]
+async fn client_follows_a_resource() -> Result<(), Box<dyn std::error::Error>> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    struct Counter(AtomicU32);
+
+    #[mcp_tool]
+    impl Counter {
+        #[resource("counter://value", subscribable)]
+        fn value(&self) -> String {
+            self.0.fetch_add(1, Ordering::Relaxed).to_string()
+        }
+    }
+
+    let server = treenail::server!()
+        .mount(Counter(AtomicU32::new(0)))
+        .build()?;
+    let client = McpClient::builder().server(&server).build().await?;
+    let (printed, mut values) = tokio::sync::mpsc::unbounded_channel();
+    let following = tokio::spawn({
+        let client = client.clone();
+        async move {
+            let print = |value: &str| printed.send(value.to_owned()).unwrap();
+            follow(&client, "counter://value", print).await
+        }
+    });
+    for value in ["0", "1"] {
+        assert_eq!(values.recv().await.as_deref(), Some(value));
+        server.resource_updated("counter://value");
+    }
+    assert_eq!(values.recv().await.as_deref(), Some("2"));
+    client.close().await?;
+    Ok(following.await??)
 }

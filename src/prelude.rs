@@ -10,8 +10,8 @@ pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _
 #[cfg(feature = "client")]
 pub use crate::{ClientError, McpClient, McpClientSession};
 pub use crate::{
-    Context, Server, Stream, ToolError, Value, json, mcp_client, mcp_form, mcp_tool, mcp_type,
-    tools,
+    Context, RpcError, Server, Stream, ToolError, Value, json, mcp_client, mcp_form, mcp_tool,
+    mcp_type, tools,
 };
 #[cfg(feature = "tool-loop")]
 pub use crate::{

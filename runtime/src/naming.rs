@@ -1,11 +1,32 @@
 //! Validation of names, and suggestions for unknown ones.
 
 pub(crate) use treenail_schema::internal::nearest;
+use treenail_schema::internal::quoted;
 
 /// Maximum length of a name that the specification recommends.
 const MAX_NAME_BYTES: usize = 128;
+/// Maximum length of the name of a resource, which has no form of its own.
+const MAX_RESOURCE_NAME_BYTES: usize = 1024;
 
-/// Validates the name of a tool, a prompt or a resource. The error completes the sentence "the name …".
+/// Validates the name of an item of this kind. The error completes the sentence "the name …".
+///
+/// Names of resources and URI templates are for display, since their URIs identify them: they have 1 to 1,024 bytes without control
+/// characters.
+pub(crate) fn validate(kind: &str, name: &str) -> Result<(), &'static str> {
+    if matches!(kind, "tool" | "prompt") {
+        validate_name(name)
+    } else if name.is_empty() {
+        Err("is empty")
+    } else if name.len() > MAX_RESOURCE_NAME_BYTES {
+        Err("is longer than 1,024 bytes")
+    } else if name.chars().any(char::is_control) {
+        Err("has a control character")
+    } else {
+        Ok(())
+    }
+}
+
+/// Validates the name of a tool, a prompt or a namespace. The error completes the sentence "the name …".
 ///
 /// A name has 1 to 128 characters of `A-Z a-z 0-9 _ - .`; parts separated by dots must not be empty.
 pub(crate) fn validate_name(name: &str) -> Result<(), &'static str> {
@@ -30,8 +51,8 @@ pub(crate) fn full_name(kind: &str, namespace: &str, name: &str) -> Result<Strin
     } else {
         format!("{namespace}.{name}")
     };
-    match validate_name(&name) {
-        Err(problem) => Err(format!("the {kind} name `{name}` {problem}")),
+    match validate(kind, &name) {
+        Err(problem) => Err(format!("the {kind} name {} {problem}", quoted(&name))),
         Ok(()) => Ok(name),
     }
 }
@@ -51,5 +72,16 @@ mod tests {
         assert!(
             validate_name(&"a".repeat(128)).is_ok() && validate_name(&"a".repeat(129)).is_err()
         );
+    }
+
+    #[test]
+    fn names_of_resources_are_free_but_bounded() {
+        for name in ["Page: über uns", "a/b", "..", &"é".repeat(512)] {
+            assert_eq!(validate("resource", name), Ok(()), "{name}");
+            assert!(validate("tool", name).is_err(), "{name}");
+        }
+        for name in ["", "a\nb", "\u{1b}[2J", &"a".repeat(1_025)] {
+            assert!(validate("resource", name).is_err(), "{name:?}");
+        }
     }
 }

@@ -163,6 +163,14 @@ impl ReadResourceResult {
         self.contents.iter().find_map(ResourceContents::as_text)
     }
 
+    /// Reads the first contents that are text as the JSON of a `T`. The error is the reason if there are none, or they do not fit.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        match self.as_text() {
+            Some(text) => serde_json::from_str(text),
+            None => Err(de::Error::custom("the resource has no text")),
+        }
+    }
+
     /// Returns the first contents that are bytes, encoded in base64, if there are any.
     pub fn as_blob(&self) -> Option<&str> {
         self.contents.iter().find_map(ResourceContents::as_blob)

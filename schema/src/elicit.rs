@@ -8,7 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::wire::RpcError;
-use crate::{ElicitAction, ElicitResult, JsonObject, Number, PrimitiveSchemaDefinition};
+use crate::{
+    ElicitAction, ElicitRequestParams, ElicitResult, JsonObject, Number, PrimitiveSchemaDefinition,
+};
 
 /// The value of one field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +30,16 @@ pub enum ElicitValue {
 impl<'de> Deserialize<'de> for ElicitValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ElicitValueVisitor)
+    }
+}
+
+impl ElicitRequestParams {
+    /// Returns the message to the user, of a form or of a page.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Form(form) => &form.message,
+            Self::Url(page) => &page.message,
+        }
     }
 }
 

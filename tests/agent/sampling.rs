@@ -261,8 +261,7 @@ async fn refused(builder: treenail::client::McpClientBuilder, params: Value) -> 
 
 #[tokio::test]
 async fn invalid_sampling_requests_are_rejected() {
-    let plain = McpClient::builder()
-        .on_sample(|_| async { Err(treenail::RpcError::new(-1, "never asked")) });
+    let plain = McpClient::builder().on_sample(|_| async { Err(RpcError::new(-1, "never asked")) });
     let reported = refused(plain, with_tool("auto")).await;
     assert!(reported.contains("-32602"), "SRV-SAM-01: {reported}");
 

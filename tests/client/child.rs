@@ -98,3 +98,14 @@ async fn a_server_that_does_not_exit_is_killed_after_two_timeouts() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_command_line_is_not_a_program() {
+    let error = |command: &str| {
+        let started = ServerCommand::new(command).start(&ClientLimits::default());
+        started.unwrap_err().to_string()
+    };
+    let hint = "arguments belong to `ServerCommand::args`";
+    assert!(error("no-such-server -y").ends_with(hint));
+    assert!(!error("no-such-server").contains(hint));
+}

@@ -112,7 +112,7 @@ async fn an_oversized_response_fails_only_its_call() {
             .await;
         let other = tokio::spawn(session.tools_call("silent", ()).into_future());
         let error = session.tools_call("long", ()).await.unwrap_err();
-        assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+        assert!(matches!(error, ClientError::TooLong(4_000)), "{error}");
         session.tools_list(None).await.unwrap();
         assert!(!other.is_finished());
     }

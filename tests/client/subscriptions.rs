@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::split;
-use tokio_stream::StreamExt;
 use treenail::client::{ClientLimits, Session};
 use treenail::jsoncall::JsoncallSession;
 use treenail::prelude::*;

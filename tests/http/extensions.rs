@@ -1,7 +1,6 @@
 //! Extensions over HTTP: status codes, headers and subscriptions.
 
 use serde_json::{Value, json};
-use tokio_stream::StreamExt;
 use treenail::RpcError;
 use treenail::extension::{Extension, ExtensionMethod};
 use treenail::http::{HttpService, http_service};

@@ -44,6 +44,7 @@ mod offer;
 mod protected;
 mod raw_json;
 mod replicas;
+mod resource_updates;
 mod run_time;
 mod sockets;
 mod sse;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use tokio_stream::StreamExt;
 use treenail::Limits;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};

@@ -121,7 +121,7 @@ async fn oversized_lines_are_rejected_and_the_next_line_is_served() {
         let (code, message) = error(&peer.receive("").await);
         assert_eq!(
             (code, message.as_str()),
-            (-32700, "the message is longer than 1000 bytes")
+            (-32600, "the message is longer than 1000 bytes")
         );
         peer.call("motto", json!({})).await;
     }

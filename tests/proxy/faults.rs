@@ -108,7 +108,7 @@ async fn a_result_that_is_too_large_fails_only_its_call() {
     });
     let error = call_broken(MODERN, broken, ProxyLimits::default()).await;
     assert!(
-        error.contains("its answer is longer than 8388608 bytes"),
+        error.contains("longer than `ClientLimits::message_bytes` (8388608)"),
         "{error}"
     );
 }

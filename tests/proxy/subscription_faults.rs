@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
-use tokio_stream::StreamExt;
 use treenail::client::ClientLimits;
 use treenail::prelude::*;
 use treenail::proxy::{Proxy, Remote};

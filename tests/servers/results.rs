@@ -1,7 +1,6 @@
 //! Access to results and notifications.
 
 use serde_json::Value;
-use tokio_stream::StreamExt;
 use treenail::client::Notifications;
 use treenail::schema::CallToolResult;
 

@@ -240,10 +240,12 @@ fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
             }
             failure
         }
-        ClientError::Timeout(_) | ClientError::Protocol(_) => Failure::new(
-            Exit::Connection,
-            format!("could not start a session with the server: {error}"),
-        ),
+        ClientError::Timeout(_) | ClientError::Protocol(_) | ClientError::TooLong(_) => {
+            Failure::new(
+                Exit::Connection,
+                format!("could not start a session with the server: {error}"),
+            )
+        }
         error => {
             let is_path = matches!(
                 error,

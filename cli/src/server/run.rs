@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use console::Style;
 use serde::Serialize;
-use tokio_stream::StreamExt;
 use treenail::ClientError;
 use treenail::client::{ClientRequest, Notifications, ServerNotification};
 use treenail::schema::{

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use tokio_stream::StreamExt as _;
 use treenail::ClientError;
 use treenail::schema::{CallToolResult, TaskStatus};
 use treenail::tasks::{TaskHandle, TaskUpdate};

@@ -1,6 +1,8 @@
 //! Status and headers of responses.
 
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use std::time::{Duration, SystemTime};
+
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 /// Media type of a body, in lower case and without parameters.
@@ -34,6 +36,16 @@ pub fn describe_redirect(headers: &HeaderMap) -> String {
         .unwrap_or("the same host");
     let path = target.as_ref().map_or("", Uri::path);
     format!("a redirect to {host}, {path}, which is not followed")
+}
+
+/// Returns the delay of the header `Retry-After`, which is a number of seconds, perhaps with a fraction, or a date.
+pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let then = httpdate::parse_http_date(text).ok()?;
+    Some(then.duration_since(now).unwrap_or_default())
 }
 
 /// Returns true for a status with which a retry may succeed.

@@ -8,6 +8,7 @@ use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 use http_body::Body;
 use treenail_runtime::Limits;
+use treenail_runtime::internal::oversized;
 
 use crate::read_timeout::ReadTimeout;
 use crate::response::Rejection;
@@ -20,7 +21,7 @@ pub(super) async fn read_body<B: Body>(
     timeout: &Arc<ReadTimeout>,
 ) -> Result<Bytes, Rejection> {
     if body.size_hint().lower() > limits.message_bytes as u64 {
-        return Err(body_too_long());
+        return Err(body_too_long(limits.message_bytes));
     }
     let body = pin!(body);
     let read = pin!(collect_body(body, limits.message_bytes));
@@ -46,7 +47,7 @@ async fn collect_body<B: Body>(
         };
         let length = data.remaining();
         if length > max_bytes - first.len() - rest.len() {
-            return Err(body_too_long());
+            return Err(body_too_long(max_bytes));
         }
         if first.is_empty() && rest.is_empty() {
             first = data.copy_to_bytes(length);
@@ -64,11 +65,8 @@ async fn collect_body<B: Body>(
     })
 }
 
-fn body_too_long() -> Rejection {
-    Rejection::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "the body exceeds the maximum message size",
-    )
+fn body_too_long(max_bytes: usize) -> Rejection {
+    Rejection::with_error(StatusCode::PAYLOAD_TOO_LARGE, None, oversized(max_bytes))
 }
 
 #[cfg(test)]

@@ -117,7 +117,8 @@ impl HttpServer {
     /// Serves until the server [closes](treenail_runtime::Server::close).
     ///
     /// It then finishes the requests in flight, within
-    /// [`Limits::shutdown_timeout`](treenail_runtime::Limits::shutdown_timeout), and
+    /// [`Limits::shutdown_timeout`](treenail_runtime::Limits::shutdown_timeout): a call that waits for an answer of its client
+    /// (legacy era) usually lasts until then, because the answer needs a further connection. It also
     /// [publishes](treenail_runtime::Server::flush_events) the last events to other replicas, within
     /// [`EventLimits::flush_timeout`](treenail_runtime::EventLimits::flush_timeout).
     ///

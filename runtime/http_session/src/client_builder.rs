@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use treenail_runtime::client::{
-    ClientError, ClientLimits, HttpAuthorization, McpClientBuilder, McpClientSessionBuilder,
-    Session,
+    ClientError, ClientLimits, McpClientBuilder, McpClientSessionBuilder, Session,
 };
-use treenail_runtime::internal::{HttpTarget, with_http_target, with_session_builder};
+use treenail_runtime::internal::{HttpOptions, HttpTarget, with_http_target, with_session_builder};
 
 use crate::builder::HttpSessionBuilder;
 use crate::session::HttpSession;
@@ -19,7 +18,9 @@ use crate::session::HttpSession;
 ///
 /// let builder = McpClient::builder().url("https://example.com/mcp");
 ///
-/// let http = HttpSession::builder("https://example.com/mcp").header("Authorization", "Bearer …");
+/// let builder = McpClient::builder().url("https://example.com/mcp").bearer_token("…");
+///
+/// let http = HttpSession::builder("https://example.com/mcp").header("X-Tenant", "north");
 /// let builder = McpClient::builder().http(http);
 /// ```
 pub trait HttpClientBuilderExt: Sized {
@@ -51,11 +52,14 @@ impl HttpTarget for HttpSessionBuilder {
     fn open(
         &self,
         limits: &ClientLimits,
-        authorization: Option<&Arc<dyn HttpAuthorization>>,
+        options: &HttpOptions,
     ) -> Result<Arc<dyn Session>, ClientError> {
         let mut builder = self.clone().limits(limits.clone());
-        if let Some(authorization) = authorization {
+        if let Some(authorization) = &options.authorization {
             builder = builder.authorization(Arc::clone(authorization));
+        }
+        for (name, value) in &options.headers {
+            builder = builder.header(name, value);
         }
         Ok(Arc::new(builder.build()?))
     }

@@ -198,9 +198,7 @@ async fn read_until_answer(
             }
             Event::Endpoint(_) | Event::Other(_) => {}
             Event::TooLong(_) => {
-                let limit = inner.limits.message_bytes;
-                let reason = format!("a message has more than {limit} bytes");
-                return Some(Err(ClientError::protocol(reason)));
+                return Some(Err(ClientError::TooLong(inner.limits.message_bytes)));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Classification of responses by status and media type.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use http::header::WWW_AUTHENTICATE;
 use http::response::Parts;
@@ -8,16 +9,18 @@ use http::{Response, StatusCode, Uri};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use treenail_http_client::body::{self, End};
-use treenail_http_client::response::{describe_redirect, is_compressed, media_type};
+use treenail_http_client::response::{describe_redirect, is_compressed, media_type, retry_after};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{Challenges, ClientError, ClientLimits, Unauthorized};
-use treenail_runtime::internal::Members;
+use treenail_runtime::internal::error_in;
 use treenail_schema::internal::quoted;
 
 /// Maximum size of the body of an error response in bytes: enough for a protocol message.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// Maximum size in bytes of a body that is read only so that the connection can be reused.
 const MAX_DRAIN_BYTES: u64 = 4 * 1024;
+/// Maximum delay of the header `Retry-After`; a longer one is shortened.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum number of bytes of a body that an error message shows.
 const MAX_SHOWN_BYTES: usize = 512;
 
@@ -40,6 +43,7 @@ pub(crate) struct ErrorResponse {
     /// The JSON-RPC error in the body, if there is one.
     pub(crate) rpc_error: Option<RpcError>,
     challenges: Challenges,
+    retry_after: Option<Duration>,
     body: Arc<str>,
 }
 
@@ -69,6 +73,7 @@ impl From<ErrorResponse> for ClientError {
             url: response.url,
             status: response.status.as_u16(),
             body,
+            retry_after: response.retry_after,
         }
     }
 }
@@ -133,6 +138,7 @@ impl ErrorResponse {
                 status,
                 rpc_error: None,
                 challenges: Challenges::default(),
+                retry_after: None,
                 body: describe_redirect(headers).into(),
             };
         }
@@ -148,7 +154,9 @@ impl ErrorResponse {
             url,
             status,
             challenges: Challenges::parse(headers.get_all(WWW_AUTHENTICATE)),
-            rpc_error: std::str::from_utf8(&bytes).ok().and_then(parse_rpc_error),
+            retry_after: retry_after(headers, SystemTime::now()).map(|it| it.min(MAX_RETRY_AFTER)),
+            // Its id is ignored: the message answers the request that was posted.
+            rpc_error: error_in(&bytes),
             body: String::from_utf8_lossy(shown).into(),
         }
     }
@@ -185,10 +193,7 @@ fn shown_url(url: Option<&RequestUrl>) -> Arc<str> {
 async fn read_message(body: &mut Incoming, max_bytes: usize) -> Result<Vec<u8>, ClientError> {
     match body::read(body, max_bytes).await {
         (bytes, End::Complete) => Ok(bytes),
-        (_, End::TooLong) => {
-            let reason = format!("a message has more than {max_bytes} bytes");
-            Err(ClientError::protocol(reason))
-        }
+        (_, End::TooLong) => Err(ClientError::TooLong(max_bytes)),
         (_, End::Broken(error)) => {
             let reason = format!("a response has broken off: {error}");
             Err(ClientError::closed(reason))
@@ -201,56 +206,5 @@ async fn drain(mut body: Incoming) {
     let length = body.size_hint().upper();
     if length.is_some_and(|length| length <= MAX_DRAIN_BYTES) {
         body::read(&mut body, MAX_ERROR_BYTES).await;
-    }
-}
-
-/// Parses a JSON-RPC error message. Its id is ignored: the message answers the request that was posted.
-fn parse_rpc_error(text: &str) -> Option<RpcError> {
-    let mut members = Members::new(text).ok()?;
-    let (mut error, mut is_json_rpc) = (None, false);
-    while let Some((key, value)) = members.next().ok()? {
-        match &*key {
-            "error" => error = Some(value),
-            "jsonrpc" => is_json_rpc = value == "\"2.0\"",
-            _ => {}
-        }
-    }
-    // Other servers have JSON errors too, so the body must be JSON-RPC.
-    let error = error.filter(|_| is_json_rpc)?;
-    serde_json::from_str(error).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_json_rpc_errors_are_parsed() {
-        let code = |text| parse_rpc_error(text).map(|error| error.code);
-        let cases = [
-            (
-                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no"}}"#,
-                Some(-32022),
-            ),
-            (
-                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"},"id":null}"#,
-                Some(-32600),
-            ),
-            (r#"{"error":{"code":404,"message":"Not Found"}}"#, None),
-            (
-                r#"{"jsonrpc":"2.0","error":{"code":"x","message":"no"}}"#,
-                None,
-            ),
-            (r#"{"jsonrpc":"2.0","error":"no"}"#, None),
-            (
-                r#"{"jsonrpc":"2.0","error":{"code":1,"message":"no"}} x"#,
-                None,
-            ),
-            ("<html>", None),
-            ("", None),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(code(text), expected, "CLI-ERA-08: {text}");
-        }
     }
 }

@@ -169,8 +169,11 @@ impl Side for Arc<Calls> {
                 )
             }
             Rejected::TooLong { head, tail } => {
+                if let Some(id) = id_at_ends(head, tail) {
+                    return self.fail(id, ClientError::TooLong(max), inward);
+                }
                 let error = RpcError::invalid_request(format!("longer than {max} bytes"));
-                (id_at_ends(head, tail), head, error)
+                (None, head, error)
             }
         };
         match id {

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use treenail_runtime::Result;
 use treenail_runtime::RpcError;
 use treenail_runtime::Server;
+use treenail_runtime::internal::{oversized, request_id_at_ends};
 
 use crate::backlog::Backlog;
 use crate::bridge::Bridge;
@@ -151,13 +152,12 @@ impl Side for ServerSide {
                 Some(id) => push_response(outward, id, Err(&invalid.error)),
                 None => push_error(outward, &invalid.error),
             },
-            Rejected::TooLong { .. } => {
-                let limit = self.0;
-                let error = RpcError::new(
-                    treenail_schema::error_code::PARSE_ERROR,
-                    format!("the message is longer than {limit} bytes"),
-                );
-                push_error(outward, &error);
+            Rejected::TooLong { head, tail } => {
+                let error = oversized(self.0);
+                match request_id_at_ends(head, tail) {
+                    Some(id) => push_response(outward, &id, Err(&error)),
+                    None => push_error(outward, &error),
+                }
             }
         }
     }

@@ -156,6 +156,7 @@ fn error_type(error: &ClientError) -> &'static str {
         ClientError::Unauthorized(_) => "unauthorized",
         ClientError::Authorization(_) => "authorization",
         ClientError::Protocol(_) => "protocol",
+        ClientError::TooLong(_) => "too_long",
         _ => "_OTHER",
     }
 }

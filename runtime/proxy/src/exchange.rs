@@ -164,7 +164,9 @@ fn is_answered(result: &Result<String, ClientError>, transport: TransportKind) -
     match result {
         Ok(_) | Err(ClientError::Refused(_)) => true,
         // A stream finds the call of an answer by its id. Over HTTP, another message of the response may be the malformed one.
-        Err(ClientError::Protocol(_)) => transport == TransportKind::Stream,
+        Err(ClientError::Protocol(_) | ClientError::TooLong(_)) => {
+            transport == TransportKind::Stream
+        }
         Err(_) => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Answers of a server as JSON text, and the ids of malformed ones.
 
 use crate::client::{ClientError, ClientLimits};
-use crate::wire::{RpcError, is_heavier};
+use crate::wire::{Members, RpcError, is_heavier};
 
 /// Number of bytes at either end of a message that are searched for its id.
 const SEARCH_BYTES: usize = 256;
@@ -73,6 +73,23 @@ pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
     id.filter(|_| is_outermost)
 }
 
+/// Returns the JSON-RPC error in a message, whatever its id is.
+pub fn error_in(message: &[u8]) -> Option<RpcError> {
+    let text = std::str::from_utf8(message).ok()?;
+    let mut members = Members::new(text).ok()?;
+    let (mut error, mut is_json_rpc) = (None, false);
+    while let Some((key, value)) = members.next().ok()? {
+        match &*key {
+            "error" => error = Some(value),
+            "jsonrpc" => is_json_rpc = value == "\"2.0\"",
+            _ => {}
+        }
+    }
+    // Other servers have JSON errors too, so the message must be JSON-RPC.
+    let error = error.filter(|_| is_json_rpc)?;
+    serde_json::from_str(error).ok()
+}
+
 /// Splits a leading number from a text.
 fn split_number(text: &str) -> (Option<i64>, &str) {
     let text = text.trim_start();
@@ -131,5 +148,35 @@ mod tests {
         assert_eq!(answered_id(message), Some(9));
         assert_eq!(answered_id(b"\xff{\"id\":3,\"result\":"), Some(3));
         assert_eq!(answered_id(b""), None);
+    }
+
+    #[test]
+    fn only_json_rpc_errors_are_parsed() {
+        let code = |text: &str| error_in(text.as_bytes()).map(|error| error.code);
+        let cases = [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no"}}"#,
+                Some(-32022),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"},"id":null}"#,
+                Some(-32600),
+            ),
+            (r#"{"error":{"code":404,"message":"Not Found"}}"#, None),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":"x","message":"no"}}"#,
+                None,
+            ),
+            (r#"{"jsonrpc":"2.0","error":"no"}"#, None),
+            (
+                r#"{"jsonrpc":"2.0","error":{"code":1,"message":"no"}} x"#,
+                None,
+            ),
+            ("<html>", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(code(text), expected, "CLI-ERA-08: {text}");
+        }
     }
 }

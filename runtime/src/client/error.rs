@@ -38,6 +38,8 @@ pub enum ClientError {
         status: u16,
         /// The message of the JSON-RPC error, if there is one, or the first bytes of the body, if it is text.
         body: Arc<str>,
+        /// The delay of the header `Retry-After`, at most a day; see [`ClientError::retry_after`].
+        retry_after: Option<Duration>,
     },
     /// An HTTP server answered with status 401, or with status 403 and a challenge or no JSON-RPC message: the credentials are
     /// missing, invalid or insufficient. The challenges describe the expected ones.
@@ -47,6 +49,9 @@ pub enum ClientError {
     Authorization(Arc<dyn StdError + Send + Sync>),
     /// The server violated the protocol.
     Protocol(Arc<str>),
+    /// The answer is longer than this number of bytes, the
+    /// [`message_bytes`](crate::client::ClientLimits::message_bytes) of the client.
+    TooLong(usize),
     /// The tool ran, but its output does not match the requested type; contains the place and the reason. Either the type or
     /// the tool has changed since the type was written.
     Output(Arc<str>),
@@ -71,16 +76,25 @@ impl fmt::Display for ClientError {
             Self::Cancelled(reason) => ("the task was cancelled", &suffix(reason)),
             Self::Closed(reason) => ("the connection is closed: ", reason),
             Self::SessionExpired => ("the server has ended the session", &""),
-            Self::Http { url, status, body } => {
-                let suffix = suffix(body);
+            Self::Http {
+                url, status, body, ..
+            } => {
+                let (suffix, hint) = (suffix(body), path_hint(url, *status));
                 return write!(
                     formatter,
-                    "{url} answered with HTTP status {status}{suffix}"
+                    "{url} answered with HTTP status {status}{suffix}{hint}"
                 );
             }
             Self::Unauthorized(challenge) => ("", challenge),
             Self::Authorization(error) => ("no authorization: ", error),
             Self::Protocol(reason) => ("the server broke the protocol: ", reason),
+            Self::TooLong(limit) => {
+                let limit_name = "ClientLimits::message_bytes";
+                return write!(
+                    formatter,
+                    "the answer is longer than `{limit_name}` ({limit})"
+                );
+            }
             Self::Output(reason) => ("the output of the tool does not match its type: ", reason),
             Self::Unanswered(reason) => {
                 ("the server's request for input was not answered: ", reason)
@@ -131,6 +145,29 @@ impl ClientError {
         }
     }
 
+    /// Returns the delay after which an HTTP server accepts requests again: the header `Retry-After` of a response with an error
+    /// status, such as 429 or 503, as seconds or as a date. At most a day.
+    ///
+    /// ```
+    /// use treenail::client::{ClientError, McpClient};
+    ///
+    /// async fn add(client: &McpClient) -> Result<i64, ClientError> {
+    ///     let arguments = serde_json::json!({"a": 1, "b": 2});
+    ///     let sum = client.call_tool_as("add", &arguments).await;
+    ///     match sum.as_ref().err().and_then(ClientError::retry_after) {
+    ///         Some(delay) => tokio::time::sleep(delay).await,
+    ///         None => return sum,
+    ///     }
+    ///     client.call_tool_as("add", &arguments).await
+    /// }
+    /// ```
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Http { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
     /// Returns the JSON-RPC error of the server, for [`ClientError::Refused`].
     pub fn as_refused(&self) -> Option<&RpcError> {
         match self {
@@ -169,4 +206,17 @@ fn suffix(text: &str) -> String {
         return String::new();
     }
     format!(": {}", crate::wire::quoted(text))
+}
+
+/// Returns a hint for a status that means a wrong path, if the URL has no path.
+fn path_hint(url: &str, status: u16) -> &'static str {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let has_path = authority
+        .split_once('/')
+        .is_some_and(|(_, path)| !path.is_empty());
+    if matches!(status, 404 | 405) && !has_path {
+        "; the endpoint of the server may have another path, such as `/mcp`"
+    } else {
+        ""
+    }
 }

@@ -22,7 +22,7 @@ pub(crate) mod typed;
 
 #[cfg(feature = "http-client")]
 pub use self::authorization::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
-pub use self::cache::{McpClient, McpClientBuilder, UrlTemplate};
+pub use self::cache::{McpClient, McpClientBuilder, ResourceUpdates, UrlTemplate};
 pub use self::challenge::{Challenge, Challenges, Unauthorized};
 pub use self::child::{ServerCommand, Stderr};
 pub use self::error::ClientError;

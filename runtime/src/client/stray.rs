@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::client::answers::error_in;
 use crate::log_throttle::LogThrottle;
 use crate::panic::catch;
-use crate::wire::{RpcError, quoted};
+use crate::wire::{RpcError, quoted, shortened};
 
 /// Maximum number of bytes of a line that are reported.
 const MAX_LINE_BYTES: usize = 1024;
@@ -30,8 +31,16 @@ impl StrayLines {
         }
     }
 
-    /// Records a line and passes it to the listener. Logs a warning, unless one was logged shortly before.
+    /// Records a line and passes it to the listener. Logs a warning, unless one was logged shortly before. An error of the
+    /// server that names no request is a message, so it is only logged.
     pub fn record(&self, line: &[u8], error: &RpcError) {
+        if let Some(error) = error_in(line) {
+            if self.warnings.is_due() {
+                let error = shortened(&error.to_string());
+                tracing::warn!(%error, "the server reported an error and did not name its request");
+            }
+            return;
+        }
         let line = &line[..line.len().min(MAX_LINE_BYTES)];
         let is_first = self.first.get().is_none();
         let is_due = self.warnings.is_due();

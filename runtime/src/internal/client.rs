@@ -9,12 +9,12 @@ use tokio::time::Instant;
 use treenail_schema::{CallToolRequest, CallToolResult};
 
 pub use crate::client::answers::{
-    answered_id, check_decoded_size, id_at_ends, is_cut_off, read_answer,
+    answered_id, check_decoded_size, error_in, id_at_ends, is_cut_off, read_answer,
 };
 pub use crate::client::cache::{HeaderArguments, with_session_builder};
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 #[cfg(feature = "http-client")]
-pub use crate::client::protocol::{HttpTarget, with_http_target};
+pub use crate::client::protocol::{HttpOptions, HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;

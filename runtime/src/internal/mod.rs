@@ -27,11 +27,12 @@ pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_p
 pub use crate::function::violations::to_problems;
 pub use crate::log_throttle::LogThrottle;
 pub use crate::retry::{Backoff, jitter};
+pub use crate::server::oversized;
 use crate::server::{Connection, Server};
 use crate::task::OnceState;
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
-    SyntaxError, as_string, is_one_line, parse, parse_element, write_json,
+    SyntaxError, as_string, is_one_line, parse, parse_element, request_id_at_ends, write_json,
 };
 
 /// Calls of tools that become tasks.

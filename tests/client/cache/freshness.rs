@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio_stream::StreamExt;
 use treenail::client::{CacheLimits, ClientLimits};
 use treenail::prelude::*;
 use treenail::schema::Revision;

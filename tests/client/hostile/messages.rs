@@ -51,8 +51,8 @@ async fn messages_are_limited_to_8_mib_and_handshakes_to_1_mib() {
         Reply::result(message, &json!({"content": content}))
     });
     let client = client.await.unwrap();
-    let error = client.call_tool("t", ()).await.unwrap_err().to_string();
-    assert!(error.contains("8388608 bytes"), "{error}");
+    let error = client.call_tool("t", ()).await.unwrap_err();
+    assert!(matches!(error, ClientError::TooLong(8_388_608)), "{error}");
     for is_modern in [true, false] {
         let limits = ClientLimits::default();
         let (session, _) = scripted_with_limits(&limits, move |message| {

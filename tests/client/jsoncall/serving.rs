@@ -64,7 +64,7 @@ async fn broken_lines_get_an_error_and_keep_the_connection() {
     peer.send(&"x".repeat(1 << 20)).await;
     assert_eq!(
         peer.receive().await.unwrap()["error"]["code"],
-        -32700,
+        -32600,
         "a line that is too long"
     );
     peer.ping().await;

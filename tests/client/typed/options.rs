@@ -32,6 +32,26 @@ async fn a_call_is_cancelled_after_its_timeout() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn calls_with_a_type_take_options() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let (server, _) = fixture::server();
+        let client = client(&server, revision).await;
+        let steps = || client.call_tool_as::<u32>("steps", json!({"count": 3}));
+        let received = Arc::new(Mutex::new(0));
+        let sink = Arc::clone(&received);
+        let count = steps().on_progress(move |_| *sink.lock().unwrap() += 1);
+        assert_eq!(count.await.unwrap(), 3);
+        assert_eq!(*received.lock().unwrap(), 3, "{revision}");
+        let late = steps().timeout(Duration::from_millis(1_500)).await;
+        assert!(matches!(late, Err(ClientError::Timeout(_))), "{late:?}");
+        let (mut progress, call) = steps().progress();
+        let call = tokio::spawn(call.into_future());
+        assert!(progress.next().await.is_some());
+        assert_eq!(call.await.unwrap().unwrap(), 3);
+    }
+}
+
 #[tokio::test]
 async fn dropping_a_call_cancels_it_on_the_server() {
     // CLI-CANC: in each era.

@@ -89,6 +89,14 @@ async fn an_overlong_body_is_not_buffered() {
     let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);
     let response = add().send_with(&service, chunks).await;
     assert_eq!(response.status, 413, "CLI-HTTP-09: {response:?}");
+    let error = response.json()["error"].take();
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (
+            &json!(-32600),
+            &json!("the message is longer than 10000 bytes")
+        )
+    );
     assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 11);
     // A body with an overlong declared length is not read at all.
     let (chunks, taken) = Chunks::endless(vec![b' '; 1_000]);

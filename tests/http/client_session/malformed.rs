@@ -12,7 +12,7 @@ use treenail::client::{ClientError, ClientLimits, HttpSession, Session};
 use super::listener::{TestSession, legacy, modern, tool};
 use super::scripted_server::{Response, ScriptedServer};
 
-const LIMITS: fn() -> ClientLimits = || ClientLimits::default().message_bytes(1_000);
+pub(super) const LIMITS: fn() -> ClientLimits = || ClientLimits::default().message_bytes(1_000);
 
 /// Short form of the outcome of a request.
 fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {
@@ -25,6 +25,7 @@ fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {
         }
         Err(ClientError::Closed(_)) => "closed".to_owned(),
         Err(ClientError::Protocol(_)) => "protocol".to_owned(),
+        Err(ClientError::TooLong(_)) => "too long".to_owned(),
         Err(other) => format!("{other:?}"),
     }
 }
@@ -70,11 +71,11 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         ("a result that is not an object", Response::complete(200, JSON, &result.replace("{}", "[]")), "protocol"),
         ("a malformed error", Response::complete(200, JSON, r#"{"jsonrpc":"2.0","id":1,"error":[]}"#), "protocol"),
         ("a batch", Response::complete(200, JSON, &format!("[{result}]")), "protocol"),
-        ("too deeply nested", Response::complete(200, JSON, &result.replace("{}", &("{\"a\":".repeat(200) + "1" + &"}".repeat(200)))), "protocol"),
-        ("an oversized body", Response::complete(200, JSON, &long), "protocol"),
-        ("an oversized body without a length", Response::raw(format!("HTTP/1.1 200 OK\r\n{JSON}\r\n\r\n{long}")), "protocol"),
-        ("an oversized event", event(&long), "protocol"),
-        ("an event without an end", Response::endless("data: ", [b'x'; 1_000]), "protocol"),
+        ("too deeply nested", Response::complete(200, JSON, &result.replace("{}", &("{\"a\":".to_owned() + &"[".repeat(200) + &"]".repeat(200) + "}"))), "protocol"),
+        ("an oversized body", Response::complete(200, JSON, &long), "too long"),
+        ("an oversized body without a length", Response::raw(format!("HTTP/1.1 200 OK\r\n{JSON}\r\n\r\n{long}")), "too long"),
+        ("an oversized event", event(&long), "too long"),
+        ("an event without an end", Response::endless("data: ", [b'x'; 1_000]), "too long"),
         ("an event that is not a message", event("{"), "protocol"),
         ("an event of another kind", Response::stream(&format!("event: x\ndata: {{\n\ndata: {result}\n\n")), "a result"),
         ("a request of the server", Response::stream(&format!("data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n\ndata: {result}\n\n")), "a result"),

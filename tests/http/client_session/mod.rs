@@ -1,6 +1,7 @@
 //! HTTP sessions of a client: with our own server, and with old or hostile servers.
 
 mod authorization;
+mod builder;
 mod connections;
 mod header_arguments;
 mod informational;

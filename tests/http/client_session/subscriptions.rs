@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
-use tokio_stream::StreamExt;
 use treenail::client::{ClientLimits, HttpClientBuilderExt as _, McpClientSession};
 use treenail::schema::SubscriptionFilter;
 

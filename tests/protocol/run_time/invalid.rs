@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use treenail::dynamic::{Feature, Prompt, Resource, ResourceTemplate, Tool};
 use treenail::schema::PromptArgument;
 
+use crate::support::peer::{MODERN, Peer};
+
 #[test]
 fn invalid_features_do_not_build() {
     fn tool(schema: Value) -> Feature {
@@ -82,6 +84,10 @@ fn invalid_features_do_not_build() {
             "resource `x.a`: `no scheme` is not a URI",
         ),
         (
+            Resource::new("a\nb", "a://b").handler(one),
+            "the resource name `x.a\\nb` has a control character",
+        ),
+        (
             ResourceTemplate::new("a", "a://b").handler(one),
             "resource `x.a`: its URI has no variable",
         ),
@@ -97,4 +103,22 @@ fn invalid_features_do_not_build() {
         let error = built.unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}\n{expected}");
     }
+}
+
+#[tokio::test]
+async fn resources_and_templates_may_have_any_name() {
+    const NAME: &str = "Page: über uns / 1";
+    let one = |_, _| async { "one" };
+    let resource = Resource::new(NAME, "a://b").handler(one);
+    let template = ResourceTemplate::new(NAME, "c://{d}").handler(one);
+    let server = treenail::server!().namespace("x", |x| x.add([resource, template]));
+    let mut peer = Peer::connect(&server.build().unwrap(), MODERN).await;
+    for (method, member) in [
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+    ] {
+        let list = peer.request(method, json!({})).await["result"][member].take();
+        assert_eq!(list[0]["name"], format!("x.{NAME}"));
+    }
+    peer.read("a://b").await;
 }

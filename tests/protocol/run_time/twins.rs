@@ -191,7 +191,7 @@ async fn repeated_arguments_are_rejected() {
 async fn raw_prompts_resources_and_completions_are_adapted() {
     let raw = |value: Value| {
         let result = RawResult::new(&value);
-        async move { result.map_err(|_| treenail::RpcError::internal("not written")) }
+        async move { result.map_err(|_| RpcError::internal("not written")) }
     };
     let link = json!({"type": "resource_link", "uri": "a://b", "name": "b"});
     let prompt = Prompt::new("p")

@@ -1,7 +1,6 @@
 //! Notifications from the server.
 
 use serde_json::{Value, json};
-use tokio_stream::StreamExt;
 use treenail::schema::SubscriptionFilter;
 
 use super::Harbour;

@@ -1,7 +1,6 @@
 //! `treenail dev` with a Cargo package.
 
 use serde_json::{Value, json};
-use tokio_stream::StreamExt;
 use treenail::schema::Revision;
 
 use super::project::{Project, connect, description};

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio_stream::StreamExt;
 use treenail::McpClient;
 use treenail::client::{ClientLimits, Session, SessionRequest};
 use treenail::schema::{LoggingLevel, Revision};

@@ -1,6 +1,5 @@
 //! Logic of the agent, independent of the source of the weather.
 
-use tokio_stream::StreamExt;
 use travel_api::WeatherApiClient;
 use treenail::ClientError;
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
-use http::header::RETRY_AFTER;
+use treenail_http_client::response::retry_after;
 use treenail_runtime::internal::Backoff;
 
 use super::limits::OpenAiLimits;
@@ -36,20 +36,8 @@ pub(super) fn retry_delay(
 pub(super) fn requested_delay(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let milliseconds = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
-    if let Some(delay) = milliseconds.and_then(|count| from_seconds(count / 1_000.0)) {
-        return Some(delay);
-    }
-    let text = text(RETRY_AFTER.as_str())?;
-    if let Ok(count) = text.parse() {
-        return from_seconds(count);
-    }
-    let then = httpdate::parse_http_date(text).ok()?;
-    Some(then.duration_since(now).unwrap_or_default())
-}
-
-/// Endpoints send fractions too.
-fn from_seconds(count: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(count).ok()
+    let delay = milliseconds.and_then(|it| Duration::try_from_secs_f64(it / 1_000.0).ok());
+    delay.or_else(|| retry_after(headers, now))
 }
 
 #[cfg(test)]

@@ -136,6 +136,7 @@ fn request_failed(name: &str, error: &ClientError) -> String {
             "the connection to its server failed, and it may or may not have done its work"
         }
         ClientError::Unanswered(_) => "its server sent a request that the client could not answer",
+        ClientError::TooLong(_) => "its result is longer than the client accepts",
         ClientError::Protocol(_) | ClientError::Output(_) => {
             "its server returned an invalid response"
         }

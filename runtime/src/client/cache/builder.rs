@@ -14,7 +14,7 @@ use crate::client::cache::record_contract::ExpectedContract;
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::ValidatorCache;
 use crate::client::cache::watch::{WatchOptions, spawn_watcher};
-use crate::client::cache::{Inner, Lists, McpClient};
+use crate::client::cache::{Inner, Lists, McpClient, SubscribedUris};
 use crate::client::protocol::TaskDriver;
 use crate::client::{
     ClientError, ClientHandler, ClientLimits, Contract, McpClientSession, McpClientSessionBuilder,
@@ -154,6 +154,7 @@ pub(super) fn client_over(
         _watcher: spawn_watcher(&session, inner.clone(), options),
         session,
         lists: Lists::default(),
+        subscribed: SubscribedUris::default(),
         drift: OnceLock::new(),
         #[cfg(feature = "validation")]
         validators,
@@ -216,6 +217,12 @@ forward_to_session_builder! {
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`.
     #[cfg(feature = "http-client")]
     oauth(authorization: impl crate::client::HttpAuthorization);
+    /// Adds a header to every request over HTTP.
+    #[cfg(feature = "http-client")]
+    header(name: impl Into<String>, value: impl Into<String>);
+    /// Sends a bearer token with every request over HTTP.
+    #[cfg(feature = "http-client")]
+    bearer_token(token: impl AsRef<str>);
 }
 
 impl McpClientBuilder {

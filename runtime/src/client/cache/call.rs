@@ -9,7 +9,6 @@ use crate::client::cache::McpClient;
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::RequestClock;
 use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
-use crate::client::typed::decode_output;
 use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
 
@@ -159,7 +158,7 @@ impl McpClient {
     }
 
     /// Calls a tool and decodes its output as a `T`: the structured content or, without any, the text, parsed as JSON
-    /// or taken literally.
+    /// or taken literally. The call is sent when it is awaited, and takes the options of [`call_tool`](Self::call_tool).
     ///
     /// Before 2026-07-28, structured content is always an object, so many servers wrap other values: `{"result": 3}`.
     /// The value is unwrapped if the result or the tool's output schema carries the mark that `FastMCP` and Treenail
@@ -170,14 +169,16 @@ impl McpClient {
     ///
     /// [`ClientError::Tool`] if the tool failed, [`ClientError::Output`] if its output is not a `T`; otherwise as
     /// [`call_tool`](Self::call_tool).
-    pub async fn call_tool_as<T: DeserializeOwned>(
+    ///
+    /// # Cancellation
+    ///
+    /// Dropping the future cancels the call.
+    pub fn call_tool_as<T: DeserializeOwned + 'static>(
         &self,
         name: &str,
         arguments: impl Serialize,
-    ) -> Result<T, ClientError> {
-        let mut result = self.call_tool(name, arguments).await?;
-        self.mark_wrapped(name, &mut result);
-        decode_output(result)
+    ) -> TypedCall<T> {
+        TypedCall::new(self, name.to_owned(), &arguments)
     }
 
     /// Marks a result as wrapped if its tool's output schema has the mark, and the tools have been listed before.

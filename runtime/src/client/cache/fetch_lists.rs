@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -21,6 +22,11 @@ use crate::client::{ClientError, ClientRequest};
 use crate::wire::weight;
 
 impl McpClient {
+    /// Returns the number of change notifications for the tools so far.
+    pub(crate) fn tools_version(&self) -> u64 {
+        self.session().changes().tools.load(Ordering::Acquire)
+    }
+
     /// Fetches the tools again.
     pub async fn refresh_tools(&self) -> Result<(), ClientError> {
         refresh_list(&self.inner.lists.tools, self.tools_source()).await

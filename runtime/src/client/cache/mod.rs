@@ -11,6 +11,7 @@ mod list_sizes;
 mod page;
 mod record_contract;
 mod resource_cache;
+mod resource_updates;
 mod template;
 #[cfg(feature = "validation")]
 pub(crate) mod validation;
@@ -31,6 +32,8 @@ pub use self::headers::HeaderArguments;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;
 use self::resource_cache::ResourceCache;
+pub use self::resource_updates::ResourceUpdates;
+use self::resource_updates::SubscribedUris;
 pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
 use self::validation::ValidatorCache;
@@ -69,6 +72,8 @@ pub struct McpClient {
 struct Inner {
     session: Arc<McpClientSession>,
     lists: Lists,
+    /// Resources that streams have subscribed to (legacy era).
+    subscribed: SubscribedUris,
     /// `None` if results are not validated.
     #[cfg(feature = "validation")]
     validators: Option<ValidatorCache>,
@@ -146,11 +151,6 @@ impl McpClient {
             return Ok(None);
         };
         Ok(self.inner.lists.tools.get(source).await?.get(name).cloned())
-    }
-
-    /// Returns the number of change notifications for the tools so far.
-    pub(crate) fn tools_version(&self) -> u64 {
-        self.session().changes().tools.load(Ordering::Acquire)
     }
 
     /// Returns all prompts, in the order of the server.
@@ -248,26 +248,35 @@ impl McpClient {
         Ok(result)
     }
 
-    /// Returns all URI templates, in the order of the server.
-    pub async fn url_templates(&self) -> Result<Vec<UrlTemplate>, ClientError> {
-        let Some(source) = self.templates_source() else {
-            return Ok(Vec::new());
-        };
-        let list = self.inner.lists.templates.get(source).await?;
-        let templates = list.items.iter().map(|listed| UrlTemplate::new(listed));
-        Ok(templates.collect())
-    }
-
-    /// Returns the first URI template with this name, if there is one.
-    pub async fn url_template(&self, name: &str) -> Result<Option<UrlTemplate>, ClientError> {
-        let Some(source) = self.templates_source() else {
-            return Ok(None);
-        };
-        let list = self.inner.lists.templates.get(source).await?;
-        // Listed by URI template, because several may have the same name.
-        let mut items = list.items.iter();
-        let found = items.find(|listed| listed.name == name);
-        Ok(found.map(|listed| UrlTemplate::new(listed)))
+    /// Subscribes to updates of resources, in both eras. Returns when the server has accepted the subscriptions; only updates after
+    /// that are in the stream, so read a resource for the first time when it is open.
+    ///
+    /// ```
+    /// use treenail::client::{ClientError, McpClient};
+    ///
+    /// async fn follow(client: &McpClient) -> Result<(), ClientError> {
+    ///     let mut updates = client.resource_updates(["notes://today"]).await?;
+    ///     while let Some(uri) = updates.next().await {
+    ///         let note = client.read_resource(&uri?).await?;
+    ///         println!("{}", note.as_text().unwrap_or_default());
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Unsupported`] if the server does not report updates of one of the resources, [`ClientError::Invalid`] without
+    /// any URI; otherwise those of a request. No resource is subscribed then.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub async fn resource_updates(
+        &self,
+        uris: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<ResourceUpdates, ClientError> {
+        ResourceUpdates::open(self, uris.into_iter().map(Into::into)).await
     }
 
     /// Closes the connection gracefully; see [`McpClientSession::close`].

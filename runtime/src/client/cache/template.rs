@@ -6,6 +6,33 @@ use treenail_schema::ResourceTemplate;
 use treenail_schema::internal::expand_uri_template;
 
 use crate::client::ClientError;
+use crate::client::cache::McpClient;
+
+impl McpClient {
+    /// Returns all URI templates, in the order of the server.
+    #[doc(alias = "resource_templates")]
+    pub async fn url_templates(&self) -> Result<Vec<UrlTemplate>, ClientError> {
+        let Some(source) = self.templates_source() else {
+            return Ok(Vec::new());
+        };
+        let list = self.inner.lists.templates.get(source).await?;
+        let templates = list.items.iter().map(|listed| UrlTemplate::new(listed));
+        Ok(templates.collect())
+    }
+
+    /// Returns the first URI template with this name, if there is one.
+    #[doc(alias = "resource_template")]
+    pub async fn url_template(&self, name: &str) -> Result<Option<UrlTemplate>, ClientError> {
+        let Some(source) = self.templates_source() else {
+            return Ok(None);
+        };
+        let list = self.inner.lists.templates.get(source).await?;
+        // Listed by URI template, because several may have the same name.
+        let mut items = list.items.iter();
+        let found = items.find(|listed| listed.name == name);
+        Ok(found.map(|listed| UrlTemplate::new(listed)))
+    }
+}
 
 /// URI template for resources, as listed by the server.
 #[derive(Clone, Debug, PartialEq)]

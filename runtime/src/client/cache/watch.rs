@@ -16,7 +16,7 @@ use crate::client::{ClientError, McpClientSession, Subscription};
 use crate::retry::Backoff;
 
 /// Backoff before a subscription is opened again.
-const BACKOFF: Backoff = Backoff {
+pub(super) const BACKOFF: Backoff = Backoff {
     initial: Duration::from_millis(500),
     max: Duration::from_secs(32),
 };
@@ -42,6 +42,12 @@ impl Default for WatchOptions {
 /// Running tasks, aborted on drop.
 #[derive(Debug)]
 pub(super) struct Watcher(Vec<AbortHandle>);
+
+impl Watcher {
+    pub(super) fn new(tasks: Vec<AbortHandle>) -> Self {
+        Self(tasks)
+    }
+}
 
 impl Drop for Watcher {
     fn drop(&mut self) {

@@ -6,6 +6,7 @@ mod stderr;
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -182,7 +183,13 @@ impl ServerCommand {
     ) -> Result<(ChildStdout, ChildStdin, CloseReason), ClientError> {
         let mut child = self.command().spawn().map_err(|error| {
             let program = self.program.to_string_lossy();
-            ClientError::closed(format!("`{program}` cannot be started: {error}"))
+            let is_line = error.kind() == io::ErrorKind::NotFound && program.contains(' ');
+            let hint = if is_line {
+                "; arguments belong to `ServerCommand::args`"
+            } else {
+                ""
+            };
+            ClientError::closed(format!("`{program}` cannot be started: {error}{hint}"))
         })?;
         let stderr = match (&self.stderr, child.stderr.take()) {
             (Stderr::Lines(on_line), Some(stderr)) => {

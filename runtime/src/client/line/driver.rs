@@ -221,8 +221,7 @@ fn receive_line(inner: &Arc<Inner>, frame: Frame<'_>) {
             let limit = inner.limits.message_bytes;
             if let Some(id) = id_at_ends(head, tail) {
                 tracing::debug!(limit, id, "dropped an oversized answer");
-                let reason = format!("its answer is longer than {limit} bytes");
-                inner.complete(id, Err(ClientError::protocol(reason)));
+                inner.complete(id, Err(ClientError::TooLong(limit)));
             } else {
                 let reason = format!("longer than {limit} bytes");
                 inner.stray.record(head, &RpcError::invalid_request(reason));

@@ -1,5 +1,6 @@
 //! Broadcast of notifications to all listeners, with bounded queues.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
@@ -99,6 +100,12 @@ pub struct Notifications {
 }
 
 impl Notifications {
+    /// Waits for the next notification. Returns `None` at the end of the connection. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<ServerNotification> {
+        let next = poll_fn(|context| self.queue.poll_next(context)).await;
+        next.map(Arc::unwrap_or_clone)
+    }
+
     /// Number of notifications that were dropped because the buffer was full.
     pub fn lost(&self) -> u64 {
         self.queue.lost()

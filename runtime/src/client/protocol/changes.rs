@@ -12,6 +12,8 @@ pub(in crate::client) struct Changes {
     pub(in crate::client) resources: AtomicU64,
     /// Updates of single resources.
     pub(in crate::client) updates: AtomicU64,
+    /// Gaps of the connection, in which notifications of any kind may have been missed.
+    pub(in crate::client) gaps: AtomicU64,
     pub(in crate::client) changed: Notify,
     pub(in crate::client) closed: AtomicBool,
     /// Version of the credentials of the connection.
@@ -43,9 +45,16 @@ impl Changes {
 
     /// Counts a change of everything, after notifications may have been missed.
     pub(in crate::client) fn note_all(&self) {
-        for counter in [&self.tools, &self.prompts, &self.resources, &self.updates] {
+        let counters = [&self.tools, &self.prompts, &self.resources, &self.updates];
+        for counter in counters.into_iter().chain([&self.gaps]) {
             counter.fetch_add(1, Ordering::AcqRel);
         }
+        self.changed.notify_waiters();
+    }
+
+    /// Counts a change of resources, after notifications of their updates may have been missed.
+    pub(in crate::client) fn note_missed_updates(&self) {
+        self.updates.fetch_add(1, Ordering::AcqRel);
         self.changed.notify_waiters();
     }
 }

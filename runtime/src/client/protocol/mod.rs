@@ -56,7 +56,7 @@ pub(in crate::client) use self::result::{read, read_result};
 pub use self::server_info::PeerInfo;
 pub use self::subscription::Subscription;
 #[cfg(feature = "http-client")]
-pub use self::target::HttpTarget;
+pub use self::target::{HttpOptions, HttpTarget};
 pub use self::task_driver::{CreatedTask, StatusSink, TaskDriver, TaskFuture};
 use crate::client::{ClientError, ClientLimits, Session, SessionNotification};
 
@@ -174,7 +174,8 @@ impl McpClientSession {
     }
 
     /// `resources/subscribe` (legacy era): subscribes to changes of a resource. In the modern era, use
-    /// [`subscriptions_listen`](Self::subscriptions_listen).
+    /// [`subscriptions_listen`](Self::subscriptions_listen); in both,
+    /// [`McpClient::resource_updates`](crate::client::McpClient::resource_updates).
     pub fn resources_subscribe(&self, uri: &str) -> ClientRequest<SubscribeRequest> {
         ClientRequest::new(&self.inner, Params::new(&json!({ "uri": uri })))
     }

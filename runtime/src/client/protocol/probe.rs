@@ -111,7 +111,7 @@ pub(super) fn suggests_legacy(error: &ClientError) -> bool {
         ClientError::Http { status, .. } => {
             (400..500).contains(status) && !matches!(status, 401 | 403 | 429)
         }
-        ClientError::Protocol(_) => true,
+        ClientError::Protocol(_) | ClientError::TooLong(_) => true,
         _ => false,
     }
 }

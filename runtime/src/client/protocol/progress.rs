@@ -1,5 +1,6 @@
 //! Progress of one request, as a stream.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,6 +19,11 @@ use crate::client::protocol::queue::{ByteSize, Queue};
 pub struct ProgressStream(Arc<Queue<ProgressNotificationParams>>);
 
 impl ProgressStream {
+    /// Waits for the next progress notification. Returns `None` at the end of the request. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<ProgressNotificationParams> {
+        poll_fn(|context| self.0.poll_next(context)).await
+    }
+
     /// Number of notifications that were dropped because the buffer was full.
     pub fn lost(&self) -> u64 {
         self.0.lost()

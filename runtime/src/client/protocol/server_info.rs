@@ -89,7 +89,9 @@ impl PeerInfo {
             }
             _ if !exists(method, Direction::ClientToServer, self.revision) => {
                 let revision = self.revision;
-                let reason = format!("revision {revision} of the protocol has no `{method}`");
+                let instead = substitute(method);
+                let reason =
+                    format!("revision {revision} of the protocol has no `{method}`{instead}");
                 return Err(ClientError::unsupported(reason));
             }
             "resources/subscribe" | "resources/unsubscribe" => {
@@ -109,5 +111,18 @@ impl PeerInfo {
         }
         let reason = format!("the server has not declared `{name}`, which `{method}` requires");
         Err(ClientError::unsupported(reason))
+    }
+}
+
+/// Returns the method of the client for a request that exists only in the other era, after a semicolon.
+fn substitute(method: &str) -> &'static str {
+    match method {
+        "resources/subscribe" | "resources/unsubscribe" => {
+            "; use `McpClient::resource_updates`, or `subscriptions_listen` of the session"
+        }
+        "subscriptions/listen" => {
+            "; use `McpClient::resource_updates` for resources, or `resources_subscribe` of the session"
+        }
+        _ => "",
     }
 }

@@ -50,6 +50,11 @@ impl Subscription {
         &self.acknowledged
     }
 
+    /// Waits for the next notification. Returns `None` at the end of the stream. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Result<ServerNotification, ClientError>> {
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
+
     /// Number of notifications that were dropped because the buffer was full. After a loss, fetch the lists and resources
     /// again.
     pub fn lost(&self) -> u64 {

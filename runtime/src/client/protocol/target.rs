@@ -1,5 +1,7 @@
 //! Server to connect to.
 
+#[cfg(feature = "http-client")]
+use std::fmt;
 use std::sync::Arc;
 
 #[cfg(feature = "http-client")]
@@ -17,17 +19,40 @@ pub(super) enum Target {
     /// `None` once it has been opened.
     Memory(Option<Connection>),
     #[cfg(feature = "http-client")]
-    Http(Box<dyn HttpTarget>, Option<Arc<dyn HttpAuthorization>>),
+    Http(Box<dyn HttpTarget>, HttpOptions),
+}
+
+/// Options of a builder for a session over HTTP.
+#[cfg(feature = "http-client")]
+#[derive(Default)]
+pub struct HttpOptions {
+    /// Credentials in place of those of the session.
+    pub authorization: Option<Arc<dyn HttpAuthorization>>,
+    /// Further headers, by name and value.
+    pub headers: Vec<(String, String)>,
+}
+
+#[cfg(feature = "http-client")]
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values may be secrets.
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("HttpOptions")
+            .field("authorization", &self.authorization)
+            .field("headers", &names)
+            .finish()
+    }
 }
 
 /// Server over HTTP. The crate `treenail-http-session` implements it.
 #[cfg(feature = "http-client")]
 pub trait HttpTarget: Send + Sync + 'static {
-    /// Opens a session, with these credentials in place of its own.
+    /// Opens a session with these options.
     fn open(
         &self,
         limits: &ClientLimits,
-        authorization: Option<&Arc<dyn HttpAuthorization>>,
+        options: &HttpOptions,
     ) -> Result<Arc<dyn Session>, ClientError>;
 }
 
@@ -38,7 +63,7 @@ impl Target {
             Self::Session(session) => Arc::clone(session),
             Self::Command(command) => Arc::new(command.start(limits)?),
             #[cfg(feature = "http-client")]
-            Self::Http(http, authorization) => http.open(limits, authorization.as_ref())?,
+            Self::Http(http, options) => http.open(limits, options)?,
             Self::Memory(connection) => {
                 let connection = connection.take();
                 let connection =
@@ -48,16 +73,14 @@ impl Target {
         })
     }
 
-    /// Sets the credentials of a server over HTTP.
+    /// Sets the options of a server over HTTP.
     #[cfg(feature = "http-client")]
-    pub(super) fn authorized(
-        self,
-        authorization: Arc<dyn HttpAuthorization>,
-    ) -> Result<Self, ClientError> {
+    pub(super) fn with_options(self, options: HttpOptions) -> Result<Self, ClientError> {
         match self {
-            Self::Http(http, _) => Ok(Self::Http(http, Some(authorization))),
+            Self::Http(http, _) => Ok(Self::Http(http, options)),
+            _ if options.authorization.is_none() && options.headers.is_empty() => Ok(self),
             _ => Err(ClientError::invalid(
-                "`oauth` concerns servers over HTTP; set a `url`, or pass credentials to a child process in its environment",
+                "`oauth`, `header` and `bearer_token` concern servers over HTTP; set a `url`, or pass credentials to a child process in its environment",
             )),
         }
     }

@@ -17,9 +17,7 @@ pub(super) fn require_success(result: CallToolResult) -> Result<CallToolResult, 
 }
 
 /// Decodes the output of a tool: its structured content, else its text parsed as JSON or taken literally, else nothing.
-pub(in crate::client) fn decode_output<T: DeserializeOwned>(
-    result: CallToolResult,
-) -> Result<T, ClientError> {
+pub(super) fn decode_output<T: DeserializeOwned>(result: CallToolResult) -> Result<T, ClientError> {
     let mut result = require_success(result)?;
     if let Some(structured) = result.structured_content.take() {
         return read_structured(structured, &result).map_err(|error| output_error::<T>(&error));

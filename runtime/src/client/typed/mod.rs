@@ -15,7 +15,6 @@ mod result_reader;
 mod stream;
 
 pub use self::call::{TypedCall, TypedCallFuture};
-pub(in crate::client) use self::decode::decode_output;
 pub use self::mock::{
     ClientOf, MockCall, MockCalls, MockStream, Mocked, connect, fail_without_answer,
     missing_answer, panic_without_answer,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -170,6 +171,13 @@ fn finish(buffer: &ProgressItems, result: Result<CallToolResult, ClientError>) -
         }
     };
     State::Finishing(items, error)
+}
+
+impl<T> TypedStream<T> {
+    /// Waits for the next item. Returns `None` at the end of the stream. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Result<T, ClientError>> {
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
 }
 
 impl<T> Stream for TypedStream<T> {

@@ -9,6 +9,7 @@ mod http;
 mod observed;
 mod outgoing;
 mod places;
+mod reject;
 mod request;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use treenail_schema::{Method, RequestId};
 
 pub use self::batch::ParsedMessage;
 use self::handshake::Handshake;
+pub use self::reject::oversized;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, outbox};
 use crate::queue::QueueReceiver;
@@ -27,9 +29,7 @@ use crate::server::observe::{ObservedTransport, SessionObservation};
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::{Audience, Subscriber};
-use crate::wire::{
-    Body, Envelope, Invalid, Message, RpcError, parse, parse_with_known_meta, quoted, write_error,
-};
+use crate::wire::{Body, Envelope, Invalid, Message, parse_with_known_meta, quoted, write_error};
 
 /// Connection of a server to one peer, which handles its messages one at a time.
 ///
@@ -186,33 +186,6 @@ impl Connection {
     /// more is [deferred](Handled::Deferred).
     pub fn set_call_capacity(&mut self, calls: usize) {
         self.room = calls;
-    }
-
-    /// Writes the error response to a message that was too long to be read.
-    pub fn reject_oversized(&self, out: &mut Vec<u8>) {
-        let limit = self.server.limits().message_bytes;
-        let error = RpcError::new(
-            treenail_schema::error_code::PARSE_ERROR,
-            format!("the message is longer than {limit} bytes"),
-        );
-        write_error(out, None, &error);
-    }
-
-    /// Writes the error response to a message that exceeds the capacity for calls and for deferred messages.
-    pub fn reject_over_capacity(&self, message: &[u8], out: &mut Vec<u8>) {
-        let limits = self.server.limits();
-        let limit = if self.has_places(1) {
-            limits.calls_in_flight
-        } else {
-            limits.server_calls_in_flight
-        };
-        let error = RpcError::internal(format!(
-            "{limit} calls are in flight already, and as many wait as may"
-        ));
-        match parse(message, self.server.limits()) {
-            Body::One(Ok(Message::Request(id, _))) => write_error(out, Some(id), &error),
-            _ => write_error(out, None, &error),
-        }
     }
 
     /// Handles one message.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::entry::{Entry, EntryKind};
-use crate::naming::{nearest, validate_name};
+use crate::naming::{nearest, validate, validate_name};
 use crate::wire::{RpcError, quoted};
 
 /// Enabled entries of one kind, in the order in which they were added.
@@ -166,7 +166,7 @@ fn safe_forms(by_key: &[(Box<str>, usize)], kind: EntryKind) -> HashMap<Box<str>
 /// Replaces the dots in `name` by `separator`.
 pub(crate) fn separate(kind: &str, name: &mut String, separator: &str) -> Result<(), String> {
     let separated = name.replace('.', separator);
-    if let Err(problem) = validate_name(&separated) {
+    if let Err(problem) = validate(kind, &separated) {
         return Err(format!(
             "with the separator `{separator}`, the {kind} name `{separated}` {problem}"
         ));

@@ -46,8 +46,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
                     }
                     other => other,
                 },
-                Frame::TooLong { .. } => {
-                    self.connection.reject_oversized(&mut out.bytes);
+                Frame::TooLong { head, tail } => {
+                    self.connection.reject_oversized(head, tail, &mut out.bytes);
                     Handled::Complete
                 }
             };

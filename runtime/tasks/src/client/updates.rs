@@ -1,6 +1,7 @@
 //! Stream of the states of one task.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
@@ -24,6 +25,13 @@ struct Queue {
     updates: VecDeque<TaskUpdate>,
     is_closed: bool,
     waker: Option<Waker>,
+}
+
+impl TaskUpdates {
+    /// Waits for the next state. Returns `None` after the last one. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<TaskUpdate> {
+        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    }
 }
 
 /// Distributor of states to streams.

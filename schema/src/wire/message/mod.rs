@@ -268,7 +268,7 @@ fn is_version(text: &str) -> bool {
 }
 
 /// Returns whether a checked JSON value may be the id of a request: a string or an integer.
-fn is_request_id(text: &str) -> bool {
+pub(super) fn is_request_id(text: &str) -> bool {
     match text.as_bytes() {
         [b'"', ..] => true,
         [b'-' | b'0'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),

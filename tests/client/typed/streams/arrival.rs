@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_stream::StreamExt;
 use treenail::client::{ClientError, ClientLimits};
 use treenail::prelude::*;
 use treenail::schema::Revision;

@@ -20,6 +20,7 @@ fn failures_suggest_the_next_step() {
         url: "http://a.example/mcp".into(),
         status: 503,
         body: "too many calls".into(),
+        retry_after: None,
     };
     let names: Vec<String> = (0..100).map(|at| format!("tool_{at}")).collect();
     let many: Vec<&str> = names.iter().map(String::as_str).collect();

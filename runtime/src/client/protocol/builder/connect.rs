@@ -32,8 +32,8 @@ impl McpClientSessionBuilder {
             )
         })?;
         #[cfg(feature = "http-client")]
-        if let Some(authorization) = self.authorization.take() {
-            target = target.authorized(authorization)?;
+        {
+            target = target.with_options(std::mem::take(&mut self.http))?;
         }
         let wrap = self
             .wrap

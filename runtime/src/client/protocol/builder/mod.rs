@@ -19,9 +19,9 @@ use crate::client::HttpAuthorization;
 use crate::client::child::ServerCommand;
 use crate::client::protocol::handler::{ClientHandler, Closures};
 use crate::client::protocol::handshake::Expectation;
-#[cfg(feature = "http-client")]
-use crate::client::protocol::target::HttpTarget;
 use crate::client::protocol::target::Target;
+#[cfg(feature = "http-client")]
+use crate::client::protocol::target::{HttpOptions, HttpTarget};
 use crate::client::protocol::task_driver::TaskDriver;
 use crate::client::{ClientLimits, Session};
 use crate::server::{Connection, Server};
@@ -37,7 +37,7 @@ type WrapSession = dyn Fn(Arc<dyn Session>) -> Arc<dyn Session> + Send + Sync;
 pub struct McpClientSessionBuilder {
     target: Option<Target>,
     #[cfg(feature = "http-client")]
-    authorization: Option<Arc<dyn HttpAuthorization>>,
+    http: HttpOptions,
     expected: Expectation,
     info: Option<Implementation>,
     hide_client_info: bool,
@@ -69,8 +69,25 @@ impl McpClientSessionBuilder {
     /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`](crate::client::ClientError::Invalid).
     #[cfg(feature = "http-client")]
     pub fn oauth(mut self, authorization: impl HttpAuthorization) -> Self {
-        self.authorization = Some(Arc::new(authorization));
+        self.http.authorization = Some(Arc::new(authorization));
         self
+    }
+
+    /// Adds a header to every request over HTTP. Headers of the protocol, such as `Accept`, cannot be set, and the value does not
+    /// appear in logs or in the output of `Debug`.
+    ///
+    /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`](crate::client::ClientError::Invalid).
+    #[cfg(feature = "http-client")]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.http.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sends a bearer token with every request over HTTP, in a [`header`](Self::header) `Authorization`. Tokens that expire are
+    /// credentials of [`oauth`](Self::oauth).
+    #[cfg(feature = "http-client")]
+    pub fn bearer_token(self, token: impl AsRef<str>) -> Self {
+        self.header("authorization", format!("Bearer {}", token.as_ref()))
     }
 
     /// Connects to a server in the same process, for example in a test.
@@ -244,7 +261,7 @@ pub fn with_http_target(
     mut builder: McpClientSessionBuilder,
     http: Box<dyn HttpTarget>,
 ) -> McpClientSessionBuilder {
-    builder.target = Some(Target::Http(http, None));
+    builder.target = Some(Target::Http(http, HttpOptions::default()));
     builder
 }
 

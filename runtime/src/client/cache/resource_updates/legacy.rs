@@ -1,0 +1,235 @@
+//! Updates of resources in the legacy era: a request for each resource, and notifications of the session.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use futures_core::Stream as _;
+use tokio::runtime::Handle;
+use treenail_schema::ResourceUpdatedNotification;
+
+use super::pending::PendingUpdates;
+use super::renewal::Renewal;
+use super::{closed, is_closed, is_final};
+use crate::client::cache::McpClient;
+use crate::client::{ClientError, McpClientSession, Notifications, ServerNotification};
+
+/// The resources that the streams of a client have subscribed to. The server has one subscription for all of them.
+#[derive(Debug, Default)]
+pub(in crate::client::cache) struct SubscribedUris {
+    /// Number of streams for each URI.
+    streams: Mutex<HashMap<Arc<str>, usize>>,
+    /// Locked while a request is in flight, so that a late `resources/unsubscribe` does not end the subscription of a new stream.
+    requests: tokio::sync::Mutex<()>,
+}
+
+impl SubscribedUris {
+    fn streams(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds one stream of each URI.
+    fn add(&self, uris: &[Arc<str>]) {
+        let mut streams = self.streams();
+        for uri in uris {
+            *streams.entry(Arc::clone(uri)).or_default() += 1;
+        }
+    }
+
+    /// Removes one stream of each URI. Returns the URIs without any other one.
+    fn remove(&self, uris: &[Arc<str>]) -> Vec<Arc<str>> {
+        let mut streams = self.streams();
+        let mut last = Vec::new();
+        for uri in uris {
+            if let Some(count) = streams.get_mut(uri) {
+                *count -= 1;
+                if *count == 0 {
+                    streams.remove(uri);
+                    last.push(Arc::clone(uri));
+                }
+            }
+        }
+        last
+    }
+}
+
+/// Subscription of one stream.
+pub(super) struct LegacySubscription {
+    client: McpClient,
+    uris: Vec<Arc<str>>,
+    notifications: Notifications,
+    /// The gaps of the session before the subscription.
+    gaps: u64,
+    runtime: Handle,
+}
+
+/// Subscribes to these resources, after the notifications are read.
+pub(super) async fn open(
+    client: &McpClient,
+    uris: &[Arc<str>],
+) -> Result<LegacySubscription, ClientError> {
+    client.inner.subscribed.add(uris);
+    // Dropping it unsubscribes, also if a request fails.
+    let mut subscription = LegacySubscription {
+        client: client.clone(),
+        uris: uris.to_vec(),
+        notifications: client.session().notifications(),
+        gaps: gaps(client.session()),
+        runtime: Handle::current(),
+    };
+    subscription.subscribe().await?;
+    Ok(subscription)
+}
+
+/// Passes the updates on, and subscribes again after a gap. Returns the error that ends the updates for good.
+pub(super) async fn follow(
+    session: &McpClientSession,
+    pending: &PendingUpdates,
+    mut subscription: LegacySubscription,
+) -> ClientError {
+    let (mut renewal, mut lost) = (Renewal::new(), 0);
+    loop {
+        let mut changed = pin!(session.changes().changed.notified());
+        changed.as_mut().enable();
+        if is_closed(session) {
+            return closed();
+        }
+        if subscription.has_gap() {
+            renewal.note_gap();
+        }
+        if renewal.is_due() {
+            match subscription.renew(pending).await {
+                Ok(()) => renewal.note_success(),
+                Err(error) if is_closed(session) || is_final(&error) => return error,
+                Err(error) => {
+                    tracing::debug!(%error, "a subscription to resources failed and is retried");
+                    renewal.note_failure();
+                }
+            }
+            continue;
+        }
+        let due = pin!(renewal.wait());
+        let event = next_event(&mut subscription.notifications, changed, due).await;
+        if subscription.notifications.lost() != lost {
+            lost = subscription.notifications.lost();
+            pending.push_all();
+        }
+        match event {
+            Event::Notification(notification) => subscription.pass_on(&notification, pending),
+            Event::Ended => return closed(),
+            Event::Other => {}
+        }
+    }
+}
+
+enum Event {
+    Notification(ServerNotification),
+    /// The connection has ended.
+    Ended,
+    /// Something has changed, or a retry is due.
+    Other,
+}
+
+async fn next_event(
+    notifications: &mut Notifications,
+    mut changed: Pin<&mut impl Future<Output = ()>>,
+    mut due: Pin<&mut impl Future<Output = ()>>,
+) -> Event {
+    poll_fn(|context| {
+        match Pin::new(&mut *notifications).poll_next(context) {
+            Poll::Ready(Some(notification)) => {
+                return Poll::Ready(Event::Notification(notification));
+            }
+            Poll::Ready(None) => return Poll::Ready(Event::Ended),
+            Poll::Pending => {}
+        }
+        let is_ready =
+            changed.as_mut().poll(context).is_ready() || due.as_mut().poll(context).is_ready();
+        if is_ready {
+            Poll::Ready(Event::Other)
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+/// Returns the number of times at which notifications of the session may have been missed.
+fn gaps(session: &McpClientSession) -> u64 {
+    session.changes().gaps.load(Ordering::Acquire)
+}
+
+impl LegacySubscription {
+    /// Returns true once after each gap. The session may be a new one then, which has no subscriptions.
+    fn has_gap(&mut self) -> bool {
+        let current = gaps(self.client.session());
+        std::mem::replace(&mut self.gaps, current) != current
+    }
+
+    /// Subscribes again, after which all resources count as updated.
+    async fn renew(&mut self, pending: &PendingUpdates) -> Result<(), ClientError> {
+        self.subscribe().await?;
+        // Before the reader learns of it, so that it reads no cached result.
+        self.client.session().changes().note_missed_updates();
+        pending.push_all();
+        Ok(())
+    }
+
+    /// Subscribes to all resources in the same session, and notes its gaps. A request may start a new session.
+    async fn subscribe(&mut self) -> Result<(), ClientError> {
+        let session = self.client.session();
+        let _requests = self.client.inner.subscribed.requests.lock().await;
+        for _ in 0..2 {
+            self.gaps = gaps(session);
+            for uri in &self.uris {
+                session.resources_subscribe(uri).await?;
+            }
+            if gaps(session) == self.gaps {
+                return Ok(());
+            }
+        }
+        Err(ClientError::SessionExpired)
+    }
+
+    fn pass_on(&self, notification: &ServerNotification, pending: &PendingUpdates) {
+        if let Some(updated) = notification.decode::<ResourceUpdatedNotification>() {
+            if self.uris.iter().any(|uri| is_part_of(&updated.uri, uri)) {
+                pending.push(&updated.uri);
+            }
+        }
+    }
+}
+
+impl Drop for LegacySubscription {
+    fn drop(&mut self) {
+        let last = self.client.inner.subscribed.remove(&self.uris);
+        if last.is_empty() || is_closed(self.client.session()) {
+            return;
+        }
+        let client = self.client.clone();
+        self.runtime.spawn(async move {
+            let subscribed = &client.inner.subscribed;
+            for uri in last {
+                let _requests = subscribed.requests.lock().await;
+                if subscribed.streams().contains_key(&uri) {
+                    continue;
+                }
+                if let Err(error) = client.session().resources_unsubscribe(&uri).await {
+                    tracing::debug!(%error, "could not unsubscribe from a resource");
+                    return;
+                }
+            }
+        });
+    }
+}
+
+/// Returns true if `uri` is that of the resource `whole`, or of a part of it.
+fn is_part_of(uri: &str, whole: &str) -> bool {
+    let rest = uri.strip_prefix(whole);
+    rest.is_some_and(|rest| {
+        rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#'])
+    })
+}

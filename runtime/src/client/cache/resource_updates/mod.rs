@@ -1,0 +1,141 @@
+//! Stream of the updates of resources, in both eras.
+
+mod legacy;
+mod modern;
+mod pending;
+mod renewal;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use treenail_schema::error_code;
+
+pub(super) use self::legacy::SubscribedUris;
+use self::pending::PendingUpdates;
+use crate::client::cache::McpClient;
+use crate::client::cache::watch::Watcher;
+use crate::client::{ClientError, McpClientSession};
+
+/// Stream of the URIs of resources that have changed, until it is dropped. Returned by [`McpClient::resource_updates`].
+///
+/// A URI is usually one of the subscribed ones; a server may also name a part of such a resource, as in `notes://all/1`. Several
+/// updates of a resource that have not been read yet are one item, so the stream buffers each URI once, and at most
+/// [`ClientLimits::queued_notifications`](crate::client::ClientLimits::queued_notifications) parts.
+///
+/// After an interruption the client subscribes again, with a delay that grows from 0.5 to 32 seconds. Updates may have been missed
+/// then, so the stream returns each subscribed URI once. [`McpClient::read_resource`] returns no result from the time before.
+///
+/// # Errors
+///
+/// An error is the last item: the connection is closed ([`ClientError::Closed`]), or the server refuses to renew the subscription,
+/// for example because the credentials are not valid any more.
+///
+/// # Cancellation
+///
+/// Dropping the stream ends the subscription. In the legacy era, that is a request in the background for each resource without
+/// another stream of this client. The stream keeps the connection of the client open.
+#[must_use = "dropping the stream ends the subscription"]
+pub struct ResourceUpdates {
+    pending: Arc<PendingUpdates>,
+    /// The task that follows the resources.
+    _follower: Watcher,
+}
+
+impl ResourceUpdates {
+    /// Waits for the next update. Returns `None` after the error that has ended the stream. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Result<String, ClientError>> {
+        poll_fn(|context| self.pending.poll_next(context)).await
+    }
+
+    /// Subscribes to these resources.
+    pub(super) async fn open(
+        client: &McpClient,
+        uris: impl Iterator<Item = String>,
+    ) -> Result<Self, ClientError> {
+        let uris: BTreeSet<Arc<str>> = uris.map(Into::into).collect();
+        if uris.is_empty() {
+            return Err(ClientError::invalid("no resource is named"));
+        }
+        let pending = PendingUpdates::new(Vec::from_iter(uris), client.session().limits());
+        let (client, shared) = (client.clone(), Arc::clone(&pending));
+        let task = if client.session().protocol_version().is_modern() {
+            let subscription = modern::open(client.session(), pending.uris()).await?;
+            tokio::spawn(async move {
+                let error = modern::follow(client.session(), &shared, subscription).await;
+                shared.end(error);
+            })
+        } else {
+            let subscription = legacy::open(&client, pending.uris()).await?;
+            tokio::spawn(async move {
+                let error = legacy::follow(client.session(), &shared, subscription).await;
+                shared.end(error);
+            })
+        };
+        Ok(Self {
+            pending,
+            _follower: Watcher::new(vec![task.abort_handle()]),
+        })
+    }
+}
+
+impl Stream for ResourceUpdates {
+    type Item = Result<String, ClientError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.pending.poll_next(context)
+    }
+}
+
+impl fmt::Debug for ResourceUpdates {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ResourceUpdates")
+            .field("uris", &self.pending.uris())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns true if the same subscription would fail again.
+fn is_final(error: &ClientError) -> bool {
+    let code = error.as_refused().map(|error| error.code);
+    error.is_unsupported()
+        || matches!(
+            error,
+            ClientError::Unauthorized(_) | ClientError::Authorization(_)
+        )
+        || matches!(
+            code,
+            Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
+        )
+}
+
+fn is_closed(session: &McpClientSession) -> bool {
+    session.changes().closed.load(Ordering::Acquire)
+}
+
+fn closed() -> ClientError {
+    ClientError::closed("the connection has ended, and with it the updates of resources")
+}
+
+/// Waits for this duration, or for the end of the connection.
+async fn pause(session: &McpClientSession, duration: Duration) {
+    let ended = async {
+        loop {
+            let mut changed = pin!(session.changes().changed.notified());
+            changed.as_mut().enable();
+            if is_closed(session) {
+                return;
+            }
+            changed.await;
+        }
+    };
+    // Both ends are the same to the caller.
+    let _ = tokio::time::timeout(duration, ended).await;
+}

@@ -1,0 +1,89 @@
+//! Updates of resources in the modern era: one request that stays open.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use treenail_schema::{Notification, ResourceUpdatedNotification, SubscriptionFilter};
+
+use super::pending::PendingUpdates;
+use super::{closed, is_closed, is_final, pause};
+use crate::client::cache::watch::BACKOFF;
+use crate::client::{ClientError, McpClientSession, Subscription};
+use crate::wire::quoted;
+
+/// Subscribes to these resources, all of which the server must acknowledge.
+pub(super) async fn open(
+    session: &McpClientSession,
+    uris: &[Arc<str>],
+) -> Result<Subscription, ClientError> {
+    let subscription = session.subscriptions_listen(&filter(uris)).await?;
+    let acknowledged = subscription.acknowledged().resource_subscriptions.as_ref();
+    let is_missing = |uri: &&Arc<str>| {
+        acknowledged.is_none_or(|known| known.iter().all(|known| **known != ***uri))
+    };
+    match uris.iter().find(is_missing) {
+        Some(uri) => Err(ClientError::unsupported(format!(
+            "the server does not report updates of the resource {}",
+            quoted(uri)
+        ))),
+        None => Ok(subscription),
+    }
+}
+
+/// Passes the updates on, and opens the subscription again after its end. Returns the error that ends the updates for good.
+pub(super) async fn follow(
+    session: &McpClientSession,
+    pending: &PendingUpdates,
+    mut subscription: Subscription,
+) -> ClientError {
+    let mut failures = 0_u32;
+    loop {
+        let opened = Instant::now();
+        let delivered = pass_on(&mut subscription, pending).await;
+        // A stream that ends at once counts as a failure and does not reset the backoff.
+        if delivered || opened.elapsed() >= BACKOFF.max {
+            failures = 0;
+        }
+        subscription = loop {
+            if is_closed(session) {
+                return closed();
+            }
+            failures = failures.saturating_add(1);
+            pause(session, BACKOFF.jittered_delay(failures)).await;
+            match session.subscriptions_listen(&filter(pending.uris())).await {
+                Ok(subscription) => break subscription,
+                Err(error) if is_closed(session) || is_final(&error) => return error,
+                Err(error) => {
+                    tracing::debug!(%error, "a subscription to resources failed and is retried");
+                }
+            }
+        };
+        // Before the reader learns of it, so that it reads no cached result.
+        session.changes().note_missed_updates();
+        pending.push_all();
+    }
+}
+
+/// Passes the updates on until the subscription ends. Returns whether it delivered any.
+async fn pass_on(subscription: &mut Subscription, pending: &PendingUpdates) -> bool {
+    let (mut delivered, mut lost) = (false, subscription.lost());
+    while let Some(Ok(notification)) = subscription.next().await {
+        delivered = true;
+        if subscription.lost() != lost {
+            lost = subscription.lost();
+            pending.push_all();
+        }
+        if notification.method != ResourceUpdatedNotification::METHOD {
+            continue;
+        }
+        if let Some(updated) = notification.decode::<ResourceUpdatedNotification>() {
+            pending.push(&updated.uri);
+        }
+    }
+    delivered
+}
+
+fn filter(uris: &[Arc<str>]) -> SubscriptionFilter {
+    let uris: Vec<String> = uris.iter().map(|uri| uri.as_ref().to_owned()).collect();
+    SubscriptionFilter::new().with_resource_subscriptions(uris)
+}

@@ -1,0 +1,146 @@
+//! Updates of resources that the reader of a stream has not taken yet.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use crate::client::{ClientError, ClientLimits};
+
+/// URIs of updated resources, each at most once, and the end of the stream.
+#[derive(Debug)]
+pub(super) struct PendingUpdates {
+    /// The subscribed resources.
+    uris: Vec<Arc<str>>,
+    state: Mutex<State>,
+    /// Maximum number of URIs that are not subscribed ones, such as those of sub-resources.
+    max_others: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    order: VecDeque<Arc<str>>,
+    members: HashSet<Arc<str>>,
+    end: Option<ClientError>,
+    is_ended: bool,
+    waker: Option<Waker>,
+}
+
+impl PendingUpdates {
+    pub(super) fn new(uris: Vec<Arc<str>>, limits: &ClientLimits) -> Arc<Self> {
+        Arc::new(Self {
+            uris,
+            state: Mutex::default(),
+            max_others: limits.queued_notifications,
+        })
+    }
+
+    /// Returns the subscribed resources.
+    pub(super) fn uris(&self) -> &[Arc<str>] {
+        &self.uris
+    }
+
+    /// Adds an update of a subscribed resource, or of a part of one. Beyond the bound, all subscribed resources count as updated.
+    pub(super) fn push(&self, uri: &str) {
+        let mut state = self.state();
+        if !state.members.contains(uri) && state.order.len() >= self.uris.len() + self.max_others {
+            drop(state);
+            return self.push_all();
+        }
+        state.insert(uri.into());
+        Self::wake(state);
+    }
+
+    /// Replaces the updates by one of each subscribed resource, after some may have been missed.
+    pub(super) fn push_all(&self) {
+        let mut state = self.state();
+        state.order.clear();
+        state.members.clear();
+        for uri in &self.uris {
+            state.insert(Arc::clone(uri));
+        }
+        Self::wake(state);
+    }
+
+    /// Ends the stream with an error, after the updates that are in it.
+    pub(super) fn end(&self, error: ClientError) {
+        let mut state = self.state();
+        state.is_ended = true;
+        state.end = Some(error);
+        Self::wake(state);
+    }
+
+    pub(super) fn poll_next(
+        &self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<String, ClientError>>> {
+        let mut state = self.state();
+        if let Some(uri) = state.order.pop_front() {
+            state.members.remove(&uri);
+            return Poll::Ready(Some(Ok(uri.as_ref().to_owned())));
+        }
+        if state.is_ended {
+            return Poll::Ready(state.end.take().map(Err));
+        }
+        let former = state.waker.replace(context.waker().clone());
+        drop(state);
+        drop(former);
+        Poll::Pending
+    }
+
+    /// Wakes the reader, without the lock.
+    fn wake(mut state: MutexGuard<'_, State>) {
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn insert(&mut self, uri: Arc<str>) {
+        if self.members.insert(Arc::clone(&uri)) {
+            self.order.push_back(uri);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(pending: &PendingUpdates) -> Vec<String> {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut taken = Vec::new();
+        while let Poll::Ready(Some(Ok(uri))) = pending.poll_next(&mut context) {
+            taken.push(uri);
+        }
+        taken
+    }
+
+    #[test]
+    fn each_uri_is_pending_once_and_parts_are_bounded() {
+        let limits = ClientLimits::default().queued_notifications(2);
+        let pending = PendingUpdates::new(vec!["a:1".into(), "a:2".into()], &limits);
+        for uri in ["a:2", "a:1", "a:2"] {
+            pending.push(uri);
+        }
+        assert_eq!(taken(&pending), ["a:2", "a:1"]);
+        for part in 0..4 {
+            pending.push(&format!("a:1/{part}"));
+            pending.push("a:1/0");
+        }
+        assert_eq!(taken(&pending).len(), 4);
+        for part in 0..5 {
+            pending.push(&format!("a:1/{part}"));
+        }
+        assert_eq!(taken(&pending), ["a:1", "a:2"], "the bound");
+        pending.push("a:1");
+        pending.end(ClientError::closed("gone"));
+        assert_eq!(taken(&pending), ["a:1"]);
+    }
+}
