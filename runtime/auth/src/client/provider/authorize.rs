@@ -87,14 +87,7 @@ impl Server {
         let asks_user = grant.needs_user();
         self.check_limit(limit)?;
         let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
-        let sources = ScopeSources {
-            before: &before,
-            challenge: need.scopes.as_ref(),
-            required: need.required(),
-            resource: discovered.scopes_supported.as_ref(),
-            wanted: &self.wanted.all(),
-        };
-        let scopes = plan(&self.settings, sources, &discovered.metadata, asks_user)?;
+        let scopes = self.scopes_to_ask(need, &discovered, &before, asks_user)?;
         if asks_user {
             // Nobody is asked again and again, also if nothing comes of it.
             self.count_authorization(need);
@@ -105,6 +98,24 @@ impl Server {
         }
         let asked = scopes.union(&before);
         self.adopt(&discovered, granted, &asked).await.map(Some)
+    }
+
+    /// Returns the scopes of an authorization. `before` are those that were asked for or granted before.
+    fn scopes_to_ask(
+        &self,
+        need: &Need,
+        discovered: &Discovered,
+        before: &Scopes,
+        asks_user: bool,
+    ) -> Result<Scopes, AuthError> {
+        let sources = ScopeSources {
+            before,
+            challenge: need.scopes.as_ref(),
+            required: need.required(),
+            resource: discovered.scopes_supported.as_ref(),
+            wanted: &self.wanted.all(),
+        };
+        plan(&self.settings, sources, &discovered.metadata, asks_user)
     }
 
     /// Fails if there have been too many authorizations without an accepted token.
