@@ -254,8 +254,8 @@ async fn a_server_that_ends_each_session_is_asked_with_backoff() {
     let handshakes = count(&received, "initialize");
     assert!((100..=250).contains(&handshakes), "{handshakes}");
     times.store(0, Ordering::SeqCst);
-    let updated = timeout(Duration::from_secs(40), updates.next()).await;
-    assert_eq!(updated.unwrap().unwrap().unwrap(), "a://1");
+    let item = timeout(Duration::from_secs(40), updates.next()).await;
+    assert_eq!(item.unwrap().unwrap().unwrap(), "a://1");
 }
 
 #[tokio::test]

@@ -45,8 +45,8 @@ async fn updates_arrive_in_both_eras() {
             if id == 3 {
                 continue;
             }
-            let updated = timeout(PATIENCE, updates.next()).await.unwrap();
-            assert_eq!(updated.unwrap().unwrap(), uri, "{revision}");
+            let item = timeout(PATIENCE, updates.next()).await.unwrap();
+            assert_eq!(item.unwrap().unwrap(), uri, "{revision}");
             let note = client.read_resource(&uri).await.unwrap();
             assert_eq!(note.json::<Note>().unwrap(), Note { id });
             assert!(note.json::<u32>().is_err());

@@ -225,12 +225,11 @@ impl Dispatcher {
     /// Drops an oversized message, of which only the first bytes are available.
     pub(crate) fn reject_oversized(&self, head: &[u8]) {
         let limit = self.limits.message_bytes;
-        match id_at_ends(head, b"") {
-            Some(id) => self.pending.complete(id, Err(ClientError::TooLong(limit))),
-            None => {
-                let reason = format!("a message has more than {limit} bytes");
-                self.stray.record(head, &RpcError::invalid_request(reason));
-            }
+        if let Some(id) = id_at_ends(head, b"") {
+            self.pending.complete(id, Err(ClientError::TooLong(limit)));
+        } else {
+            let reason = format!("a message has more than {limit} bytes");
+            self.stray.record(head, &RpcError::invalid_request(reason));
         }
     }
 
