@@ -17,7 +17,7 @@ fn interface() -> Map<String, Value> {
 #[mcp_tool]
 impl Charts {
     #[resource("ui://text", meta = interface())]
-    fn text(&self) -> &'static str {
+    fn text() -> &'static str {
         "<html>"
     }
 
@@ -27,7 +27,7 @@ impl Charts {
     }
 
     #[resource("ui://contents", meta = interface())]
-    fn contents(&self) -> TextResourceContents {
+    fn contents() -> TextResourceContents {
         TextResourceContents::new("<html>", "ui://contents")
     }
 }

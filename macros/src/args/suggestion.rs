@@ -63,7 +63,9 @@ fn edit_distance(from: &str, to: &str) -> usize {
 pub(super) fn unknown_key(entry: &Entry, known: &[&str]) -> String {
     let key = entry.key.to_string();
     let hint = hint_for_foreign_key(&key).map(str::to_owned);
-    let hint = hint.or_else(|| hint_for_bound(entry, known));
+    let hint = hint
+        .or_else(|| hint_for_bound(entry, known))
+        .or_else(|| hint_for_task_key(&key, known));
     hint.unwrap_or_else(|| unknown("key", &key, known))
 }
 
@@ -81,6 +83,18 @@ fn hint_for_foreign_key(key: &str) -> Option<&'static str> {
         _ => return None,
     };
     Some(hint)
+}
+
+/// Hint for a key of `task` that is beside it.
+fn hint_for_task_key(key: &str, known: &[&str]) -> Option<String> {
+    let key = match key {
+        "always" | "required" | "external" | "resume" => key.to_owned(),
+        "after" | "keep" => format!("{key} = …"),
+        _ => return None,
+    };
+    known
+        .contains(&"task")
+        .then(|| format!("this is a key of `task`; write `task({key})`"))
 }
 
 /// Hint for one bound of a number, which is a part of the key `range`.

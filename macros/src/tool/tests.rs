@@ -68,6 +68,20 @@ fn all_mistakes_are_reported_at_once() {
 }
 
 #[test]
+fn keys_of_a_task_are_inside_of_it() {
+    check(
+        quote!(task, resume, keep = "1d"),
+        &quote!(
+            async fn f() {}
+        ),
+        &[
+            "this is a key of `task`; write `task(resume)`",
+            "this is a key of `task`; write `task(keep = …)`",
+        ],
+    );
+}
+
+#[test]
 fn prompts_and_resources_have_rules_of_their_own() {
     check(
         quote!(namespace = "a"),

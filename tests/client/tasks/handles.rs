@@ -168,7 +168,8 @@ async fn an_old_task_without_a_ttl_can_be_awaited() {
     let (builder, _) = modern(move |message| result(message, "complete", &script.next()));
     let client = builder.build().await.unwrap();
     let age = Duration::from_secs(8 * 86_400);
-    let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() - age;
+    let created = SystemTime::now().checked_sub(age).unwrap();
+    let created = created.duration_since(UNIX_EPOCH).unwrap();
     let created = u64::try_from(created.as_millis()).unwrap();
     let ticket =
         json!({"task": ID, "tool": "report", "revision": "2026-07-28", "created": created});
