@@ -63,6 +63,9 @@ fn command(line: Option<String>) -> Result<ServerCommand, Box<dyn Error + Send +
 async fn main() -> treenail::Result<()> {
     let mut args = std::env::args().skip(1);
     let (files, memory) = (command(args.next())?, command(args.next())?);
-    let (server, _proxy) = gateway(files, memory)?;
-    server.serve_stdio().await
+    let (server, proxy) = gateway(files, memory)?;
+    let outcome = server.serve_stdio().await;
+    // The two servers see the end of their input, and may finish their work.
+    proxy.close().await;
+    outcome
 }

@@ -18,7 +18,7 @@ pub(crate) async fn until_interrupted<T>(
 }
 
 /// Completes when Ctrl-C is pressed; never if no handler can be installed.
-async fn interrupted() {
+pub(crate) async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         pending::<()>().await;
     }

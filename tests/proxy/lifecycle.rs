@@ -86,6 +86,14 @@ async fn a_server_may_be_away_at_the_start_go_away_and_come_back() {
             text.starts_with("the server `st` did not answer: the connection is closed"),
             "{text}"
         );
+        // The state and the next call have the same cause at once.
+        let Status::Disconnected { cause } = mounted.status() else {
+            panic!("{}", mounted.status());
+        };
+        assert!(text.ends_with(&*cause), "{text}: {cause}");
+        let failed = client.call_tool("st.greet", ()).await.unwrap();
+        let expected = format!("the server `st` is not connected: {cause}");
+        assert_eq!(failed.as_text(), Some(&*expected));
         mounted.disconnected().await;
         // Its features stay listed, and fail at once.
         client.refresh_tools().await.unwrap();

@@ -1,9 +1,9 @@
 //! State of sessions of the legacy era: the proxy restores it in the next one, and requests again what was lost.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use treenail::client::{
     ClientError, ClientLimits, Session, SessionFuture, SessionRequest, SessionWrapper,
@@ -12,9 +12,10 @@ use treenail::proxy::Remote;
 use treenail::schema::LoggingLevel;
 
 use crate::questions::settle;
-use crate::script::{ExpiringSession, Line, scripted};
+use crate::script::{ExpiringSession, Line, scripted, text};
 use crate::station::{LEGACY, MODERN, client_of, gateway};
 use crate::subscription_faults::{REPORT, answer, next};
+use crate::waiting_calls::slow_user;
 
 /// Server of the legacy era whose sessions end when the flag is set. It sends its messages in short to the receiver.
 fn expiring() -> (Remote, Arc<AtomicBool>, UnboundedReceiver<String>) {
@@ -189,4 +190,58 @@ async fn a_log_level_that_lacked_credentials_is_requested_again() {
         called.await.unwrap();
         assert_eq!(requested.try_recv().ok().as_deref(), expected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_of_a_new_session_may_have_an_id_of_the_earlier_one() {
+    let expired = Arc::<AtomicBool>::default();
+    let flag = Arc::clone(&expired);
+    let called = Arc::new(Mutex::new(Value::Null));
+    let remote = Remote::new("script", move || {
+        let called = Arc::clone(&called);
+        let react = move |message: &Value, line: &Line| {
+            match message["method"].as_str() {
+                Some("tools/call") => {
+                    *called.lock().unwrap() = message.clone();
+                    line.send(&json!({
+                        "jsonrpc": "2.0", "id": 0, "method": "elicitation/create",
+                        "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+                    }));
+                }
+                Some(_) => answer(message, line),
+                None => {
+                    let answer = message["result"]["action"].as_str();
+                    let answer = answer.or(message["error"]["message"].as_str()).unwrap();
+                    line.answer(&called.lock().unwrap(), &text(answer));
+                }
+            }
+            true
+        };
+        let builder = scripted(Box::new(react), &ClientLimits::default());
+        let flag = Arc::clone(&flag);
+        builder
+            .protocol_version(LEGACY)
+            .wrap_session(move |session| {
+                let expired = Arc::clone(&flag);
+                Arc::new(ExpiringSession { session, expired })
+            })
+    });
+    let (gateway, proxy) = gateway();
+    proxy.mount(remote).unwrap().connected().await;
+    let (asked, answer) = (Arc::default(), Arc::default());
+    let builder = slow_user(client_of(&gateway, MODERN), &asked, &answer);
+    let client = builder.build().await.unwrap();
+    let call = || tokio::spawn(client.session().tools_call("script.good", ()).into_future());
+    let first = call();
+    asked.notified().await;
+    expired.store(true, Ordering::SeqCst);
+    let second = call();
+    asked.notified().await;
+    // The users of both calls answer.
+    answer.notify_one();
+    settle().await;
+    answer.notify_one();
+    let result = second.await.unwrap().unwrap();
+    assert_eq!(result.as_text(), Some("accept"));
+    first.abort();
 }

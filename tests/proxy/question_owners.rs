@@ -1,7 +1,7 @@
 //! Owners of questions: the client that receives a question, and the caller that may continue a call.
 
 use std::future::{Future, IntoFuture};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use treenail::client::McpClientBuilder;
@@ -10,7 +10,9 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use crate::questions::{accepting, asking, settle};
+use crate::script::{legacy_server, text, tools};
 use crate::station::{LEGACY, MODERN, client_of, gateway, proxied, station};
+use crate::waiting_calls::slow_user;
 
 /// Sends a modern request as is, and returns the response.
 pub(crate) fn raw(
@@ -93,6 +95,49 @@ async fn calls_of_one_client_do_not_hide_its_questions() {
         let result = client.call_tool("script.ask", ()).await.unwrap();
         assert_eq!(result.as_text(), Some("accept"), "{caller}");
         idle.abort();
+    }
+}
+
+#[tokio::test]
+async fn a_question_outlives_another_call_of_its_client() {
+    for caller in [LEGACY, MODERN] {
+        let asking: Arc<Mutex<Value>> = Arc::default();
+        // The running `ask` sends a question when `quick` is called, which ends at once.
+        let server = legacy_server(&tools(&["ask", "quick"]), move |message, line| {
+            match message["params"]["name"].as_str() {
+                Some("ask") => *asking.lock().unwrap() = message.clone(),
+                Some(_) => {
+                    line.send(&json!({
+                        "jsonrpc": "2.0", "id": 7, "method": "elicitation/create",
+                        "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+                    }));
+                    line.answer(message, &text("quick"));
+                }
+                None if message.get("method").is_none() => {
+                    let answer = message["result"]["action"].as_str();
+                    let answer = answer.or(message["error"]["message"].as_str()).unwrap();
+                    line.answer(&asking.lock().unwrap(), &text(answer));
+                }
+                None => {}
+            }
+            true
+        });
+        let (gateway, proxy) = gateway();
+        proxy.mount(server).unwrap().connected().await;
+        let (asked, answer) = (Arc::default(), Arc::default());
+        let builder = slow_user(client_of(&gateway, caller), &asked, &answer);
+        let client = builder.build().await.unwrap();
+        let call = |tool| tokio::spawn(client.session().tools_call(tool, ()).into_future());
+        let ask = call("script.ask");
+        settle().await;
+        let quick = call("script.quick");
+        asked.notified().await;
+        settle().await;
+        answer.notify_one();
+        for (call, expected) in [(ask, "accept"), (quick, "quick")] {
+            let result = call.await.unwrap().unwrap();
+            assert_eq!(result.as_text(), Some(expected), "{caller}");
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) struct Dispatcher {
     pub(crate) pending: PendingReplies,
     /// One permit for each request of the server that is open, or whose answer is being sent.
     server_requests: Arc<Semaphore>,
+    /// One permit for each request of the server that is open.
+    unanswered: Arc<Semaphore>,
     limits: ClientLimits,
     /// Texts from the server that are not messages.
     stray: StrayLines,
@@ -70,6 +72,7 @@ impl Dispatcher {
             handler: OnceLock::new(),
             pending: PendingReplies::default(),
             server_requests: Arc::new(semaphore(server_requests)),
+            unanswered: Arc::new(semaphore(server_requests)),
             limits,
             stray: StrayLines::default(),
             warnings: LogThrottle::default(),
@@ -169,22 +172,28 @@ impl Dispatcher {
         None
     }
 
-    /// Passes a request of the server to the handler, once a permit for its answer is free.
+    /// Passes a request of the server to the handler, once a permit for its answer is free. It is refused if all of them wait for
+    /// answers, because the stream may have messages for others.
     async fn dispatch_request(&self, id: &str, envelope: Envelope<'_>, related: Option<i64>) {
-        let Ok(permit) = Arc::clone(&self.server_requests).acquire_owned().await else {
-            return;
-        };
         let Some(state) = self.inner.upgrade().map(|inner| inner.state.current()) else {
             return;
         };
-        let route = ReplyRoute {
+        let mut route = ReplyRoute {
             id: id.into(),
             state,
             inner: Weak::clone(&self.inner),
-            permit,
+            permit: None,
         };
+        let Ok(unanswered) = Arc::clone(&self.unanswered).try_acquire_owned() else {
+            let error = RpcError::internal("too many requests of the server are open");
+            // Not in a task of its own: a server could start any number of them. Boxed, because it is rare and large.
+            return Box::pin(route.send(Err(error))).await;
+        };
+        // There are as many permits, so those that are missing now are held only until answers have been sent.
+        route.permit = Arc::clone(&self.server_requests).acquire_owned().await.ok();
         let runtime = Handle::current();
         let responder = Responder::new(move |answer| {
+            drop(unanswered);
             runtime.spawn(route.send(answer));
         });
         let Some(handler) = self.handler.get() else {
@@ -255,7 +264,8 @@ struct ReplyRoute {
     id: Box<str>,
     state: SessionState,
     inner: Weak<Inner>,
-    permit: OwnedSemaphorePermit,
+    /// Held until the answer has been sent.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 impl ReplyRoute {

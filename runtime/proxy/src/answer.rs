@@ -1,7 +1,7 @@
 //! Answers to the questions of servers of the legacy era.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::Poll;
 
 use treenail_runtime::internal::downgrade_sampling_result;
@@ -12,35 +12,27 @@ use crate::event::Question;
 
 /// Answers a question of a server of this revision over a connection of the legacy era.
 pub(crate) async fn answer_directly(context: Context, mut question: Question, revision: Revision) {
-    let mut cancelled = question.take_cancelled();
-    let answer = {
-        let mut answer = pin!(async {
-            context
-                .forward(InputRequest::clone(&question.request))
-                .if_supported()
-                .await
-        });
-        let mut may_be_cancelled = true;
-        poll_fn(|task| {
-            if let Poll::Ready(answer) = answer.as_mut().poll(task) {
-                return Poll::Ready(Some(answer));
-            }
-            if may_be_cancelled {
-                match Pin::new(&mut cancelled).poll(task) {
-                    Poll::Ready(Ok(())) => return Poll::Ready(None),
-                    // The sender is gone. A receiver is not polled again after that.
-                    Poll::Ready(Err(_)) => may_be_cancelled = false,
-                    Poll::Pending => {}
-                }
-            }
-            Poll::Pending
-        })
-        .await
-    };
-    match answer {
+    let request = InputRequest::clone(&question.request);
+    let asked = async { context.forward(request).if_supported().await };
+    match unless_cancelled(&mut question, asked).await {
         Some(answer) => respond(question, answer, revision),
         None => question.discard(),
     }
+}
+
+/// Waits for the answer to a question; `None` if the server cancels the question, before or meanwhile.
+pub(crate) async fn unless_cancelled<T>(
+    question: &mut Question,
+    answer: impl Future<Output = T>,
+) -> Option<T> {
+    let mut answer = pin!(answer);
+    poll_fn(|task| {
+        if question.poll_cancelled(task).is_ready() {
+            return Poll::Ready(None);
+        }
+        answer.as_mut().poll(task).map(Some)
+    })
+    .await
 }
 
 /// Answers the question of a server of this revision of the legacy era.

@@ -1,10 +1,11 @@
 //! Calls in flight at one server, and the call that a message of the server belongs to.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use treenail_runtime::ClientIdentity;
 
@@ -18,7 +19,11 @@ const MAX_CANCELLED: usize = 256;
 
 /// Calls in flight at one connection to a server.
 #[derive(Debug, Default)]
-pub(crate) struct Calls(Mutex<State>);
+pub(crate) struct Calls {
+    state: Mutex<State>,
+    /// Notified of the end of each call.
+    ended: Notify,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -111,8 +116,31 @@ impl Calls {
         }
     }
 
+    /// Waits until no call is in flight.
+    pub(crate) async fn finished(&self) {
+        self.wait_until(|state| state.running.is_empty()).await;
+    }
+
+    /// Waits until no call of the client is in flight.
+    pub(crate) async fn finished_of(&self, client: &ClientIdentity) {
+        self.wait_until(|state| !state.running.values().any(|it| it.client.is_same(client)))
+            .await;
+    }
+
+    async fn wait_until(&self, condition: impl Fn(&State) -> bool) {
+        loop {
+            let mut ended = pin!(self.ended.notified());
+            // Before the check, so that no end is missed.
+            ended.as_mut().enable();
+            if condition(&self.lock()) {
+                return;
+            }
+            ended.await;
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,5 +168,7 @@ impl Drop for CallGuard {
         if !self.finished {
             state.note_cancelled(call.client);
         }
+        drop(state);
+        self.calls.ended.notify_waiters();
     }
 }

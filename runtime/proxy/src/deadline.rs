@@ -10,7 +10,16 @@ use treenail_runtime::internal::deadline::from as after;
 
 use crate::limits::ProxyLimits;
 
-/// Deadline of a request, which progress restarts. It pauses while a client is asked.
+/// Reason for a pause of a deadline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pause {
+    /// A client is asked.
+    Question,
+    /// The credentials of the request are obtained, perhaps by a user who signs in.
+    SignIn,
+}
+
+/// Deadline of a request, which progress restarts. It pauses while there is a reason.
 pub(crate) struct Deadline {
     timeout: Duration,
     /// Latest end.
@@ -19,6 +28,8 @@ pub(crate) struct Deadline {
     started: Instant,
     sleep: Pin<Box<Sleep>>,
     paused: Option<Instant>,
+    /// Reasons of the pause, by their number.
+    reasons: [bool; 2],
 }
 
 impl Deadline {
@@ -32,6 +43,7 @@ impl Deadline {
             started,
             sleep: Box::pin(sleep_until(next)),
             paused: None,
+            reasons: [false; 2],
         }
     }
 
@@ -39,19 +51,29 @@ impl Deadline {
     pub(crate) fn restart(&mut self) {
         let is_paused = self.paused.is_some();
         // A pause counts only from now on.
-        self.resume();
+        self.end_pause();
         let next = after(Instant::now(), self.timeout).min(self.latest);
         self.sleep.as_mut().reset(next);
         if is_paused {
-            self.pause();
+            self.start_pause();
         }
     }
 
-    pub(crate) fn pause(&mut self) {
+    /// Adds or removes a reason for a pause. Setting it twice has no further effect.
+    pub(crate) fn set_paused(&mut self, reason: Pause, is_set: bool) {
+        self.reasons[reason as usize] = is_set;
+        if self.reasons.contains(&true) {
+            self.start_pause();
+        } else {
+            self.end_pause();
+        }
+    }
+
+    fn start_pause(&mut self) {
         self.paused.get_or_insert_with(Instant::now);
     }
 
-    pub(crate) fn resume(&mut self) {
+    fn end_pause(&mut self) {
         if let Some(paused) = self.paused.take() {
             let pause = paused.elapsed();
             self.started = after(self.started, pause);

@@ -1,6 +1,9 @@
 //! Messages of a server during one call.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
 
 use tokio::sync::oneshot;
 use treenail_runtime::RpcError;
@@ -19,7 +22,11 @@ pub(crate) enum Event {
 pub(crate) struct Question {
     pub(crate) request: Box<InputRequest>,
     responder: Option<Responder>,
-    cancelled: oneshot::Receiver<()>,
+    /// Set if the server names the call of the request.
+    pub(crate) is_related: bool,
+    /// Receiver of the cancellation; `None` once it has arrived, or cannot arrive any more.
+    cancelled: Option<oneshot::Receiver<()>>,
+    is_cancelled: bool,
 }
 
 impl Question {
@@ -27,12 +34,15 @@ impl Question {
     pub(crate) fn new(
         request: InputRequest,
         responder: Responder,
+        is_related: bool,
         cancelled: oneshot::Receiver<()>,
     ) -> Self {
         Self {
             request: Box::new(request),
             responder: Some(responder),
-            cancelled,
+            is_related,
+            cancelled: Some(cancelled),
+            is_cancelled: false,
         }
     }
 
@@ -43,10 +53,19 @@ impl Question {
         }
     }
 
-    /// Takes the receiver of the cancellation.
-    pub(crate) fn take_cancelled(&mut self) -> oneshot::Receiver<()> {
-        let (_, closed) = oneshot::channel();
-        std::mem::replace(&mut self.cancelled, closed)
+    /// Polls for the cancellation of the request by its server. Without one, it is pending.
+    pub(crate) fn poll_cancelled(&mut self, task: &mut TaskContext<'_>) -> Poll<()> {
+        if let Some(cancelled) = &mut self.cancelled {
+            if let Poll::Ready(received) = Pin::new(cancelled).poll(task) {
+                self.is_cancelled = received.is_ok();
+                self.cancelled = None;
+            }
+        }
+        if self.is_cancelled {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 
     /// Sends no answer, because the server has cancelled its request.

@@ -9,9 +9,10 @@ use tokio::sync::mpsc;
 use treenail_runtime::Context;
 use treenail_runtime::client::{ClientError, TransportKind};
 use treenail_runtime::internal::send_log;
+use treenail_runtime::internal::timeout::poll_pausable;
 
 use crate::calls::CallGuard;
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, Pause};
 use crate::event::{Event, Question};
 use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall, Reply};
@@ -111,12 +112,12 @@ impl Exchange {
 
     /// Stops the timeout while a client is asked.
     pub(crate) fn pause(&mut self) {
-        self.deadline.pause();
+        self.deadline.set_paused(Pause::Question, true);
     }
 
     /// Continues the timeout.
     pub(crate) fn resume(&mut self) {
-        self.deadline.resume();
+        self.deadline.set_paused(Pause::Question, false);
     }
 
     /// Returns the next message of the server, if there is one now. It is pending while the last one is passed on.
@@ -139,7 +140,10 @@ impl Exchange {
         let Some(reply) = &mut self.reply else {
             return Poll::Pending;
         };
-        let response = ready!(reply.as_mut().poll(task));
+        let (response, signs_in) = poll_pausable(reply.as_mut(), task);
+        let signs_in = signs_in && response.is_pending();
+        self.deadline.set_paused(Pause::SignIn, signs_in);
+        let response = ready!(response);
         self.reply = None;
         if is_answered(&response, self.transport) {
             self.guard.finish();

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::Value;
 use treenail_runtime::dynamic::{self, Feature};
 use treenail_runtime::internal::HeaderArguments;
 use treenail_runtime::internal::task::TaskTool;
-use treenail_schema::{MetaObject, Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
+use crate::interface::map_interface;
 use crate::lists::{ListKind, Lists};
 use crate::names::Names;
 use crate::omissions::Omissions;
@@ -53,6 +53,7 @@ impl FeatureMaker<'_> {
                 let templates = self.lists.templates.iter();
                 features.extend(templates.filter_map(|one| self.template(one, &mut seen)));
                 features.extend(self.unlisted());
+                features.extend(self.interfaces());
                 features
             }
         }
@@ -75,9 +76,37 @@ impl FeatureMaker<'_> {
         }))
     }
 
-    /// Returns the name at the proxy, unless it cannot be used.
-    fn name(&self, kind: &str, name: &str, seen: Option<&mut HashSet<String>>) -> Option<String> {
-        let inner = self.names.inner(name).into_owned();
+    /// Returns the route to the user interfaces of tools that no list contains, under their own URIs.
+    fn interfaces(&self) -> Option<Feature> {
+        let (upstream, lists) = (self.upstream, self.lists);
+        if !lists.has_resources || lists.interfaces.is_empty() || upstream.uris.prefix().is_empty()
+        {
+            return None;
+        }
+        let uris: HashSet<String> = lists.interfaces.iter().cloned().collect();
+        let (upstream, owner) = (Arc::clone(upstream), Arc::clone(upstream));
+        let route = dynamic::ResourceTemplate::new("interfaces", "{+uri}")
+            .accepts(move |uri| uris.contains(uri) && owner.uris.owns(uri))
+            .subscribable(lists.subscribable)
+            .unlisted();
+        Some(route.raw(move |context, read| {
+            let upstream = Arc::clone(&upstream);
+            async move { upstream.read_unlisted(&context, read.uri()).await }
+        }))
+    }
+
+    /// Returns the name at the proxy, unless it cannot be used. A name with other characters becomes the title, if there is none.
+    fn name(
+        &self,
+        kind: &str,
+        (name, title): (&str, &mut Option<String>),
+        seen: Option<&mut HashSet<String>>,
+    ) -> Option<String> {
+        let inner = self.names.inner(name);
+        if matches!(inner, Cow::Owned(_)) {
+            title.get_or_insert_with(|| name.to_owned());
+        }
+        let inner = inner.into_owned();
         let problem = if !self.names.fits(&inner) {
             "its name is too long"
         } else if seen.is_some_and(|seen| !seen.insert(inner.clone())) {
@@ -97,11 +126,20 @@ impl FeatureMaker<'_> {
 
     fn tool(&self, tool: &Arc<Tool>, seen: &mut HashSet<String>) -> Option<Feature> {
         let mut descriptor = Tool::clone(tool);
-        descriptor.name = self.name("tool", &tool.name, Some(seen))?;
+        // A title in the annotations is one too.
+        let annotated = tool.annotations.as_ref().and_then(|it| it.title.clone());
+        let mut title = descriptor.title.take().or_else(|| annotated.clone());
+        descriptor.name = self.name("tool", (&tool.name, &mut title), Some(seen))?;
+        descriptor.title = title.filter(|_| tool.title.is_some() || annotated.is_none());
         // Tasks of the server need methods that a proxy does not have.
         descriptor.execution = None;
         if let Some(meta) = &mut descriptor.meta {
-            self.map_interface(meta);
+            // As the resource is listed, or as it would be.
+            let listed = |uri: &str| match self.upstream.uris.listed(uri) {
+                Some(Cow::Owned(listed)) => Some(listed),
+                _ => None,
+            };
+            map_interface(meta, listed);
         }
         let upstream = Arc::clone(self.upstream);
         let tool = Arc::new(MountedTool {
@@ -120,7 +158,7 @@ impl FeatureMaker<'_> {
 
     fn prompt(&self, prompt: &Arc<Prompt>, seen: &mut HashSet<String>) -> Option<Feature> {
         let mut descriptor = Prompt::clone(prompt);
-        descriptor.name = self.name("prompt", &prompt.name, Some(seen))?;
+        descriptor.name = self.name("prompt", (&prompt.name, &mut descriptor.title), Some(seen))?;
         let mut feature = dynamic::Prompt::from(descriptor);
         if self.lists.completes {
             let upstream = Arc::clone(self.upstream);
@@ -144,7 +182,7 @@ impl FeatureMaker<'_> {
 
     fn resource(&self, resource: &Arc<Resource>, seen: &mut HashSet<String>) -> Option<Feature> {
         let mut descriptor = Resource::clone(resource);
-        descriptor.name = self.name("resource", &resource.name, None)?;
+        descriptor.name = self.name("resource", (&resource.name, &mut descriptor.title), None)?;
         descriptor.uri = self.uri("resource", &resource.uri, seen)?;
         let upstream = Arc::clone(self.upstream);
         let feature = dynamic::Resource::from(descriptor).subscribable(self.lists.subscribable);
@@ -167,7 +205,7 @@ impl FeatureMaker<'_> {
         seen: &mut HashSet<String>,
     ) -> Option<Feature> {
         let mut descriptor = ResourceTemplate::clone(template);
-        descriptor.name = self.name("template", &template.name, None)?;
+        descriptor.name = self.name("template", (&template.name, &mut descriptor.title), None)?;
         descriptor.uri_template = self.uri("template", &template.uri_template, seen)?;
         let listed = &descriptor.uri_template;
         let uris = TemplateUris::new(self.upstream, &template.uri_template, listed);
@@ -205,26 +243,5 @@ impl FeatureMaker<'_> {
             return None;
         }
         Some(listed)
-    }
-
-    /// Changes the URI of the user interface that a tool refers to, as its resource is listed.
-    fn map_interface(&self, meta: &mut MetaObject) {
-        let nested = meta.get("ui").is_some_and(Value::is_object);
-        let map = |value: &mut Value| {
-            let listed = value
-                .as_str()
-                .and_then(|uri| self.upstream.uris.listed(uri));
-            if let Some(Cow::Owned(listed)) = listed {
-                *value = listed.into();
-            }
-        };
-        if let Some(value) = meta.get_mut("ui/resourceUri") {
-            map(value);
-        }
-        if nested {
-            if let Some(value) = meta.get_mut("ui").and_then(|ui| ui.get_mut("resourceUri")) {
-                map(value);
-            }
-        }
     }
 }

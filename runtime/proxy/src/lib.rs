@@ -4,8 +4,8 @@
 
 // The modules, from the bytes up: `tap` and `tapped` (the messages of one connection), `calls`, `deadline` and `exchange`
 // (requests in flight), `forward`, `answer` and `waiting` (requests of servers for their clients, between eras), `names`, `uris`, `matcher`,
-// `template_uris` and `rewrite` (the view of clients), `lists`, `features` and `omissions` (lists of a server as features of the proxy), `subscriptions`,
-// `supervisor` (connection and changes) and `proxy`.
+// `template_uris` and `rewrite` (the view of clients), `lists`, `interface`, `features` and `omissions` (lists of a server as features of the proxy), `subscriptions`,
+// `supervisor` (connection and changes), `mounted` and `proxy`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -17,11 +17,13 @@ mod exchange;
 mod failure;
 mod features;
 mod forward;
+mod interface;
 mod item;
 mod limits;
 mod link;
 mod lists;
 mod matcher;
+mod mounted;
 mod names;
 mod omissions;
 mod proxy;
@@ -40,6 +42,7 @@ mod waiting;
 
 pub use self::item::Item;
 pub use self::limits::ProxyLimits;
-pub use self::proxy::{Mounted, Proxy};
+pub use self::mounted::Mounted;
+pub use self::proxy::Proxy;
 pub use self::remote::Remote;
 pub use self::status::Status;

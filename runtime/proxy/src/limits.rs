@@ -19,13 +19,19 @@ limits! {
     /// assert_eq!(limits.waiting_calls, 256);
     /// ```
     struct ProxyLimits {
-        /// Timeout of a call of a server. It restarts with each progress notification, and pauses while a client is asked. It
-        /// continues while the caller accepts no messages. Default 60 s.
+        /// Timeout of a call of a server. It restarts with each progress notification, and pauses while a client is asked or
+        /// a user signs in. It continues while the caller accepts no messages. Default 60 s.
         call_timeout: Duration = Duration::from_secs(60),
-        /// Maximum duration of a call with progress, without the time in which a client is asked. Default 1 h.
+        /// Maximum duration of a call with progress, without such pauses. Default 1 h.
         call_duration: Duration = Duration::from_secs(60 * 60),
         /// Maximum number of calls that wait at a server of the legacy era for the next round of a client of the modern era. The
         /// question of one more is refused. Default 256.
+        ///
+        /// Of the calls of one connection, at most half of [`requests_in_flight`] wait, and over HTTP at most
+        /// [`pending_server_requests`]; of one client, half of that. This leaves room for other clients.
+        ///
+        /// [`requests_in_flight`]: treenail_runtime::client::ClientLimits::requests_in_flight
+        /// [`pending_server_requests`]: treenail_runtime::client::ClientLimits::pending_server_requests
         waiting_calls: usize = 256,
         /// Maximum number of such calls of one client: of a principal, or else of a connection. Clients over HTTP without
         /// principals cannot be distinguished, and share `waiting_calls`. Default 64.
@@ -48,7 +54,7 @@ limits! {
         /// Maximum delay between attempts to connect. Default 30 s.
         max_reconnect_delay: Duration = Duration::from_secs(30),
         /// Timeout of one attempt to connect, with the handshake and the lists, and of later fetches of the lists. A list without
-        /// an answer in this time stays as it was, and is fetched again. Default 60 s.
+        /// an answer in this time stays as it was, and is fetched again. It pauses while a user signs in. Default 60 s.
         connect_timeout: Duration = Duration::from_secs(60),
     }
 }

@@ -1,13 +1,16 @@
 //! The lists of a server.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 use treenail_runtime::client::{ClientError, McpClient};
+use treenail_runtime::internal::timeout::timeout_at;
 use treenail_schema::internal::shortened;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
+use crate::interface::interface_uris;
 use crate::item::Item;
 use crate::limits::MAX_URI_BYTES;
 use crate::matcher::Matcher;
@@ -38,6 +41,8 @@ pub(crate) struct Lists {
     /// Set if resources can be subscribed to.
     pub(crate) subscribable: bool,
     pub(crate) instructions: Option<String>,
+    /// URIs of the user interfaces of served tools that no list of resources contains.
+    pub(crate) interfaces: Vec<String>,
     /// URIs and templates at the proxy, in the order of [`Self::uris`].
     pub(crate) listed: Vec<Option<String>>,
 }
@@ -83,6 +88,7 @@ impl Lists {
                 .as_ref()
                 .is_some_and(|resources| resources.subscribe == Some(true)),
             instructions: info.instructions.clone(),
+            interfaces: Vec::new(),
             listed: Vec::new(),
         };
         Ok((lists, is_complete))
@@ -117,6 +123,15 @@ impl Lists {
         omissions.several(dropped, "the server has more features than are served");
     }
 
+    /// Returns the names of all features at the server.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let tools = self.tools.iter().map(|one| &*one.name);
+        let prompts = self.prompts.iter().map(|one| &*one.name);
+        let resources = self.resources.iter().map(|one| &*one.name);
+        let templates = self.templates.iter().map(|one| &*one.name);
+        tools.chain(prompts).chain(resources).chain(templates)
+    }
+
     /// Returns the matchers of the templates that `include` selects.
     pub(crate) fn matchers(&self, include: impl Fn(&str) -> bool) -> Vec<Matcher> {
         let templates = self
@@ -129,14 +144,20 @@ impl Lists {
             .collect()
     }
 
-    /// Returns the URIs and templates.
+    /// Notes the user interfaces of the tools, without those for which `is_known` returns true.
+    pub(crate) fn find_interfaces(&mut self, is_known: impl Fn(&str) -> bool) {
+        let uris = self.tools.iter().flat_map(|tool| interface_uris(tool));
+        let unlisted = uris.filter(|uri| uri.len() <= MAX_URI_BYTES && !is_known(uri));
+        let unique: BTreeSet<&str> = unlisted.collect();
+        self.interfaces = unique.into_iter().map(str::to_owned).collect();
+    }
+
+    /// Returns the URIs and templates, and the URIs of user interfaces.
     pub(crate) fn uris(&self) -> impl Iterator<Item = &str> + Clone {
         let resources = self.resources.iter().map(|resource| &*resource.uri);
-        resources.chain(
-            self.templates
-                .iter()
-                .map(|template| &*template.uri_template),
-        )
+        let templates = self.templates.iter().map(|one| &*one.uri_template);
+        let interfaces = self.interfaces.iter().map(|uri| &**uri);
+        resources.chain(templates).chain(interfaces)
     }
 }
 
@@ -204,6 +225,7 @@ impl ListKind {
             Self::Resources => {
                 one.resources == other.resources
                     && one.templates == other.templates
+                    && one.interfaces == other.interfaces
                     && one.listed == other.listed
                     && one.completes == other.completes
                     && one.subscribable == other.subscribable
@@ -213,14 +235,14 @@ impl ListKind {
     }
 }
 
-/// Waits for a list until `deadline`.
+/// Waits for a list until `deadline`, without the time in which a user signs in.
 async fn until<T>(
-    deadline: Instant,
+    mut deadline: Instant,
     list: impl Future<Output = Result<T, ClientError>>,
 ) -> Result<T, ClientError> {
     let start = Instant::now();
-    let list = timeout_at(deadline, list).await;
-    list.unwrap_or_else(|_| Err(ClientError::Timeout(start.elapsed())))
+    let list = timeout_at(&mut deadline, list).await;
+    list.unwrap_or_else(|| Err(ClientError::Timeout(start.elapsed())))
 }
 
 /// Returns a list, empty if the server does not have it; `None` if it cannot be fetched now. The loss of the connection is an

@@ -23,7 +23,8 @@ impl Names {
         Self { renamed, prefix }
     }
 
-    /// Returns the name at the proxy, without the namespace. Characters that names must not have become `_`.
+    /// Returns the name at the proxy, without the namespace. Characters that names must not have become `_`; the name is owned
+    /// then.
     pub(crate) fn inner<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         if let Some(renamed) = self.renamed.get(name) {
             return Cow::Borrowed(renamed);

@@ -1,7 +1,7 @@
 //! Proxies: the servers of others, served by one server.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use treenail_runtime::internal::extension::has_extension;
@@ -9,10 +9,11 @@ use treenail_runtime::{Result, Server, WeakServer};
 
 use crate::limits::ProxyLimits;
 use crate::lists::Lists;
+use crate::mounted::Mounted;
 use crate::names::Names;
 use crate::remote::Remote;
 use crate::status::Status;
-use crate::supervisor::{Sources, Supervisor};
+use crate::supervisor::{LatestSession, Sources, Supervisor};
 use crate::upstream::Upstream;
 use crate::uris::{Owners, Uris};
 use crate::waiting::WaitingCalls;
@@ -37,12 +38,15 @@ use crate::waiting::WaitingCalls;
 /// proxy.mount(Remote::new("weather", || McpClient::builder().command("weather-server")))?;
 /// proxy.mount(Remote::new("files", || McpClient::builder().command("file-server")))?;
 /// server.serve_stdio().await?;
+/// proxy.close().await;
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// The mounted servers are served until they are [unmounted](Mounted::unmount), or the server is closed or dropped. All mounts of
-/// a server belong to one proxy.
+/// The mounted servers are served until they are [unmounted](Mounted::unmount), or the server is closed or dropped. Their
+/// connections are closed in the background then, after the calls in flight of a server that was closed.
+/// [`close`](Self::close) waits for that: the end of the program would kill servers that are processes. All mounts of a server
+/// belong to one proxy.
 #[derive(Clone)]
 pub struct Proxy {
     server: WeakServer,
@@ -115,9 +119,13 @@ impl Proxy {
             served: Lists::default(),
             fetched: Lists::default(),
             retry: None,
+            latest: LatestSession::default(),
+            has_checked_renames: false,
         };
-        // It ends when the server is unmounted.
+        // It ends when the server is unmounted, and the status ends with it.
         drop(tokio::spawn(supervisor.run()));
+        mounts.tasks.retain(|task| task.has_changed().is_ok());
+        mounts.tasks.push(status.clone());
         let mounted = Mounted {
             mount,
             name,
@@ -136,6 +144,22 @@ impl Proxy {
     /// Returns the mounted servers, in the order in which they were mounted.
     pub fn mounts(&self) -> Vec<Mounted> {
         self.lock().mounted.clone()
+    }
+
+    /// Unmounts all servers, and waits until their connections are closed. Call it at the end of a program.
+    ///
+    /// Calls in flight fail. A server that is a process sees the end of its input, and is terminated if it does not exit. The
+    /// session of a legacy server over HTTP is deleted. All servers are closed at the same time; each step of that takes at most
+    /// [`ClientLimits::shutdown_timeout`](treenail_runtime::client::ClientLimits::shutdown_timeout).
+    pub async fn close(&self) {
+        let mounted = self.mounts();
+        for one in mounted {
+            one.unmount();
+        }
+        let tasks = self.lock().tasks.clone();
+        for mut task in tasks {
+            while task.changed().await.is_ok() {}
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Mounts> {
@@ -159,100 +183,19 @@ fn check_task_extension(server: &Server, remote: &Remote) -> Result<()> {
 
 /// Mounted servers of a proxy.
 #[derive(Default)]
-struct Mounts {
+pub(crate) struct Mounts {
     next: u64,
-    mounted: Vec<Mounted>,
+    pub(crate) mounted: Vec<Mounted>,
+    /// The states of all servers whose tasks have not ended, also of those that were unmounted.
+    tasks: Vec<watch::Receiver<Status>>,
 }
 
 impl Mounts {
     /// Lets all mounts compare the URIs of their resources with those of the others again.
-    fn compare_uris(&self) {
+    pub(crate) fn compare_uris(&self) {
         let links = self.mounted.iter().map(|one| one.upstream.link());
         for link in links.flatten() {
             link.tap.note_lists();
-        }
-    }
-}
-
-/// A mounted server. Dropping it changes nothing.
-#[derive(Clone)]
-pub struct Mounted {
-    /// The number of the mount.
-    mount: u64,
-    name: Arc<str>,
-    sources: Sources,
-    server: WeakServer,
-    upstream: Arc<Upstream>,
-    status: watch::Receiver<Status>,
-    mounts: Weak<Mutex<Mounts>>,
-}
-
-impl fmt::Debug for Mounted {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Mounted")
-            .field("name", &self.name)
-            .field("status", &*self.status.borrow())
-            .finish_non_exhaustive()
-    }
-}
-
-impl Mounted {
-    /// Returns the name of the server.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the current state.
-    pub fn status(&self) -> Status {
-        self.status.borrow().clone()
-    }
-
-    /// Waits until the first attempt to connect has ended, and returns its outcome.
-    pub async fn ready(&self) -> Status {
-        self.wait(|status| *status != Status::Connecting).await
-    }
-
-    /// Waits until the server is connected.
-    pub async fn connected(&self) {
-        self.wait(Status::is_connected).await;
-    }
-
-    /// Waits until the server is not connected, and returns the state with the cause.
-    pub async fn disconnected(&self) -> Status {
-        self.wait(|status| matches!(status, Status::Disconnected { .. }))
-            .await
-    }
-
-    /// Waits for the next change of the state since the last call, and returns the new state; `None` once the server of the proxy
-    /// has been dropped.
-    pub async fn changed(&mut self) -> Option<Status> {
-        self.status.changed().await.ok()?;
-        Some(self.status.borrow_and_update().clone())
-    }
-
-    async fn wait(&self, until: impl FnMut(&Status) -> bool) -> Status {
-        let mut status = self.status.clone();
-        match status.wait_for(until).await {
-            Ok(status) => status.clone(),
-            // The task has ended with its server.
-            Err(_) => self.status(),
-        }
-    }
-
-    /// Removes the features of the server by one edit, and closes the connection. Calls in flight fail.
-    pub fn unmount(self) {
-        if let Some(server) = self.server.upgrade() {
-            if let Err(error) = self.sources.remove(&server) {
-                tracing::error!(server = %self.name, %error, "the features of a server were not removed");
-            }
-        }
-        self.upstream.unmount();
-        if let Some(mounts) = self.mounts.upgrade() {
-            let mut mounts = mounts.lock().unwrap_or_else(PoisonError::into_inner);
-            mounts.mounted.retain(|one| one.mount != self.mount);
-            // The resources of others may have URIs that were those of this one.
-            mounts.compare_uris();
         }
     }
 }

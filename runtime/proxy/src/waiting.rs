@@ -10,6 +10,7 @@ use treenail_runtime::{ClientIdentity, Context, Principal};
 use crate::event::Question;
 use crate::exchange::Exchange;
 use crate::limits::ProxyLimits;
+use crate::link::Link;
 
 /// Waiting calls of a proxy, by a random id that the sealed state of the client contains.
 #[derive(Clone, Debug, Default)]
@@ -22,18 +23,23 @@ struct Table {
 }
 
 impl Table {
-    /// Returns the reason if no more calls may wait, or none of this client.
-    fn check_room(
-        &self,
-        client: &ClientIdentity,
-        limits: &ProxyLimits,
-    ) -> Result<(), &'static str> {
-        let calls = self.calls.values();
-        let of_client = calls.filter(|(_, call)| call.client.is_same(client));
+    /// Returns the reason if no more calls may wait, or none of the client or the server of this one.
+    fn check_room(&self, next: &WaitingCall, limits: &ProxyLimits) -> Result<(), &'static str> {
+        let calls = self.calls.values().map(|(_, call)| call);
+        let of_client = calls.clone().filter(|it| it.client.is_same(&next.client));
+        let at_server = calls.filter(|it| Arc::ptr_eq(&it.link, &next.link));
+        let of_client_at_server = at_server
+            .clone()
+            .filter(|it| it.client.is_same(&next.client));
+        let most_at_server = next.link.max_waiting_calls();
         if self.calls.len() >= limits.waiting_calls {
             Err("too many calls of this proxy wait for their clients")
         } else if of_client.count() >= limits.waiting_calls_per_client {
             Err("too many calls of this client wait for its answers")
+        } else if at_server.count() >= most_at_server {
+            Err("too many calls of this server wait for their clients")
+        } else if of_client_at_server.count() >= most_at_server.div_ceil(2) {
+            Err("too many calls of this client at this server wait for its answers")
         } else {
             Ok(())
         }
@@ -46,6 +52,7 @@ pub(crate) struct WaitingCall {
     /// The question that the client has not answered yet, with its number.
     pub(crate) question: Question,
     pub(crate) number: u32,
+    link: Arc<Link>,
     owner: Option<Principal>,
     client: ClientIdentity,
 }
@@ -65,12 +72,13 @@ impl WaitingCall {
         exchange: Exchange,
         question: Question,
         number: u32,
-        context: &Context,
+        (link, context): (&Arc<Link>, &Context),
     ) -> Self {
         Self {
             exchange,
             question,
             number,
+            link: Arc::clone(link),
             owner: context.principal().cloned(),
             client: context.client_identity(),
         }
@@ -85,10 +93,7 @@ impl WaitingCalls {
         if call.owner.as_ref() != context.principal() {
             return None;
         }
-        let (_, mut call) = table.calls.remove(id)?;
-        drop(table);
-        call.exchange.resume();
-        Some(call)
+        table.calls.remove(id).map(|(_, call)| call)
     }
 
     /// Returns the reason if the call may not wait.
@@ -97,14 +102,13 @@ impl WaitingCalls {
         call: &WaitingCall,
         limits: &ProxyLimits,
     ) -> Result<(), &'static str> {
-        self.lock().check_room(&call.client, limits)
+        self.lock().check_room(call, limits)
     }
 
     /// Lets a call wait until it is taken, or cancels it after its time.
-    fn park(&self, id: &str, mut call: WaitingCall, limits: &ProxyLimits) {
-        call.exchange.pause();
+    fn park(&self, id: &str, call: WaitingCall, limits: &ProxyLimits) {
         let mut table = self.lock();
-        if table.check_room(&call.client, limits).is_err() {
+        if table.check_room(&call, limits).is_err() {
             drop(table);
             return;
         }
@@ -136,10 +140,12 @@ impl WaitingCalls {
     }
 }
 
-/// Guard of a call whose function may be stopped by a question. Dropping it lets the call wait.
+/// Guard of a call whose function may be stopped by a question. Dropping it lets the call wait, if the function runs again for the
+/// answer. The function of a task does not, so the call is cancelled with it.
 pub(crate) struct Parked<'a> {
     waiting: &'a WaitingCalls,
     limits: &'a ProxyLimits,
+    context: &'a Context,
     id: &'a str,
     call: Option<WaitingCall>,
 }
@@ -148,27 +154,43 @@ impl<'a> Parked<'a> {
     pub(crate) fn new(
         waiting: &'a WaitingCalls,
         limits: &'a ProxyLimits,
+        context: &'a Context,
         id: &'a str,
-        call: WaitingCall,
+        mut call: WaitingCall,
     ) -> Self {
+        call.exchange.pause();
         let call = Some(call);
         Self {
             waiting,
             limits,
+            context,
             id,
             call,
         }
     }
 
+    /// Returns the call.
+    pub(crate) fn call(&mut self) -> Option<&mut WaitingCall> {
+        self.call.as_mut()
+    }
+
     /// Returns the call, which does not wait any longer.
     pub(crate) fn into_call(mut self) -> Option<WaitingCall> {
-        self.call.take()
+        let mut call = self.call.take();
+        if let Some(call) = &mut call {
+            call.exchange.resume();
+        }
+        call
     }
 }
 
 impl Drop for Parked<'_> {
     fn drop(&mut self) {
-        if let Some(call) = self.call.take() {
+        if let Some(call) = self
+            .call
+            .take()
+            .filter(|_| self.context.reruns_for_answers())
+        {
             self.waiting.park(self.id, call, self.limits);
         }
     }

@@ -76,6 +76,11 @@ pub async fn timeout<T>(
     result.ok_or(ClientError::Timeout(limit))
 }
 
+/// Waits for `future` until `deadline`, which moves by the time within [`paused`]. Returns `None` if it is reached first.
+pub async fn timeout_at<T>(deadline: &mut Instant, future: impl Future<Output = T>) -> Option<T> {
+    run_until(deadline, future).await
+}
+
 /// Polls `future`, and returns true with the poll if it is within [`paused`].
 pub fn poll_pausable<F: Future + ?Sized>(
     future: Pin<&mut F>,
@@ -104,6 +109,16 @@ impl Deadline for Instant {
 
     fn extend(&mut self, pause: Duration) {
         *self = deadline::from(*self, pause);
+    }
+}
+
+impl<D: Deadline> Deadline for &mut D {
+    fn end(&self) -> Instant {
+        D::end(self)
+    }
+
+    fn extend(&mut self, pause: Duration) {
+        D::extend(self, pause);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::wire::{Members, as_string};
 
 /// Timeouts that pause while a session obtains credentials, or a handler of the client answers the server.
 pub mod timeout {
-    pub use crate::client::timeout::{is_expired, paused, poll_pausable, timeout};
+    pub use crate::client::timeout::{is_expired, paused, poll_pausable, timeout, timeout_at};
 }
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.
@@ -42,6 +42,11 @@ pub fn stray_lines(command: &ServerCommand) -> StrayLines {
 /// Returns whether a client sends arguments of calls as headers.
 pub fn sends_header_arguments(client: &McpClient) -> bool {
     client.sends_header_arguments()
+}
+
+/// Returns the limits of a client.
+pub fn client_limits(client: &McpClient) -> &ClientLimits {
+    client.session().limits()
 }
 
 /// Returns the limits of parsing messages for a client.

@@ -1,5 +1,7 @@
 //! Lists that a server does not declare, does not implement, or cannot return.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -88,4 +90,34 @@ async fn a_server_without_capabilities_gets_one_try() {
         assert_eq!(client.tools().await.unwrap().len(), 0);
         assert!(!received.methods().contains(&"tools/list".to_owned()));
     }
+}
+
+#[tokio::test]
+async fn a_failure_of_a_server_without_capabilities_is_no_missing_list() {
+    for revision in ERAS {
+        for (code, fails_first) in [(-32603, true), (-32603, false), (-32602, false)] {
+            check_failure(revision, code, fails_first).await;
+        }
+    }
+}
+
+/// Fetches the list of a server whose first or further requests for it fail with this code.
+async fn check_failure(revision: Revision, code: i64, fails_first: bool) {
+    let fetches = AtomicUsize::new(0);
+    let listed = json!({"tools": tools(&["a"]), "ttlMs": 60_000});
+    let list = move |method: &str| (method == "tools/list").then(|| listed.clone());
+    let mut server = server_with_capabilities(revision, json!({}), list);
+    let (session, _) = scripted(move |message| {
+        let is_list = message["method"] == "tools/list";
+        if is_list && (fetches.fetch_add(1, Ordering::SeqCst) == 0) == fails_first {
+            return Reply::error(message, &json!({"code": code, "message": "overloaded"}));
+        }
+        server(message)
+    });
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    let listed = client.tools().await;
+    assert_eq!(listed.is_err(), fails_first, "{revision} {code}");
+    let refreshed = client.refresh_tools().await;
+    assert_eq!(refreshed.is_err(), !fails_first, "{revision} {code}");
+    assert_eq!(client.tools().await.unwrap().len(), 1, "{revision} {code}");
 }

@@ -1,7 +1,7 @@
 //! Sessions of the legacy era, with our own server.
 
 use serde_json::{Value, json};
-use treenail::client::{ClientError, Session};
+use treenail::client::{ClientError, ClientLimits, Session};
 
 use super::listener::{Incoming, TestSession, initialize, legacy, serve, tool};
 use super::scripted_server::{Received, Response, ScriptedServer};
@@ -199,4 +199,45 @@ async fn a_session_id_must_be_visible_ascii() {
             "{id}: {result:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn requests_without_answers_do_not_hold_up_a_stream() {
+    let mut server = ScriptedServer::new(|received| match received.rpc() {
+        "tools/list" => {
+            let ask = |id| {
+                format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"roots/list\"}}\n\n")
+            };
+            let asks: String = (0..3).map(ask).collect();
+            let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+            let result = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": {}});
+            Response::stream(&format!("{asks}data: {changed}\n\ndata: {result}\n\n"))
+        }
+        "" if received.method == "POST" => Response::accepted(),
+        _ => default_response(received),
+    })
+    .await;
+    let limits = ClientLimits::default().pending_server_requests(1);
+    let mut client = TestSession::with_limits(&server.url, limits);
+    client.initialize().await.unwrap();
+    client.initialized().await.unwrap();
+    let call = client.spawn(legacy(1, "tools/list", &json!({})));
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        match client.next_incoming().await {
+            Incoming::Request(_, _, responder) => open.push(responder),
+            other => panic!("{other:?}"),
+        }
+    }
+    // The third one is refused.
+    let next = client.next_incoming().await;
+    assert!(matches!(next, Incoming::Notification(..)), "{next:?}");
+    call.await.unwrap().unwrap();
+    let refused = loop {
+        let received = server.next_request().await;
+        if received.body.get("error").is_some() {
+            break received.body;
+        }
+    };
+    assert_eq!(refused["id"], 2, "{refused}");
 }

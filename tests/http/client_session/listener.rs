@@ -24,12 +24,16 @@ pub(crate) enum Incoming {
     Closed,
 }
 
-struct Listener(UnboundedSender<Incoming>);
+struct Listener {
+    incoming: UnboundedSender<Incoming>,
+    /// Set if it answers requests at once, and does not record them.
+    answers: bool,
+}
 
 impl Listener {
     fn record(&self, incoming: Incoming) {
         // The test may already be over.
-        let _ = self.0.send(incoming);
+        let _ = self.incoming.send(incoming);
     }
 }
 
@@ -44,6 +48,9 @@ impl IncomingHandler for Listener {
     }
 
     fn request(&self, request: IncomingRequest<'_>) {
+        if self.answers {
+            return request.responder.respond(Ok("{}".to_owned()));
+        }
         let params = serde_json::from_str(request.params).unwrap();
         let method = request.method.to_owned();
         self.record(Incoming::Request(method, params, request.responder));
@@ -69,11 +76,26 @@ impl TestSession {
         Self::from_builder(HttpSession::builder(url).limits(limits))
     }
 
+    /// Session that answers all requests of the server at once.
+    pub(crate) fn answering(url: &str, limits: ClientLimits) -> Self {
+        Self::listening(HttpSession::builder(url).limits(limits), true)
+    }
+
     pub(crate) fn from_builder(builder: HttpSessionBuilder) -> Self {
+        Self::listening(builder, false)
+    }
+
+    fn listening(builder: HttpSessionBuilder, answers: bool) -> Self {
         let session = Arc::new(builder.build().unwrap());
-        let (sender, incoming) = unbounded_channel();
-        session.listen(Arc::new(Listener(sender)));
-        Self { session, incoming }
+        let (sender, receiver) = unbounded_channel();
+        session.listen(Arc::new(Listener {
+            incoming: sender,
+            answers,
+        }));
+        Self {
+            session,
+            incoming: receiver,
+        }
     }
 
     /// Legacy session after its handshake.

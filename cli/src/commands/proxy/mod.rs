@@ -21,7 +21,7 @@ use crate::args::{
 use crate::exit::{Exit, Failure};
 use crate::hosts::ServerEntry;
 use crate::server::describe_url;
-use crate::signals::terminated;
+use crate::signals::{interrupted, terminated};
 use crate::terminal::Terminal;
 
 /// Serve several servers as one, over stdio or HTTP
@@ -106,14 +106,21 @@ impl Proxy {
             let mounted = self.mount(&gateway, (name, &namespace), entry, terminal)?;
             tokio::spawn(report(mounted, terminal.clone()));
         }
-        let all_ready = async {
-            for mounted in gateway.mounts() {
-                mounted.ready().await;
-            }
+        let serving = async {
+            self.wait_for(&gateway).await;
+            self.serve(&server, terminal).await
         };
-        // Those that are later are connected later.
-        let _ = tokio::time::timeout(self.wait, all_ready).await;
-        self.serve(&server, terminal).await
+        let outcome = tokio::select! {
+            outcome = serving => outcome.map(|()| Exit::Success),
+            () = interrupted() => Ok(Exit::Interrupted),
+            () = terminated() => Ok(Exit::Terminated),
+        };
+        // Servers that are processes would be killed otherwise. A second signal does so at once.
+        tokio::select! {
+            () = gateway.close() => {}
+            () = interrupted() => {}
+        }
+        outcome
     }
 
     /// Returns all servers with their names and namespaces.
@@ -214,24 +221,27 @@ impl Proxy {
         Ok(remote)
     }
 
-    /// Serves until the client closes standard input, or the program is terminated.
-    async fn serve(&self, server: &Server, terminal: &Terminal) -> Result<Exit, Failure> {
-        let failed = |error: treenail::Error| Failure::new(Exit::Io, error.to_string());
-        let serving = async {
-            match &self.http {
-                None => server.serve_stdio().await.map_err(failed),
-                Some(address) => {
-                    let http = server.bind_http(address).await.map_err(failed)?;
-                    let address = http.local_addr();
-                    terminal.print_note(&format!("serving http://{address}/mcp"));
-                    http.serve().await.map_err(failed)
-                }
+    /// Waits for the servers, for a limited time. Those that are later are connected later.
+    async fn wait_for(&self, gateway: &Gateway) {
+        let all_ready = async {
+            for mounted in gateway.mounts() {
+                mounted.ready().await;
             }
         };
-        tokio::select! {
-            outcome = serving => outcome.map(|()| Exit::Success),
-            _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
-            () = terminated() => Ok(Exit::Terminated),
+        let _ = tokio::time::timeout(self.wait, all_ready).await;
+    }
+
+    /// Serves until the client closes standard input, or the server over HTTP ends.
+    async fn serve(&self, server: &Server, terminal: &Terminal) -> Result<(), Failure> {
+        let failed = |error: treenail::Error| Failure::new(Exit::Io, error.to_string());
+        match &self.http {
+            None => server.serve_stdio().await.map_err(failed),
+            Some(address) => {
+                let http = server.bind_http(address).await.map_err(failed)?;
+                let address = http.local_addr();
+                terminal.print_note(&format!("serving http://{address}/mcp"));
+                http.serve().await.map_err(failed)
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `treenail proxy`: several servers as one.
 
+#[cfg(unix)]
+mod ends;
 mod http;
 
 use std::fs;

@@ -5,17 +5,43 @@ mod rounds;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
 
 use treenail_runtime::internal::{NO_RANDOM_BYTES, random_id};
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::InputRequest;
 
-use crate::answer::{answer_directly, respond};
+use crate::answer::{answer_directly, respond, unless_cancelled};
 use crate::exchange::{Exchange, Step};
 use crate::failure::Failure;
 use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall};
+use crate::race::race;
 use crate::waiting::{Parked, WaitingCall, WaitingCalls};
+
+/// Answer to a question, which the client has not given yet.
+struct OpenAnswer {
+    /// Set if the server names the call of the question.
+    is_related: bool,
+    answer: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// Answers that are open during one call.
+#[derive(Default)]
+struct OpenAnswers(Vec<OpenAnswer>);
+
+impl OpenAnswers {
+    /// Polls all answers. Ready once none is open.
+    fn poll(&mut self, task: &mut TaskContext<'_>) -> Poll<()> {
+        self.0
+            .retain_mut(|open| open.answer.as_mut().poll(task).is_pending());
+        if self.0.is_empty() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
 
 /// Everything that passing on calls of one server needs.
 pub(crate) struct Forwarder<'a> {
@@ -52,27 +78,42 @@ impl Forwarder<'_> {
     /// Both sides are of the legacy era: requests of the server are sent to the client while the call runs.
     async fn direct(&self, context: &Context, call: &RemoteCall) -> Result<String, Failure> {
         let mut exchange = self.start(context, call, "");
-        let mut answers: Vec<Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::new();
+        let mut open = OpenAnswers::default();
         loop {
             let step = poll_fn(|task| {
-                let open = answers.len();
-                answers.retain_mut(|answer| answer.as_mut().poll(task).is_pending());
-                if open > 0 && answers.is_empty() {
+                let has_open = !open.0.is_empty();
+                if has_open && open.poll(task).is_ready() {
                     // The last question is answered.
                     exchange.resume();
                 }
                 exchange.poll_step(task, context)
             });
             match step.await {
-                Step::Done(result) => return result.map_err(|error| self.failure(&error)),
+                Step::Done(result) => {
+                    // The call is not in flight any more.
+                    drop(exchange);
+                    self.answer_for_others(context, open).await;
+                    return result.map_err(|error| self.failure(&error));
+                }
                 Step::Question(question) => {
                     exchange.pause();
+                    let is_related = question.is_related;
                     let revision = self.link.revision;
                     let answer = answer_directly(context.clone(), question, revision);
-                    answers.push(Box::pin(answer));
+                    let answer = Box::pin(answer);
+                    open.0.push(OpenAnswer { is_related, answer });
                 }
             }
         }
+    }
+
+    /// Waits for the answers to the questions that may belong to another call of the client, while there is one: a server over a
+    /// stream does not name the call.
+    async fn answer_for_others(&self, context: &Context, mut open: OpenAnswers) {
+        open.0.retain(|open| !open.is_related);
+        let client = context.client_identity();
+        let others = self.link.tap.calls.finished_of(&client);
+        race(poll_fn(|task| open.poll(task)), others).await;
     }
 
     /// The server is of the legacy era, the client of the modern one: the call waits at the server between the rounds.
@@ -96,7 +137,7 @@ impl Forwarder<'_> {
                 Step::Done(result) => return result.map_err(|error| self.failure(&error)),
                 Step::Question(question) => {
                     number += 1;
-                    let call = WaitingCall::new(exchange, question, number, context);
+                    let call = WaitingCall::new(exchange, question, number, (self.link, context));
                     exchange = match self.waiting.check_room(&call, self.limits) {
                         Ok(()) => self.ask(context, &id, call).await?,
                         Err(reason) => {
@@ -120,12 +161,17 @@ impl Forwarder<'_> {
             InputRequest::clone(&call.question.request),
             call.number.to_string(),
         );
-        let parked = Parked::new(self.waiting, self.limits, id, call);
-        let answer = context.forward(request).key(key).if_supported().await;
-        let Some(call) = parked.into_call() else {
-            return Err(self.lost());
+        let mut parked = Parked::new(self.waiting, self.limits, context, id, call);
+        let asked = async { context.forward(request).key(key).if_supported().await };
+        let answer = match parked.call() {
+            Some(call) => unless_cancelled(&mut call.question, asked).await,
+            None => None,
         };
-        respond(call.question, answer, self.link.revision);
+        let call = parked.into_call().ok_or_else(|| self.lost())?;
+        match answer {
+            Some(answer) => respond(call.question, answer, self.link.revision),
+            None => call.question.discard(),
+        }
         Ok(call.exchange)
     }
 

@@ -1,30 +1,30 @@
 //! Task of a mounted server: connects, serves the features of the server, follows their changes, and connects again.
 
+mod connect;
 mod refresh;
 mod sources;
 
 use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use treenail_runtime::WeakServer;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
-use treenail_runtime::internal::deadline::from as after;
 use treenail_runtime::internal::{Backoff, jitter, lists_expiry};
 use treenail_schema::internal::shortened;
 
+pub(crate) use self::connect::LatestSession;
 pub(crate) use self::sources::Sources;
-use crate::link::{Link, all_capabilities};
+use crate::link::Link;
 use crate::lists::Lists;
 use crate::names::Names;
-use crate::race::{Either, race};
+use crate::race::{Either, join, race};
 use crate::remote::Remote;
 use crate::status::Status;
 use crate::subscriptions;
-use crate::tap::{News, Tap};
-use crate::tapped::tapped;
+use crate::tap::News;
 use crate::upstream::Upstream;
 
 /// Minimum time between fetches of lists that expire.
@@ -44,19 +44,35 @@ pub(crate) struct Supervisor {
     pub(crate) fetched: Lists,
     /// Number of failures to fetch all lists since the last success, and the time of the next attempt.
     pub(crate) retry: Option<(u32, Instant)>,
+    pub(crate) latest: LatestSession,
+    /// Set once the names of the [`Remote`] were compared with those of the server.
+    pub(crate) has_checked_renames: bool,
 }
 
 impl Supervisor {
-    /// Runs until the server is unmounted, or the server of the proxy is closed or dropped.
+    /// Runs until the server is unmounted, or the server of the proxy is closed or dropped. The status ends once the connection is
+    /// closed.
     pub(crate) async fn run(mut self) {
         let (server, upstream) = (self.server.clone(), Arc::clone(&self.upstream));
         let end = race(server.closed(), upstream.unmounted());
-        race(Box::pin(self.keep_connected()), end).await;
-        drop(self);
-        if let Some(link) = upstream.take_unmounted() {
-            if let Err(error) = link.client.close().await {
-                tracing::debug!(server = %upstream.name, %error, "a server was not closed gracefully");
-            }
+        let ended = race(Box::pin(self.keep_connected()), end).await;
+        if matches!(ended, Either::Second(Either::First(()))) {
+            self.finish_calls().await;
+        }
+        upstream.unmount();
+        self.close_session().await;
+    }
+
+    /// Waits for the calls in flight after the end of the server of the proxy, as long as that server does.
+    async fn finish_calls(&self) {
+        let Some(server) = self.server.upgrade() else {
+            return;
+        };
+        let limit = server.limits().shutdown_timeout;
+        drop(server);
+        if let Ok(link) = self.upstream.link() {
+            let finished = timeout(limit, link.tap.calls.finished());
+            race(finished, self.upstream.unmounted()).await;
         }
     }
 
@@ -89,52 +105,10 @@ impl Supervisor {
             tracing::warn!(%server, cause = %reason, "a server of the proxy is not connected");
             self.upstream.set_down(Arc::clone(&cause));
             self.status.send_replace(Status::Disconnected { cause });
-            tokio::time::sleep(backoff.delay_with_jitter(failures, jitter())).await;
+            let delay = backoff.delay_with_jitter(failures, jitter());
+            // A connection may end because the proxy gives it up.
+            join(self.close_session(), sleep(delay)).await;
         }
-    }
-
-    /// Connects, and serves the features of the server. Returns the cause of a failure.
-    async fn connect(&mut self) -> Result<Arc<Link>, Arc<str>> {
-        let deadline = self.deadline();
-        let Ok(link) = timeout_at(deadline, self.shake_hands()).await else {
-            let limit = self.upstream.limits.connect_timeout;
-            return Err(format!("it did not answer within {limit:?}").into());
-        };
-        let link = link.map_err(|error| error.to_string())?;
-        let refreshed = self.refresh(&link.client, deadline).await;
-        refreshed.map_err(|error| error.to_string())?;
-        self.upstream.set_up(Arc::clone(&link));
-        self.send_status();
-        Ok(link)
-    }
-
-    /// Returns the time until which a connection is established, or its lists are fetched.
-    fn deadline(&self) -> Instant {
-        after(Instant::now(), self.upstream.limits.connect_timeout)
-    }
-
-    /// Connects a client.
-    async fn shake_hands(&self) -> Result<Arc<Link>, ClientError> {
-        let slot: Arc<Mutex<Option<Arc<Tap>>>> = Arc::default();
-        let (name, limits) = (
-            Arc::clone(&self.upstream.name),
-            self.upstream.limits.clone(),
-        );
-        let last = Arc::clone(&slot);
-        let capabilities = self.remote.capabilities.clone();
-        let builder = (self.remote.connect)()
-            .client_capabilities(capabilities.unwrap_or_else(all_capabilities))
-            .subscribe_to_changes(false)
-            .wrap_session(move |session| {
-                let tap = Tap::new(Arc::clone(&name), limits.clone());
-                let session = tapped(session, &tap);
-                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
-                session
-            });
-        let client = builder.build().await?;
-        let tap = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let tap = tap.ok_or_else(|| ClientError::closed("its session was not opened"))?;
-        Ok(Arc::new(Link::new(client, tap)))
     }
 
     fn send_status(&self) {
@@ -174,6 +148,9 @@ impl Supervisor {
             if news.closed {
                 return close_reason(&link.client).await;
             }
+            if let Some(cause) = news.outdated {
+                return cause;
+            }
             self.publish_updates(news.updated, news.updates_lost);
             if !news.lists {
                 continue;
@@ -191,7 +168,7 @@ impl Supervisor {
                 }
             }
             // A server that announces changes without end is asked only so often.
-            tokio::time::sleep(interval).await;
+            sleep(interval).await;
         }
     }
 

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use treenail_runtime::Server;
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_runtime::dynamic::Feature;
-use treenail_schema::internal::shortened;
+use treenail_schema::internal::{nearest, quoted, shortened};
 
 use super::Supervisor;
 use crate::features::FeatureMaker;
@@ -27,6 +27,9 @@ impl Supervisor {
             Lists::fetch(client, &upstream, &self.fetched, deadline).await?;
         self.fetched = lists.clone();
         self.note_fetch(is_complete);
+        if is_complete {
+            self.check_renames();
+        }
         let mut known = KnownResources {
             uris: lists
                 .resources
@@ -38,6 +41,7 @@ impl Supervisor {
         };
         let omissions = Omissions::new(&upstream.name, &upstream.omission_warnings);
         lists.select(&self.remote, upstream.limits.features, &omissions);
+        lists.find_interfaces(|uri| known.is_listed(uri));
         let uris = &upstream.uris;
         uris.claim(lists.uris());
         let listed = lists.uris().map(|uri| uris.listed(uri));
@@ -57,6 +61,24 @@ impl Supervisor {
         }
         self.served = lists;
         Ok(())
+    }
+
+    /// Warns about new names whose features the first complete lists do not contain.
+    fn check_renames(&mut self) {
+        if std::mem::replace(&mut self.has_checked_renames, true) {
+            return;
+        }
+        let server = &self.upstream.name;
+        for name in self.remote.renamed.keys() {
+            if self.fetched.names().any(|known| known == name) {
+                continue;
+            }
+            let hint = match nearest(name, self.fetched.names()) {
+                Some(near) => format!("; did you mean {}?", quoted(near)),
+                None => String::new(),
+            };
+            tracing::warn!(%server, "nothing to rename: the server has no `{name}`{hint}");
+        }
     }
 
     fn edit(

@@ -33,6 +33,8 @@ pub(crate) struct Tap {
     /// The handler of the client that has the connection.
     client: OnceLock<Weak<dyn IncomingHandler>>,
     news: Mutex<News>,
+    /// The reason of the end of the connection, if a request has shown it.
+    close_reason: OnceLock<Arc<str>>,
     /// Notified of each change of `news`.
     changed: Notify,
     /// Requests of the server that are not answered, by the JSON text of their id.
@@ -52,11 +54,17 @@ pub(crate) struct News {
     pub(crate) updates_lost: bool,
     /// Set after the end of the connection.
     pub(crate) closed: bool,
+    /// Set if the server does not accept the connection any more, with the cause: it needs another handshake.
+    pub(crate) outdated: Option<Arc<str>>,
 }
 
 impl News {
     fn is_empty(&self) -> bool {
-        !self.lists && self.updated.is_empty() && !self.updates_lost && !self.closed
+        !self.lists
+            && self.updated.is_empty()
+            && !self.updates_lost
+            && !self.closed
+            && self.outdated.is_none()
     }
 }
 
@@ -70,6 +78,7 @@ impl Tap {
             log_level: AtomicUsize::new(usize::MAX),
             client: OnceLock::new(),
             news: Mutex::default(),
+            close_reason: OnceLock::new(),
             changed: Notify::new(),
             open: Mutex::default(),
             warnings: LogThrottle::default(),
@@ -103,21 +112,35 @@ impl Tap {
         let _ = self.client.set(Arc::downgrade(client));
     }
 
-    /// Notes the start of a session of the legacy era, which has no subscriptions and no log level yet.
+    /// Notes the start of a session of the legacy era, which has no subscriptions, no log level and no open requests yet.
     pub(crate) fn note_session(&self) {
+        lock(&self.open).clear();
         self.log_level.store(usize::MAX, Ordering::Relaxed);
         self.sessions.send_modify(|number| *number += 1);
     }
 
     /// Notes that messages may have been lost, at the client too, whose lists are out of date then.
     pub(crate) fn missed(&self) {
-        if let Some(client) = self.client.get().and_then(Weak::upgrade) {
-            client.missed_notifications();
-        }
+        self.invalidate_client();
         self.note(|news| {
             news.lists = true;
             news.updates_lost = true;
         });
+    }
+
+    /// Notes that changes of lists and of these resources may have been lost.
+    pub(crate) fn missed_changes<'a>(&self, uris: impl Iterator<Item = &'a String>) {
+        self.invalidate_client();
+        self.note(|news| {
+            news.lists = true;
+            news.updated.extend(uris.cloned());
+        });
+    }
+
+    fn invalidate_client(&self) {
+        if let Some(client) = self.client.get().and_then(Weak::upgrade) {
+            client.missed_notifications();
+        }
     }
 
     /// Notes that these resources may have been updated.
@@ -130,9 +153,25 @@ impl Tap {
         self.note(|news| news.lists = true);
     }
 
-    /// Returns true after the end of the connection.
-    pub(crate) fn is_closed(&self) -> bool {
-        lock(&self.news).closed
+    /// Notes the end of the connection before its handler does, with the reason.
+    pub(crate) fn note_closed(&self, reason: &Arc<str>) {
+        // The first reason is the cause of the others.
+        let _ = self.close_reason.set(Arc::clone(reason));
+        self.note(|news| news.closed = true);
+    }
+
+    /// Notes that the server does not accept the connection any more.
+    pub(crate) fn note_outdated(&self, cause: impl Into<Arc<str>>) {
+        self.note(|news| news.outdated = Some(cause.into()));
+    }
+
+    /// Returns the reason after the end of the connection.
+    pub(crate) fn close_reason(&self) -> Option<Arc<str>> {
+        if !lock(&self.news).closed {
+            return None;
+        }
+        let reason = self.close_reason.get().cloned();
+        Some(reason.unwrap_or_else(|| "the connection was lost".into()))
     }
 
     pub(crate) fn note(&self, change: impl FnOnce(&mut News)) {

@@ -33,7 +33,8 @@ impl Tap {
         match outcome {
             Err(error) => request.responder.respond(Err(error)),
             Ok((call, input, cancelled)) => {
-                let question = Question::new(input, request.responder, cancelled);
+                let is_related = request.related_request.is_some();
+                let question = Question::new(input, request.responder, is_related, cancelled);
                 // A question that is not accepted is refused when it is dropped.
                 drop(call.try_send(Event::Question(question)));
             }

@@ -48,7 +48,8 @@ pub(crate) struct KnownResources {
 }
 
 impl KnownResources {
-    fn is_listed(&self, uri: &str) -> bool {
+    /// Returns true if a list contains the URI, or a template that it matches.
+    pub(crate) fn is_listed(&self, uri: &str) -> bool {
         self.uris.contains(uri) || self.templates.iter().any(|template| template.matches(uri))
     }
 
@@ -64,8 +65,8 @@ enum Connection {
     Up(Arc<Link>),
     /// The cause, as a clause.
     Down(Arc<str>),
-    /// The server was unmounted. The connection is closed by its task.
-    Unmounted(Option<Arc<Link>>),
+    /// The server was unmounted. Its task closes the connection.
+    Unmounted,
 }
 
 impl Upstream {
@@ -103,10 +104,12 @@ impl Upstream {
             .read()
             .unwrap_or_else(PoisonError::into_inner);
         match &*connection {
-            Connection::Up(link) if link.tap.is_closed() => Err("the connection was lost".into()),
-            Connection::Up(link) => Ok(Arc::clone(link)),
+            Connection::Up(link) => match link.tap.close_reason() {
+                Some(reason) => Err(reason),
+                None => Ok(Arc::clone(link)),
+            },
             Connection::Down(cause) => Err(Arc::clone(cause)),
-            Connection::Unmounted(_) => Err(UNMOUNTED.into()),
+            Connection::Unmounted => Err(UNMOUNTED.into()),
         }
     }
 
@@ -121,12 +124,10 @@ impl Upstream {
     /// Ends the connection for good: calls in flight fail, and the URIs of the server are released.
     pub(crate) fn unmount(&self) {
         let mut connection = self.lock_connection();
-        let link = match &*connection {
-            Connection::Up(link) => Some(Arc::clone(link)),
-            Connection::Unmounted(_) => return,
-            Connection::Down(_) => None,
-        };
-        *connection = Connection::Unmounted(link);
+        if matches!(*connection, Connection::Unmounted) {
+            return;
+        }
+        *connection = Connection::Unmounted;
         drop(connection);
         self.unmounted.send_replace(true);
         self.uris.release();
@@ -138,17 +139,9 @@ impl Upstream {
         let _ = self.unmounted.subscribe().wait_for(|is| *is).await;
     }
 
-    /// Takes the connection of a server that was unmounted.
-    pub(crate) fn take_unmounted(&self) -> Option<Arc<Link>> {
-        match &mut *self.lock_connection() {
-            Connection::Unmounted(link) => link.take(),
-            _ => None,
-        }
-    }
-
     fn set(&self, connection: Connection) {
         let mut current = self.lock_connection();
-        if !matches!(*current, Connection::Unmounted(_)) {
+        if !matches!(*current, Connection::Unmounted) {
             *current = connection;
         }
     }

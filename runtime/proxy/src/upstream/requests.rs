@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use treenail_runtime::dynamic::RawResult;
-use treenail_runtime::internal::{HeaderArguments, sends_header_arguments};
+use treenail_runtime::internal::HeaderArguments;
 use treenail_runtime::{Context, RpcError};
 
 use super::error_code::{in_era, not_found, without_retired_code};
 use super::{UNMOUNTED, Upstream};
 use crate::failure::Failure;
 use crate::forward::Forwarder;
-use crate::link::{Link, RemoteCall};
+use crate::link::{HeaderSource, Link, RemoteCall};
 use crate::race::{Either, race};
 use crate::rewrite::{ResultKind, rewrite_uris};
 
@@ -18,6 +18,26 @@ use crate::rewrite::{ResultKind, rewrite_uris};
 pub(crate) struct MountedTool {
     pub(crate) name: String,
     pub(crate) header_arguments: HeaderArguments,
+}
+
+impl MountedTool {
+    /// Returns the call of the tool with these arguments, an object.
+    fn call(&self, link: &Link, arguments: &str) -> RemoteCall {
+        let mut members = format!("\"name\":{},\"arguments\":", json(&self.name));
+        let start = members.len();
+        members.push_str(arguments);
+        let has_headers = link.sends_header_arguments();
+        let headers = has_headers.then(|| self.header_arguments.headers(arguments));
+        RemoteCall {
+            method: "tools/call",
+            header_source: has_headers.then(|| HeaderSource {
+                tool: self.name.clone(),
+                arguments: start..members.len(),
+            }),
+            members,
+            headers: headers.unwrap_or_default(),
+        }
+    }
 }
 
 impl Upstream {
@@ -30,16 +50,7 @@ impl Upstream {
     ) -> Result<RawResult, RpcError> {
         let result = async {
             let link = self.connected()?;
-            let headers = if sends_header_arguments(&link.client) {
-                tool.header_arguments.headers(arguments)
-            } else {
-                Vec::new()
-            };
-            let call = RemoteCall {
-                method: "tools/call",
-                members: format!("\"name\":{},\"arguments\":{arguments}", json(&tool.name)),
-                headers,
-            };
+            let call = tool.call(&link, arguments);
             self.forward(&link, context, &call, ResultKind::Tool).await
         };
         match result.await {
@@ -120,6 +131,7 @@ impl Upstream {
             method,
             members,
             headers: Vec::new(),
+            header_source: None,
         };
         let result = async {
             let link = self.connected()?;

@@ -178,6 +178,11 @@ impl<T: ListItem> CachedList<T> {
         fetched.await?
     }
 
+    /// Returns true if the list had items when it was fetched last.
+    fn has_items(&self) -> bool {
+        self.latest().is_some_and(|latest| !latest.items.is_empty())
+    }
+
     fn fresh(&self, changes: &AtomicU64) -> Option<Arc<Snapshot<T>>> {
         let changes = changes.load(Ordering::Acquire);
         self.latest().filter(|snapshot| snapshot.is_fresh(changes))
@@ -208,7 +213,9 @@ impl<T: ListItem> CachedList<T> {
                 let ttl = source.sends_ttl.then_some(ttl);
                 Snapshot::new(items, ttl, changes)
             }
-            Err(ClientError::Refused(error)) if source.is_missing_list(&error) => {
+            Err(ClientError::Refused(error))
+                if source.is_missing_list(&error, self.has_items()) =>
+            {
                 let method = source.method;
                 tracing::debug!(method, %error, "the server does not implement this list");
                 reservation.reset();
@@ -226,9 +233,13 @@ impl<T: ListItem> CachedList<T> {
 
 impl<F> ListSource<'_, F> {
     /// Returns whether an error means that the server lacks the list. Many servers declare resources and have no
-    /// templates.
-    fn is_missing_list(&self, error: &RpcError) -> bool {
-        !self.declared || error.code == error_code::METHOD_NOT_FOUND
+    /// templates. A list that is not declared may be refused in any way, unless it had items before, or the server has failed.
+    fn is_missing_list(&self, error: &RpcError, had_items: bool) -> bool {
+        match error.code {
+            error_code::METHOD_NOT_FOUND => true,
+            error_code::INTERNAL_ERROR => false,
+            _ => !self.declared && !had_items,
+        }
     }
 }
 

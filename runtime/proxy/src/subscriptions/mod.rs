@@ -1,20 +1,21 @@
 //! Subscriptions at a server: to the resources that clients of the proxy have subscribed to, and to changes of its lists.
 
-use std::collections::BTreeSet;
-use std::future::{pending, poll_fn};
-use std::pin::Pin;
+mod listen;
 
-use futures_core::Stream;
+use std::collections::BTreeSet;
+use std::future::pending;
+
 use tokio::sync::watch;
 use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
-use treenail_runtime::client::{ClientError, Subscription};
+use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::{Backoff, jitter};
+use treenail_schema::error_code;
 use treenail_schema::internal::{quoted, shortened};
-use treenail_schema::{SubscriptionFilter, error_code};
 
+use self::listen::listen;
 use crate::link::Link;
-use crate::race::{Either, race};
+use crate::race::race;
 use crate::upstream::Upstream;
 
 /// Keeps the subscriptions at the server of `link` up to date. It never returns.
@@ -156,134 +157,9 @@ fn is_final(error: &ClientError) -> bool {
         )
 }
 
-/// Waits before the next attempt after this many failures in a row; forever if there are none.
-async fn retry_delay(upstream: &Upstream, failures: u32) {
-    if failures == 0 {
-        return pending().await;
-    }
-    let delay = backoff(upstream).delay_with_jitter(failures, jitter());
-    tokio::time::sleep(delay).await;
-}
-
 fn backoff(upstream: &Upstream) -> Backoff {
     Backoff {
         initial: upstream.limits.reconnect_delay,
         max: upstream.limits.max_reconnect_delay,
     }
-}
-
-/// Open subscription at a server of the modern era.
-struct Listening {
-    uris: BTreeSet<String>,
-    stream: Pin<Box<Subscription>>,
-    /// Start of the first of the subscriptions that have replaced each other without a gap.
-    since: Instant,
-}
-
-impl Listening {
-    fn new(uris: BTreeSet<String>, stream: Pin<Box<Subscription>>, earlier: Option<&Self>) -> Self {
-        Self {
-            uris,
-            stream,
-            since: earlier.map_or_else(Instant::now, |earlier| earlier.since),
-        }
-    }
-}
-
-/// Subscribes at a server of the modern era, with one request for everything.
-async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedResources) {
-    // Failures to keep a subscription open, and failures to replace an open one.
-    let (mut failures, mut replacements) = (0, 0);
-    let mut current: Option<Listening> = None;
-    loop {
-        let uris = wanted(upstream, resources);
-        let open = current.as_ref().map(|current| &current.uris);
-        match replace(link, &uris, open).await {
-            Ok(None) => replacements = 0,
-            Ok(Some(stream)) => {
-                let opened = Listening::new(uris, stream, current.as_ref());
-                note_changes_before(&opened, link, current.as_ref(), replacements);
-                replacements = 0;
-                current = Some(opened);
-            }
-            Err(error) if current.is_none() && error.is_unsupported() => {
-                tracing::debug!(server = %upstream.name, "the server has no subscriptions");
-                resources.changed().await;
-                continue;
-            }
-            Err(error) => {
-                let reason = shortened(&error.to_string());
-                tracing::debug!(server = %upstream.name, %reason, "a subscription failed");
-                let may_succeed = !is_final(&error);
-                replacements = if may_succeed { replacements + 1 } else { 0 };
-            }
-        }
-        let retry = retry_delay(upstream, replacements);
-        match race(ended(&mut current), race(resources.changed(), retry)).await {
-            Either::First(()) => {
-                let ended = current.take();
-                if ended.is_some_and(|it| it.since.elapsed() >= backoff(upstream).max) {
-                    failures = 0;
-                }
-                failures += 1;
-                retry_delay(upstream, failures).await;
-            }
-            Either::Second(Either::First(())) => failures = 0,
-            Either::Second(Either::Second(())) => {}
-        }
-    }
-}
-
-/// Notes changes before a subscription was opened, after this many failures to replace the earlier one.
-fn note_changes_before(
-    opened: &Listening,
-    link: &Link,
-    earlier: Option<&Listening>,
-    failures: u32,
-) {
-    match earlier {
-        // Changes before it are unknown.
-        None => link.tap.missed(),
-        Some(earlier) if failures > 0 => {
-            link.tap.note_updates(opened.uris.difference(&earlier.uris));
-        }
-        Some(_) => {}
-    }
-}
-
-/// Waits for the end of the open subscription, if any.
-async fn ended(current: &mut Option<Listening>) {
-    if let Some(Listening { stream, .. }) = current {
-        // Its notifications arrive at the tap.
-        while next(stream).await.is_some_and(|it| it.is_ok()) {}
-    }
-}
-
-/// Opens a subscription to these resources and all lists, unless the open one is the same. The earlier subscription ends once there is
-/// a new one, so that no change is missed.
-async fn replace(
-    link: &Link,
-    uris: &BTreeSet<String>,
-    open: Option<&BTreeSet<String>>,
-) -> Result<Option<Pin<Box<Subscription>>>, ClientError> {
-    if open == Some(uris) {
-        return Ok(None);
-    }
-    let filter = filter(uris);
-    let opened = link.client.session().subscriptions_listen(&filter).await?;
-    Ok(Some(Box::pin(opened)))
-}
-
-/// Returns the filter for all lists and these resources.
-fn filter(uris: &BTreeSet<String>) -> SubscriptionFilter {
-    let mut filter = SubscriptionFilter::new();
-    filter.tools_list_changed = Some(true);
-    filter.prompts_list_changed = Some(true);
-    filter.resources_list_changed = Some(true);
-    filter.resource_subscriptions = (!uris.is_empty()).then(|| uris.iter().cloned().collect());
-    filter
-}
-
-async fn next<S: Stream>(stream: &mut Pin<Box<S>>) -> Option<S::Item> {
-    poll_fn(|task| stream.as_mut().poll_next(task)).await
 }
