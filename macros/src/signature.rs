@@ -75,20 +75,21 @@ fn default_value(signature: ParseStream<'_>) -> Option<syn::Error> {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group),
         _ => None,
     })?;
-    let mut tokens = parameters.stream().into_iter().peekable();
-    let (mut angles, mut equals) = (0, None);
-    while equals.is_none() {
-        match tokens.next()? {
-            TokenTree::Punct(punct) => match punct.as_char() {
-                '<' => angles += 1,
-                '>' => angles -= 1,
-                '=' if angles == 0 => equals = Some(punct),
-                '-' => drop(tokens.next()),
-                _ => {}
-            },
+    let mut tokens = parameters.stream().into_iter();
+    let mut angles = 0;
+    let equals = loop {
+        let TokenTree::Punct(punct) = tokens.next()? else {
+            continue;
+        };
+        match punct.as_char() {
+            '<' => angles += 1,
+            '>' => angles -= 1,
+            '=' if angles == 0 => break punct,
+            // The arrow of a function type has a `>` too.
+            '-' => drop(tokens.next()),
             _ => {}
         }
-    }
+    };
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if it.as_char() == ',');
     let value: TokenStream = tokens.take_while(|token| !is_comma(token)).collect();
     let message = format!(

@@ -29,14 +29,13 @@ pub(crate) fn implement(
     rules::legal_scope(scope.as_ref(), &mut sink);
     check::namespace_belongs_in_the_trait(namespace.as_ref(), &mut sink);
     check::async_trait::reject(&mut item.attributes, &mut sink);
-    let mut functions = item.functions();
-    if functions.any(|function| check::async_trait::has_expanded(&function.signature)) {
-        drop(functions);
+    let is_expanded =
+        |function: &mut Function| check::async_trait::has_expanded(&function.signature);
+    if item.functions().any(is_expanded) {
         sink.error(&item.of_trait, check::async_trait::REMOVE);
         let nothing = TokenStream::new();
         return sink.finish(&nothing, TokenStream::new, || block_stub(krate, &item));
     }
-    drop(functions);
     for function in item.functions() {
         without_marks(function, krate, &mut sink);
     }

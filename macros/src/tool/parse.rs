@@ -85,7 +85,7 @@ pub(crate) fn head(item: &TokenStream) -> Option<ImplBlock> {
 
 impl ImplBlock {
     /// Parses a block up to its members.
-    fn head<'a>(input: ParseStream<'a>) -> syn::Result<(Self, ParseBuffer<'a>)> {
+    fn head(input: ParseStream<'_>) -> syn::Result<(Self, ParseBuffer<'_>)> {
         let mut attributes = input.call(Attribute::parse_outer)?;
         input.parse::<Token![impl]>()?;
         let mut generics: Generics = input.parse()?;

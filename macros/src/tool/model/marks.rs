@@ -5,6 +5,7 @@ use syn::{Attribute, Meta};
 use crate::cfg_attr;
 use crate::diag::Sink;
 use crate::krate::Krate;
+use crate::signature::Function;
 use crate::tool::parse::ImplBlock;
 
 /// Names of the attributes that mark a method.
@@ -17,11 +18,10 @@ pub(super) fn adopt_marks(item: &mut ImplBlock, krate: &Krate, sink: &mut Sink) 
         let is_mark = |mark| krate.is_mark(attribute.path(), mark);
         MARKS.into_iter().chain(["mcp_tool"]).any(is_mark)
     };
-    let mut functions = item.functions();
-    if functions.any(|function| function.attributes.iter().any(is_mark)) {
+    let is_marked = |function: &mut Function| function.attributes.iter().any(is_mark);
+    if item.functions().any(is_marked) {
         return;
     }
-    drop(functions);
     let attributes = item.functions().flat_map(|it| &mut it.attributes);
     for attribute in attributes {
         let path = attribute.path().clone();
@@ -35,8 +35,8 @@ pub(super) fn adopt_marks(item: &mut ImplBlock, krate: &Krate, sink: &mut Sink) 
         sink.error(&path, message);
         match &mut attribute.meta {
             Meta::Path(path) => *path = mark.into(),
-            Meta::List(list) => list.path = mark.into(),
-            Meta::NameValue(pair) => pair.path = mark.into(),
+            Meta::List(meta) => meta.path = mark.into(),
+            Meta::NameValue(meta) => meta.path = mark.into(),
         }
     }
 }
