@@ -207,7 +207,7 @@ struct TypedArgument;
 impl ArgumentList for TypedArgument {
     type Values = CompletionRequest;
 
-    fn schema(&self) -> Result<Map<String, Value>, String> {
+    fn schema(&mut self) -> Result<Map<String, Value>, String> {
         Ok(Map::new())
     }
 

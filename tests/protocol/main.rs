@@ -51,6 +51,7 @@ mod lists;
 mod malformed;
 mod namespaces;
 mod negotiation;
+mod nested_bounds;
 mod notifications;
 mod outputs;
 mod policy;

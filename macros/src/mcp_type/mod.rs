@@ -1,6 +1,7 @@
 //! `#[mcp_type]`: derives the traits that arguments and outputs of tools need.
 
 pub(crate) mod attributes;
+mod bounds;
 mod checked;
 mod derives;
 mod direction;
@@ -35,7 +36,9 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
         .ok(syn::parse2(item.clone()))
         .map(|Derivable { attributes, rest }| {
             let attributes = checked_attributes(attributes, direction, &mut sink);
-            derive(&krate, direction, &quote!(#(#attributes)* #rest))
+            let item = quote!(#(#attributes)* #rest);
+            let item = bounds::reject_on_fields(item, &mut sink);
+            derive(&krate, direction, &item)
         });
     sink.finish(
         &derived.unwrap_or_else(|| item.clone()),

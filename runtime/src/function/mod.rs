@@ -9,6 +9,7 @@ pub(crate) mod default_value;
 pub(crate) mod field_type;
 pub(crate) mod integral;
 pub mod kind;
+pub(crate) mod nested_bounds;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod schema_fit;
@@ -163,7 +164,7 @@ impl<S, P> fmt::Debug for Function<S, P> {
 
 impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
     /// Creates a synchronous function; it runs on the thread of the session.
-    pub fn synchronous<A, C, T, B>(arguments: A, output: Output<T, P>, body: B) -> Self
+    pub fn synchronous<A, C, T, B>(mut arguments: A, output: Output<T, P>, body: B) -> Self
     where
         A: ArgumentList,
         C: CallValue,
@@ -185,7 +186,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
     }
 
     /// Creates a blocking function; it runs on a thread for blocking work.
-    pub fn blocking<A, C, T, B>(arguments: A, output: Output<T, P>, body: B) -> Self
+    pub fn blocking<A, C, T, B>(mut arguments: A, output: Output<T, P>, body: B) -> Self
     where
         A: ArgumentList<Values: Send>,
         C: CallValue,
@@ -208,7 +209,7 @@ impl<S: Send + Sync + 'static, P: FeatureKind> Function<S, P> {
     }
 
     /// Creates an asynchronous function.
-    pub fn asynchronous<A, C, T, B, F>(arguments: A, output: Output<T, P>, body: B) -> Self
+    pub fn asynchronous<A, C, T, B, F>(mut arguments: A, output: Output<T, P>, body: B) -> Self
     where
         A: ArgumentList,
         C: CallValue,

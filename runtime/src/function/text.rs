@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use treenail_schema::internal::TextDeserializer;
 
-use crate::function::argument::Argument;
+use crate::function::argument::{Argument, Form};
 use crate::function::argument_error::{Fault, Problem, truncated_json};
 use crate::wire::{as_string, shortened};
 
@@ -27,7 +27,7 @@ pub trait TextArgument: Sized {
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
     fn argument(name: &'static str) -> Argument<Self> {
         let read = |json: &str| TextDeserializer::read(&as_string(json)?).ok();
-        Argument::new(name, read, |name, json| {
+        Argument::new(name, Form::Text, read, |name, json| {
             let Some(text) = as_string(json) else {
                 let reason = format!("expected a string in quotes, got {}", truncated_json(json));
                 return Some(Problem::new(

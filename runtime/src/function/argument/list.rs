@@ -12,8 +12,9 @@ pub trait ArgumentList: Send + Sync + 'static {
     /// Argument values, as the function takes them.
     type Values: 'static;
 
-    /// Returns the JSON schema of the object that contains the arguments. That of a run-time feature is in its descriptor.
-    fn schema(&self) -> Result<Map<String, Value>, String> {
+    /// Returns the JSON schema of the object that contains the arguments, and collects the bounds in it. That of a run-time
+    /// feature is in its descriptor.
+    fn schema(&mut self) -> Result<Map<String, Value>, String> {
         Ok(Map::new())
     }
 
@@ -37,7 +38,7 @@ impl InputSchema {
         }
     }
 
-    fn add<T>(&mut self, argument: &Argument<T>) -> Result<(), String> {
+    fn add<T>(&mut self, argument: &mut Argument<T>) -> Result<(), String> {
         let property = argument.property(&mut self.generator)?;
         if !argument.is_optional() {
             self.required.push(argument.name.into());
@@ -111,10 +112,18 @@ impl<'a, const N: usize> Reader<'a, N> {
     fn next<T>(&mut self, argument: &Argument<T>) -> Option<T> {
         let text = self.texts[self.taken];
         self.taken += 1;
-        argument
-            .read(text)
-            .map_err(|problem| self.problems.push(problem))
-            .ok()
+        match argument.read(text) {
+            Ok(value) => {
+                if let (Some(bounds), Some(text)) = (&argument.nested_bounds, text) {
+                    bounds.check(argument.name, text, &mut self.problems);
+                }
+                Some(value)
+            }
+            Err(problem) => {
+                self.problems.push(problem);
+                None
+            }
+        }
     }
 }
 
@@ -123,7 +132,7 @@ macro_rules! argument_lists {
         impl<$($T: 'static),*> ArgumentList for ($(Argument<$T>,)*) {
             type Values = ($($T,)*);
 
-            fn schema(&self) -> Result<Map<String, Value>, String> {
+            fn schema(&mut self) -> Result<Map<String, Value>, String> {
                 #[allow(unused_mut, reason = "a function may take no arguments")]
                 let mut schema = InputSchema::new();
                 let ($($value,)*) = self;

@@ -15,6 +15,7 @@ use crate::function::argument_error::{Fault, Problem};
 use crate::function::bounds::Check;
 use crate::function::default_value::drop_absent;
 use crate::function::integral::without_fractions;
+use crate::function::nested_bounds::NestedBounds;
 use crate::function::schema::{Direction, drop_null};
 use crate::function::type_schema::schema_for;
 
@@ -36,7 +37,7 @@ pub trait ToolArgument: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {
     fn argument(name: &'static str) -> Argument<Self> {
-        Argument::new(name, read_scalar, |name, text| {
+        Argument::new(name, Form::Json, read_scalar, |name, text| {
             let json = &mut serde_json::Deserializer::from_str(text);
             let located = serde_path_to_error::deserialize::<_, T>(json).err();
             located.map(|error| Problem::from_path_error(name, text, &error))
@@ -57,6 +58,18 @@ pub struct Argument<T> {
     missing_value: fn() -> Option<T>,
     default: Option<DefaultValue<T>>,
     checks: Vec<Check<T>>,
+    form: Form,
+    /// Bounds in the schema of the type, known when the schema has been made.
+    nested_bounds: Option<Box<NestedBounds>>,
+}
+
+/// The form of an argument in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The JSON that the schema describes.
+    Json,
+    /// A string that the value is parsed from.
+    Text,
 }
 
 impl<T> fmt::Debug for Argument<T> {
@@ -72,6 +85,7 @@ impl<T> Argument<T> {
     /// Creates an argument; `read` parses its JSON.
     pub(crate) fn new(
         name: &'static str,
+        form: Form,
         read: fn(&str) -> Option<T>,
         explain: fn(&str, &str) -> Option<Problem>,
     ) -> Self
@@ -87,6 +101,8 @@ impl<T> Argument<T> {
             missing_value: value_if_missing::<T>,
             default: None,
             checks: Vec::new(),
+            form,
+            nested_bounds: None,
         }
     }
 
@@ -117,9 +133,12 @@ impl<T> Argument<T> {
         self.default.is_some() || (self.missing_value)().is_some()
     }
 
-    /// Returns the schema of the argument, as a property of the input schema.
-    fn property(&self, generator: &mut SchemaGenerator) -> Result<Value, String> {
+    /// Returns the schema of the argument, as a property of the input schema, and collects the bounds in it.
+    fn property(&mut self, generator: &mut SchemaGenerator) -> Result<Value, String> {
         let mut property = (self.schema)(generator);
+        if self.form == Form::Json {
+            self.nested_bounds = NestedBounds::of(&property, generator.definitions());
+        }
         Direction::Input.tidy(&mut property);
         let default = self.json_default()?;
         // `Option<T>` also allows null. If omitting the argument means the same, it is dropped: hosts accept that schema.

@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
 
     /// Consumes a comma or `close`, and returns true if another member or element follows. `first` is true right after the
     /// opening bracket.
-    pub(crate) fn has_next(&mut self, close: u8, first: bool) -> Result<bool, SyntaxError> {
+    pub fn has_next(&mut self, close: u8, first: bool) -> Result<bool, SyntaxError> {
         match (self.peek(), first) {
             (Some(byte), _) if byte == close => {
                 self.advance();
@@ -163,18 +163,19 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// Consumes an opening bracket. Call [`Scanner::next_element`] for the elements.
+    /// Consumes an opening bracket and returns its position. Call [`Scanner::next_element`] for the elements.
     #[inline]
-    pub fn open_array(&mut self) -> Result<(), SyntaxError> {
-        match self.peek() {
-            Some(b'[') => self.advance(),
-            _ => return self.fail("expected an array"),
+    pub fn open_array(&mut self) -> Result<usize, SyntaxError> {
+        if self.peek() != Some(b'[') {
+            return self.fail("expected an array");
         }
+        let start = self.at;
+        self.advance();
         self.depth = self
             .depth
             .checked_sub(1)
             .ok_or_else(|| self.error("nested too deeply"))?;
-        Ok(())
+        Ok(start)
     }
 
     /// Returns the text of the next element, or `None` after the closing bracket.

@@ -1,0 +1,76 @@
+//! Bounds in the schema of an argument: of the type itself, its fields, its items and its values.
+//!
+//! They are collected once, from the schema that the type declares, and checked in the JSON of each call. Nothing here is
+//! generic, so that it is compiled once for all arguments.
+
+mod bound;
+mod collect;
+mod walk;
+
+use std::iter::successors;
+
+use serde_json::Value;
+use treenail_schema::internal::json_schema::{MAX_STEPS, Schema};
+
+use self::bound::{Amount, Bound, Quantity};
+use crate::function::argument_error::Problem;
+
+/// The bounds of one argument. The first node is that of the argument itself.
+///
+/// A recursive type refers to a node above it, so the nodes are in one list.
+pub(crate) struct NestedBounds(Vec<Node>);
+
+/// The bounds of one schema. Other nodes are referred to by their index.
+#[derive(Default)]
+struct Node {
+    bounds: Vec<Bound>,
+    /// Properties of an object. Those without bounds are listed if `others` has some, which do not apply to them.
+    members: Vec<(String, Option<usize>)>,
+    /// Members of an object that are not properties.
+    others: Option<usize>,
+    /// First items of an array.
+    prefix: Vec<Option<usize>>,
+    /// Items of an array, after those of the prefix.
+    items: Option<usize>,
+    /// Further bounds of the same value: those of a definition, or of a nullable value.
+    same: Option<usize>,
+}
+
+impl NestedBounds {
+    /// Returns the bounds in a schema of schemars, or `None` if it has none. `definitions` are the targets of its references.
+    pub(crate) fn of(schema: &Value, definitions: &Schema) -> Option<Box<Self>> {
+        let nodes = collect::nodes(schema, definitions);
+        let has_bounds = nodes.iter().any(|node| !node.bounds.is_empty());
+        has_bounds.then(|| Box::new(Self(nodes)))
+    }
+
+    /// Appends the violations in the JSON of the argument called `name`. It must have been read already, so that it is valid.
+    pub(crate) fn check(&self, name: &str, text: &str, problems: &mut Vec<Problem>) {
+        walk::check(self, name, text, problems);
+    }
+
+    /// Returns the nodes of one value. Their number is bounded, because a type can refer to itself.
+    fn chain(&self, node: usize) -> impl Iterator<Item = &Node> {
+        let next = |node: &&Node| self.0.get(node.same?);
+        successors(self.0.get(node), next).take(MAX_STEPS as usize)
+    }
+
+    fn holds(&self, node: usize, quantity: Quantity, amount: &Amount) -> bool {
+        let mut bounds = self.chain(node).flat_map(|node| &node.bounds);
+        bounds.all(|bound| bound.quantity != quantity || bound.holds(amount))
+    }
+
+    fn member(&self, node: usize, name: &str) -> Option<usize> {
+        self.chain(node).find_map(|node| {
+            let declared = node.members.iter().find(|(known, _)| known == name);
+            declared.map_or(node.others, |(_, member)| *member)
+        })
+    }
+
+    fn item(&self, node: usize, index: usize) -> Option<usize> {
+        self.chain(node).find_map(|node| {
+            let first = node.prefix.get(index).copied();
+            first.unwrap_or(node.items)
+        })
+    }
+}
