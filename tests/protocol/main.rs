@@ -52,6 +52,7 @@ mod malformed;
 mod namespaces;
 mod negotiation;
 mod notifications;
+mod output_check;
 mod outputs;
 mod policy;
 mod prompts;
