@@ -23,10 +23,15 @@ mod question_owners;
 mod questions;
 mod sampling;
 mod script;
+#[path = "../client/sent.rs"]
+mod sent;
 mod station;
 mod subscription_faults;
 mod subscriptions;
 mod tasks;
 mod unanswered_lists;
 mod uris;
+#[path = "../protocol/support/validator.rs"]
+#[allow(dead_code, reason = "the tests of the protocol use more of it")]
+mod validator;
 mod waiting_calls;
