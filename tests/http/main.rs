@@ -45,5 +45,8 @@ mod protected;
 mod raw_json;
 mod replicas;
 mod run_time;
+#[path = "../../examples/service.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod service;
 mod sockets;
 mod sse;
