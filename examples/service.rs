@@ -133,7 +133,7 @@ async fn main() -> treenail::Result<()> {
 async fn readiness_ends_with_the_server_and_calls_are_counted()
 -> Result<(), Box<dyn std::error::Error>> {
     use axum::body::{Body, to_bytes};
-    use axum::http::Request;
+    use axum::http::{self, Request};
     use serde_json::json;
     use tower::ServiceExt as _;
 
@@ -142,7 +142,7 @@ async fn readiness_ends_with_the_server_and_calls_are_counted()
     let application = application(server.clone(), metrics, Some("mcp.example.com"));
     let status = async |path: &str| {
         let request = Request::get(path).body(Body::empty())?;
-        Ok::<_, axum::http::Error>(application.clone().oneshot(request).await)
+        Ok::<_, http::Error>(application.clone().oneshot(request).await)
     };
 
     let client = McpClient::builder().server(&server).build().await?;

@@ -29,8 +29,13 @@ mod request_meta;
 mod requests;
 mod resource_updates;
 mod script;
+mod sent;
 mod server_requests;
+mod sockets;
 mod subscriptions;
 mod tasks;
 mod typed;
 mod validation;
+#[path = "../protocol/support/validator.rs"]
+#[allow(dead_code, reason = "the tests of the protocol use more of it")]
+mod validator;

@@ -1,4 +1,5 @@
-//! Scripted server: the test determines the reply to each message.
+//! Scripted server: the test determines the reply to each message. Each message of the client is validated against the schema of its
+//! revision.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,6 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use treenail::client::{ClientLimits, LineSession};
 use treenail::jsoncall::JsoncallSession;
+
+use crate::sent::SentMessages;
 
 /// Reaction of a script to a message.
 pub(crate) enum Reply {
@@ -58,6 +61,13 @@ pub(crate) fn initialized(message: &Value, version: &str) -> Reply {
 pub(crate) struct Received(Arc<Mutex<Vec<Value>>>);
 
 impl Received {
+    /// Validates a message after recording it. If it is not valid, the script ends, and the record cannot be read any more.
+    fn push(&self, message: &Value, sent: &mut SentMessages) {
+        let mut messages = self.0.lock().unwrap();
+        messages.push(message.clone());
+        sent.check(message);
+    }
+
     pub(crate) fn all(&self) -> Vec<Value> {
         self.0.lock().unwrap().clone()
     }
@@ -108,14 +118,16 @@ pub(crate) fn server(
     tokio::spawn(async move {
         let (reader, mut writer) = split(theirs);
         let mut lines = BufReader::new(reader).lines();
+        let mut sent = SentMessages::default();
         while let Ok(Some(line)) = lines.next_line().await {
             let message: Value = serde_json::from_str(&line).expect("clients send JSON");
-            log.0.lock().unwrap().push(message.clone());
+            log.push(&message, &mut sent);
             let (text, exits) = match reply(&message) {
                 Reply::Lines(lines) if lines.is_empty() => continue,
                 Reply::Lines(lines) => (lines.join("\n") + "\n", false),
                 Reply::Exit(text) => (text, true),
             };
+            text.lines().for_each(|line| sent.record(line));
             if writer.write_all(text.as_bytes()).await.is_err() || exits {
                 return;
             }

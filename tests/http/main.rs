@@ -46,5 +46,8 @@ mod raw_json;
 mod replicas;
 mod resource_updates;
 mod run_time;
+#[path = "../../examples/service.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod service;
 mod sockets;
 mod sse;

@@ -53,6 +53,7 @@ mod namespaces;
 mod negotiation;
 mod nested_bounds;
 mod notifications;
+mod output_check;
 mod outputs;
 mod policy;
 mod prompts;

@@ -28,6 +28,8 @@ mod question_owners;
 mod questions;
 mod sampling;
 mod script;
+#[path = "../client/sent.rs"]
+mod sent;
 mod sign_in;
 mod station;
 mod subscription_faults;
@@ -35,5 +37,8 @@ mod subscriptions;
 mod tasks;
 mod unanswered_lists;
 mod uris;
+#[path = "../protocol/support/validator.rs"]
+#[allow(dead_code, reason = "the tests of the protocol use more of it")]
+mod validator;
 mod waiting_bounds;
 mod waiting_calls;

@@ -1,4 +1,5 @@
-//! Scripted servers: the test determines every line that a server behind a proxy sends.
+//! Scripted servers: the test determines every line that a server behind a proxy sends. Each message of the proxy is validated against
+//! the schema of its revision.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,10 +15,13 @@ use treenail::client::{
 use treenail::proxy::Remote;
 use treenail::schema::Revision;
 
+use crate::sent::SentMessages;
+
 /// Connection to a scripted server, from the view of the server.
 #[derive(Clone)]
 pub(crate) struct Line {
     lines: mpsc::UnboundedSender<String>,
+    sent: Arc<Mutex<SentMessages>>,
 }
 
 impl Line {
@@ -27,6 +31,7 @@ impl Line {
 
     /// Sends a line, which need not be JSON.
     pub(crate) fn send_text(&self, line: String) {
+        self.sent.lock().unwrap().record(&line);
         // The connection may be gone.
         let _ = self.lines.send(line);
     }
@@ -96,10 +101,12 @@ fn server(mut react: Box<React>) -> DuplexStream {
         }
     });
     tokio::spawn(async move {
-        let line = Line { lines };
+        let sent = Arc::<Mutex<SentMessages>>::default();
+        let line = Line { lines, sent };
         let mut incoming = BufReader::new(reader).lines();
         while let Ok(Some(text)) = incoming.next_line().await {
             let message: Value = serde_json::from_str(&text).expect("clients send JSON");
+            line.sent.lock().unwrap().check(&message);
             if !react(&message, &line) {
                 writing.abort();
                 return;

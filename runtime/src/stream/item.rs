@@ -141,7 +141,7 @@ fn write_result(
     (): &(),
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
-    collected.write_result(info, result);
+    info.write_output(result, |result| collected.write_result(info, result));
     Ok(())
 }
 

@@ -2,8 +2,11 @@
 
 pub(crate) mod error;
 pub(crate) mod header_params;
+mod info;
 mod keywords;
 pub(crate) mod output;
+#[cfg(all(debug_assertions, feature = "schema-validation"))]
+mod output_check;
 pub(crate) mod reply;
 pub(crate) mod shape;
 
@@ -11,24 +14,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use treenail_schema::{SchemaObject, Tool as Descriptor, ToolAnnotations};
+use treenail_schema::{Tool as Descriptor, ToolAnnotations};
 
-use crate::call::Call;
+pub use self::info::{ToolDetails, ToolInfo};
 use crate::definition::{Definition, Metadata};
-use crate::function::FeatureKind;
 #[cfg(feature = "client")]
 use crate::function::Function;
-use crate::function::argument_error::{Problem, format_problems};
-use crate::panic::unexpected;
 use crate::policy::Policy;
 use crate::registered::Registered;
-use crate::result_writer::ResultWriter;
 use crate::task::{TaskTool, declare_task};
-use crate::tool::error::ToolError;
 use crate::tool::output::declare;
-use crate::tool::reply::ToolResultWriter;
 use crate::tool::shape::Shape;
-use crate::wire::RpcError;
 
 /// A function that is annotated with `#[mcp_tool]`; `tools![…]` collects such functions.
 ///
@@ -164,16 +160,6 @@ impl ToolMetadata {
     }
 }
 
-/// Metadata that only tools have.
-#[derive(Debug, Default)]
-pub struct ToolDetails {
-    annotations: Option<ToolAnnotations>,
-    /// Additional keywords of the input schema.
-    schema: Option<Value>,
-    policy: Policy,
-    task: Option<Arc<dyn TaskTool>>,
-}
-
 impl<S: Send + Sync + 'static> ToolDefinition<S> {
     /// Binds the tool to `state`, in `namespace`.
     pub(crate) fn bind(
@@ -244,47 +230,5 @@ impl<S: Send + Sync + 'static> Function<S, ToolInfo> {
                 None => handler(call, result),
             })
         })
-    }
-}
-
-/// Information about a tool that its calls need.
-#[derive(Debug)]
-pub struct ToolInfo {
-    pub(crate) name: String,
-    input_schema: SchemaObject,
-    pub(crate) shape: Shape,
-}
-
-impl FeatureKind for ToolInfo {
-    type Details = ToolDetails;
-    type WriteContext = ();
-
-    fn write_context(_: &Call<'_>) {}
-
-    /// Reports invalid arguments in a tool result, so that the model can correct its call.
-    fn reject(&self, problems: &[Problem], result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        let heading = format!("Wrong arguments for the tool `{}`:", self.name);
-        let report = format_problems(heading, problems, &self.input_schema);
-        self.fail(report + "\nCorrect them and call the tool again.", result);
-        Ok(())
-    }
-
-    fn on_panic(&self, message: &str, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
-        self.fail(unexpected("tool", &self.name, message), result);
-        Ok(())
-    }
-}
-
-impl ToolInfo {
-    pub(crate) fn new(descriptor: &Descriptor, shape: Shape) -> Self {
-        Self {
-            name: descriptor.name.clone(),
-            input_schema: descriptor.input_schema.clone(),
-            shape,
-        }
-    }
-
-    pub(crate) fn fail(&self, message: String, result: &mut ResultWriter<'_>) {
-        ToolResultWriter::new(result, self.shape).failure(ToolError::new(message));
     }
 }

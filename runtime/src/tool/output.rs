@@ -72,7 +72,9 @@ fn write_result<T: ToolOutput<K>, K>(
     (): &(),
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
-    value.write(&mut ToolResultWriter::new(result, info.shape));
+    info.write_output(result, |result| {
+        value.write(&mut ToolResultWriter::new(result, info.shape));
+    });
     Ok(())
 }
 

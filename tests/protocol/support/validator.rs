@@ -19,17 +19,9 @@ pub(crate) fn validate(revision: Revision, method: &str, message: &Value) {
     );
     assert_eq!(message.get("method"), None, "SRV-BASE-08: {message}");
     check_code(revision, &message["error"]["code"]);
-    let modern = revision >= Revision::V2025_11_25;
-    let definition = if message.get("error").is_none() {
-        "JSONRPCResponse"
-    } else if modern {
-        "JSONRPCErrorResponse"
-    } else {
-        "JSONRPCError"
-    };
     // Revisions before 2025-11-25 define no error response for an unreadable ID.
-    if modern || message.get("id").is_some() {
-        check(revision, definition, message);
+    if revision >= Revision::V2025_11_25 || message.get("id").is_some() {
+        check(revision, response_definition(revision, message), message);
     }
     if let Some(result) = message.get("result") {
         if result["resultType"] == "input_required" {
@@ -43,6 +35,17 @@ pub(crate) fn validate(revision: Revision, method: &str, message: &Value) {
     let definition = error_of(&message["error"]["code"]);
     if let Some(definition) = definition.filter(|_| revision.is_modern()) {
         check(revision, definition, message);
+    }
+}
+
+/// Returns the name of the definition of a response.
+pub(crate) fn response_definition(revision: Revision, message: &Value) -> &'static str {
+    if message.get("error").is_none() {
+        "JSONRPCResponse"
+    } else if revision >= Revision::V2025_11_25 {
+        "JSONRPCErrorResponse"
+    } else {
+        "JSONRPCError"
     }
 }
 
@@ -144,7 +147,8 @@ pub(crate) fn definitions(revision: Revision) -> Vec<String> {
     definitions.keys().cloned().collect()
 }
 
-fn load(revision: Revision) -> (Value, &'static str) {
+/// Returns the schema of a revision, and the name of its member with the definitions.
+pub(crate) fn load(revision: Revision) -> (Value, &'static str) {
     let path = format!("{}/schema/json/{revision}.json", env!("CARGO_MANIFEST_DIR"));
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let definitions = if schema.get("$defs").is_some() {

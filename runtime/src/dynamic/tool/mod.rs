@@ -114,7 +114,8 @@ impl Tool {
 
     /// Sets the JSON Schema of the structured content. Default: that of the handler's output type.
     ///
-    /// Results are not validated against it; clients may do so.
+    /// Clients may validate results against it. The server does so in builds with debug assertions, except for those of a
+    /// [`raw`](Self::raw) handler: one that does not match becomes a failure.
     pub fn output(mut self, schema: impl IntoSchema) -> Self {
         match schema.into_schema() {
             Value::Object(schema) => self.descriptor.output_schema = Some(schema.into()),

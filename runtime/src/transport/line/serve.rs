@@ -17,6 +17,44 @@ impl Server {
     /// It then finishes the calls in flight, within [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout), and writes
     /// their responses. It must run on a tokio runtime with time enabled.
     ///
+    /// For a socket, each accepted connection is one peer. The loop bounds their number:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    ///
+    /// use tokio::net::TcpListener;
+    /// use tokio::sync::Semaphore;
+    /// use treenail::Server;
+    ///
+    /// async fn serve_tcp(server: &Server, listener: TcpListener) {
+    ///     let permits = Arc::new(Semaphore::new(100));
+    ///     let accept = async || (permits.clone().acquire_owned().await, listener.accept().await);
+    ///     loop {
+    ///         let (permit, accepted) = tokio::select! {
+    ///             accepted = accept() => accepted,
+    ///             () = server.closed() => return,
+    ///         };
+    ///         let Ok((stream, _)) = accepted else {
+    ///             // For example, the process has too many open files.
+    ///             tokio::time::sleep(Duration::from_secs(1)).await;
+    ///             continue;
+    ///         };
+    ///         let server = server.clone();
+    ///         tokio::spawn(async move {
+    ///             let _permit = permit;
+    ///             let (reader, writer) = stream.into_split();
+    ///             if let Err(error) = server.serve(reader, writer).await {
+    ///                 eprintln!("a connection has failed: {error}");
+    ///             }
+    ///         });
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// A Unix socket needs `UnixListener` in place of `TcpListener`. Its peers are those that the permissions of its path admit. A TCP
+    /// socket admits every process that reaches its address: authenticate its peers, and serve them with [`Connection::serve`].
+    ///
     /// # Errors
     ///
     /// [`Error::Io`](crate::Error::Io) if reading or writing fails. A disconnected peer is not an error.
