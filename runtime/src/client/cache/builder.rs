@@ -14,7 +14,7 @@ use crate::client::cache::record_contract::ExpectedContract;
 #[cfg(feature = "validation")]
 use crate::client::cache::validation::ValidatorCache;
 use crate::client::cache::watch::{WatchOptions, spawn_watcher};
-use crate::client::cache::{Inner, Lists, McpClient, SubscribedUris};
+use crate::client::cache::{Inner, Lists, McpClient};
 use crate::client::protocol::TaskDriver;
 use crate::client::{
     ClientError, ClientHandler, ClientLimits, Contract, McpClientSession, McpClientSessionBuilder,
@@ -154,7 +154,7 @@ pub(super) fn client_over(
         _watcher: spawn_watcher(&session, inner.clone(), options),
         session,
         lists: Lists::default(),
-        subscribed: SubscribedUris::default(),
+        subscribed: Arc::default(),
         drift: OnceLock::new(),
         #[cfg(feature = "validation")]
         validators,

@@ -1,5 +1,6 @@
 //! Client that caches the lists of its server and watches them for changes.
 
+mod background;
 mod builder;
 mod call;
 #[cfg(feature = "validation")]
@@ -26,6 +27,7 @@ use treenail_schema::{
     GetPromptRequest, JsonObject, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
+use self::background::Watcher;
 pub use self::builder::{McpClientBuilder, with_session_builder};
 pub(crate) use self::call::StartedCall;
 pub use self::headers::HeaderArguments;
@@ -37,7 +39,6 @@ use self::resource_updates::SubscribedUris;
 pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
 use self::validation::ValidatorCache;
-use self::watch::Watcher;
 use crate::client::protocol::read;
 use crate::client::{ClientError, ClientRequest, Drift, ExtensionRequest, McpClientSession};
 use crate::wire::weight;
@@ -73,7 +74,7 @@ struct Inner {
     session: Arc<McpClientSession>,
     lists: Lists,
     /// Resources that streams have subscribed to (legacy era).
-    subscribed: SubscribedUris,
+    subscribed: Arc<SubscribedUris>,
     /// `None` if results are not validated.
     #[cfg(feature = "validation")]
     validators: Option<ValidatorCache>,
@@ -276,7 +277,12 @@ impl McpClient {
         &self,
         uris: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<ResourceUpdates, ClientError> {
-        ResourceUpdates::open(self, uris.into_iter().map(Into::into)).await
+        let Inner {
+            session,
+            subscribed,
+            ..
+        } = &*self.inner;
+        ResourceUpdates::open(session, subscribed, uris.into_iter().map(Into::into)).await
     }
 
     /// Closes the connection gracefully; see [`McpClientSession::close`].

@@ -4,22 +4,14 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use futures_core::Stream;
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
+use crate::client::cache::background::{BACKOFF, Watcher};
 use crate::client::cache::{Inner, McpClient};
 use crate::client::{ClientError, McpClientSession, Subscription};
-use crate::retry::Backoff;
-
-/// Backoff before a subscription is opened again.
-pub(super) const BACKOFF: Backoff = Backoff {
-    initial: Duration::from_millis(500),
-    max: Duration::from_secs(32),
-};
 
 /// Options for watching list changes.
 #[derive(Clone, Copy, Debug)]
@@ -35,24 +27,6 @@ impl Default for WatchOptions {
         Self {
             subscribe: true,
             auto_refresh: false,
-        }
-    }
-}
-
-/// Running tasks, aborted on drop.
-#[derive(Debug)]
-pub(super) struct Watcher(Vec<AbortHandle>);
-
-impl Watcher {
-    pub(super) fn new(tasks: Vec<AbortHandle>) -> Self {
-        Self(tasks)
-    }
-}
-
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        for task in &self.0 {
-            task.abort();
         }
     }
 }
@@ -74,7 +48,7 @@ pub(super) fn spawn_watcher(
         let refreshing = refresh_on_change(Arc::downgrade(session), client);
         tasks.push(tokio::spawn(refreshing).abort_handle());
     }
-    (!tasks.is_empty()).then_some(Watcher(tasks))
+    (!tasks.is_empty()).then_some(Watcher::new(tasks))
 }
 
 /// Returns the lists for which the server declares `listChanged`.

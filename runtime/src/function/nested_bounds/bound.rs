@@ -13,8 +13,11 @@ pub(super) enum Quantity {
     Items,
 }
 
-/// Keywords of bounds: the quantity, and whether a quantity that compares like this with the limit is accepted.
-const KEYWORDS: [(&str, Quantity, fn(Ordering) -> bool); 8] = [
+/// Returns true if a quantity that compares like this with the limit is accepted.
+type Accepts = fn(Ordering) -> bool;
+
+/// Keywords of bounds.
+const KEYWORDS: [(&str, Quantity, Accepts); 8] = [
     ("minimum", Quantity::Number, Ordering::is_ge),
     ("maximum", Quantity::Number, Ordering::is_le),
     ("exclusiveMinimum", Quantity::Number, Ordering::is_gt),
@@ -42,7 +45,7 @@ const INTEGERS: [(&str, i128, i128); 10] = [
 /// A bound of a quantity.
 pub(super) struct Bound {
     pub(super) quantity: Quantity,
-    accepts: fn(Ordering) -> bool,
+    accepts: Accepts,
     limit: Amount,
 }
 

@@ -26,7 +26,7 @@ struct Collector<'a> {
     visited: Vec<(&'a str, usize)>,
 }
 
-impl<'a> Collector<'a> {
+impl Collector<'_> {
     /// Adds the node of a schema, unless it has nothing to check.
     fn node(&mut self, schema: &Value) -> Option<usize> {
         let schema = schema.as_object()?;

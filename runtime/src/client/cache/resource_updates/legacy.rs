@@ -14,12 +14,11 @@ use treenail_schema::ResourceUpdatedNotification;
 use super::pending::PendingUpdates;
 use super::renewal::Renewal;
 use super::{closed, is_closed, is_final};
-use crate::client::cache::McpClient;
 use crate::client::{ClientError, McpClientSession, Notifications, ServerNotification};
 
 /// The resources that the streams of a client have subscribed to. The server has one subscription for all of them.
 #[derive(Debug, Default)]
-pub(in crate::client::cache) struct SubscribedUris {
+pub(crate) struct SubscribedUris {
     /// Number of streams for each URI.
     streams: Mutex<HashMap<Arc<str>, usize>>,
     /// Locked while a request is in flight, so that a late `resources/unsubscribe` does not end the subscription of a new stream.
@@ -58,7 +57,8 @@ impl SubscribedUris {
 
 /// Subscription of one stream.
 pub(super) struct LegacySubscription {
-    client: McpClient,
+    session: Arc<McpClientSession>,
+    subscribed: Arc<SubscribedUris>,
     uris: Vec<Arc<str>>,
     notifications: Notifications,
     /// The gaps of the session before the subscription.
@@ -68,16 +68,18 @@ pub(super) struct LegacySubscription {
 
 /// Subscribes to these resources, after the notifications are read.
 pub(super) async fn open(
-    client: &McpClient,
+    session: &Arc<McpClientSession>,
+    subscribed: &Arc<SubscribedUris>,
     uris: &[Arc<str>],
 ) -> Result<LegacySubscription, ClientError> {
-    client.inner.subscribed.add(uris);
+    subscribed.add(uris);
     // Dropping it unsubscribes, also if a request fails.
     let mut subscription = LegacySubscription {
-        client: client.clone(),
+        session: Arc::clone(session),
+        subscribed: Arc::clone(subscribed),
         uris: uris.to_vec(),
-        notifications: client.session().notifications(),
-        gaps: gaps(client.session()),
+        notifications: session.notifications(),
+        gaps: gaps(session),
         runtime: Handle::current(),
     };
     subscription.subscribe().await?;
@@ -165,7 +167,7 @@ fn gaps(session: &McpClientSession) -> u64 {
 impl LegacySubscription {
     /// Returns true once after each gap. The session may be a new one then, which has no subscriptions.
     fn has_gap(&mut self) -> bool {
-        let current = gaps(self.client.session());
+        let current = gaps(&self.session);
         std::mem::replace(&mut self.gaps, current) != current
     }
 
@@ -173,15 +175,15 @@ impl LegacySubscription {
     async fn renew(&mut self, pending: &PendingUpdates) -> Result<(), ClientError> {
         self.subscribe().await?;
         // Before the reader learns of it, so that it reads no cached result.
-        self.client.session().changes().note_missed_updates();
+        self.session.changes().note_missed_updates();
         pending.push_all();
         Ok(())
     }
 
     /// Subscribes to all resources in the same session, and notes its gaps. A request may start a new session.
     async fn subscribe(&mut self) -> Result<(), ClientError> {
-        let session = self.client.session();
-        let _requests = self.client.inner.subscribed.requests.lock().await;
+        let session = &*self.session;
+        let _requests = self.subscribed.requests.lock().await;
         for _ in 0..2 {
             self.gaps = gaps(session);
             for uri in &self.uris {
@@ -205,19 +207,18 @@ impl LegacySubscription {
 
 impl Drop for LegacySubscription {
     fn drop(&mut self) {
-        let last = self.client.inner.subscribed.remove(&self.uris);
-        if last.is_empty() || is_closed(self.client.session()) {
+        let last = self.subscribed.remove(&self.uris);
+        if last.is_empty() || is_closed(&self.session) {
             return;
         }
-        let client = self.client.clone();
+        let (session, subscribed) = (Arc::clone(&self.session), Arc::clone(&self.subscribed));
         self.runtime.spawn(async move {
-            let subscribed = &client.inner.subscribed;
             for uri in last {
                 let _requests = subscribed.requests.lock().await;
                 if subscribed.streams().contains_key(&uri) {
                     continue;
                 }
-                if let Err(error) = client.session().resources_unsubscribe(&uri).await {
+                if let Err(error) = session.resources_unsubscribe(&uri).await {
                     tracing::debug!(%error, "could not unsubscribe from a resource");
                     return;
                 }

@@ -19,18 +19,17 @@ use treenail_schema::error_code;
 
 pub(super) use self::legacy::SubscribedUris;
 use self::pending::PendingUpdates;
-use crate::client::cache::McpClient;
-use crate::client::cache::watch::Watcher;
+use crate::client::cache::background::Watcher;
 use crate::client::{ClientError, McpClientSession};
 
-/// Stream of the URIs of resources that have changed, until it is dropped. Returned by [`McpClient::resource_updates`].
+/// Stream of the URIs of resources that have changed, until it is dropped. Returned by [`McpClient::resource_updates`](crate::client::McpClient::resource_updates).
 ///
 /// A URI is usually one of the subscribed ones; a server may also name a part of such a resource, as in `notes://all/1`. Several
 /// updates of a resource that have not been read yet are one item, so the stream buffers each URI once, and at most
 /// [`ClientLimits::queued_notifications`](crate::client::ClientLimits::queued_notifications) parts.
 ///
 /// After an interruption the client subscribes again, with a delay that grows from 0.5 to 32 seconds. Updates may have been missed
-/// then, so the stream returns each subscribed URI once. [`McpClient::read_resource`] returns no result from the time before.
+/// then, so the stream returns each subscribed URI once. [`McpClient::read_resource`](crate::client::McpClient::read_resource) returns no result from the time before.
 ///
 /// # Errors
 ///
@@ -56,25 +55,26 @@ impl ResourceUpdates {
 
     /// Subscribes to these resources.
     pub(super) async fn open(
-        client: &McpClient,
+        session: &Arc<McpClientSession>,
+        subscribed: &Arc<SubscribedUris>,
         uris: impl Iterator<Item = String>,
     ) -> Result<Self, ClientError> {
         let uris: BTreeSet<Arc<str>> = uris.map(Into::into).collect();
         if uris.is_empty() {
             return Err(ClientError::invalid("no resource is named"));
         }
-        let pending = PendingUpdates::new(Vec::from_iter(uris), client.session().limits());
-        let (client, shared) = (client.clone(), Arc::clone(&pending));
-        let task = if client.session().protocol_version().is_modern() {
-            let subscription = modern::open(client.session(), pending.uris()).await?;
+        let pending = PendingUpdates::new(Vec::from_iter(uris), session.limits());
+        let (session, shared) = (Arc::clone(session), Arc::clone(&pending));
+        let task = if session.protocol_version().is_modern() {
+            let subscription = modern::open(&session, pending.uris()).await?;
             tokio::spawn(async move {
-                let error = modern::follow(client.session(), &shared, subscription).await;
+                let error = modern::follow(&session, &shared, subscription).await;
                 shared.end(error);
             })
         } else {
-            let subscription = legacy::open(&client, pending.uris()).await?;
+            let subscription = legacy::open(&session, subscribed, pending.uris()).await?;
             tokio::spawn(async move {
-                let error = legacy::follow(client.session(), &shared, subscription).await;
+                let error = legacy::follow(&session, &shared, subscription).await;
                 shared.end(error);
             })
         };

@@ -7,7 +7,7 @@ use treenail_schema::{Notification, ResourceUpdatedNotification, SubscriptionFil
 
 use super::pending::PendingUpdates;
 use super::{closed, is_closed, is_final, pause};
-use crate::client::cache::watch::BACKOFF;
+use crate::client::cache::background::BACKOFF;
 use crate::client::{ClientError, McpClientSession, Subscription};
 use crate::wire::quoted;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::client::cache::watch::BACKOFF;
+use crate::client::cache::background::BACKOFF;
 
 /// Next renewal of the subscriptions of a stream.
 pub(super) struct Renewal {
