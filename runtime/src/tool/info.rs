@@ -73,6 +73,10 @@ impl ToolInfo {
     /// Writes the output of a call with `write`. Debug builds that can validate it replace an output that does not match the declared
     /// schema with a failure.
     #[inline]
+    #[cfg_attr(
+        not(all(debug_assertions, feature = "schema-validation")),
+        allow(clippy::unused_self, reason = "other builds do not check")
+    )]
     pub(crate) fn write_output<'o>(
         &self,
         result: &mut ResultWriter<'o>,
