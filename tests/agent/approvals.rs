@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::json;
 use treenail::agent::{
-    Approval, Model, ModelFuture, RunEvent, ScriptedModel, ScriptedReply, StopReason, TextSink,
-    ToolLoop, ToolSource,
+    Approval, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop, ToolSource,
 };
 use treenail::client::{McpClient, MockSession};
-use treenail::schema::{CreateMessageRequestParams, JsonObject};
+use treenail::schema::JsonObject;
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
+use crate::slow_model::SlowModel;
 
 fn delete(name: &str) -> ScriptedReply {
     ScriptedReply::call("delete", json!({"name": name}))
@@ -136,22 +136,6 @@ async fn time_awaiting_approval_does_not_count() {
     );
 }
 
-/// Model that takes six seconds for each message.
-struct Slow(ScriptedModel);
-
-impl Model for Slow {
-    fn create_message<'a>(
-        &'a self,
-        request: &'a CreateMessageRequestParams,
-        on_text: TextSink<'a>,
-    ) -> ModelFuture<'a> {
-        Box::pin(async move {
-            tokio::time::sleep(Duration::from_secs(6)).await;
-            self.0.create_message(request, on_text).await
-        })
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_consumer_that_asks_its_user_does_not_count() {
     for (waits_first, millis) in [(true, 10), (false, 10), (true, 800)] {
@@ -186,7 +170,7 @@ async fn the_clock_restarts_after_a_denial() {
         ScriptedReply::call("echo", json!({"text": "b"})),
         ScriptedReply::text("Done"),
     ]);
-    let agent = ToolLoop::new(Slow(model)).source("desk", server);
+    let agent = ToolLoop::new(SlowModel::new(model, Duration::from_secs(6))).source("desk", server);
     let mut run = agent.timeout(Duration::from_secs(16)).run("Go");
     let mut denied = None;
     while let Some(event) = run.next().await {

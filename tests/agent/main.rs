@@ -25,4 +25,5 @@ mod rounds;
 mod sampling;
 mod scripted;
 mod selection;
+mod slow_model;
 mod text;

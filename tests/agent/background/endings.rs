@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::agent::{
-    Model, ModelFuture, RunEvent, ScriptedModel, ScriptedReply, StopReason, TextSink, ToolLoop,
-};
-use treenail::schema::CreateMessageRequestParams;
+use treenail::agent::{RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop};
 
 use super::{Yard, agent, cancelled, client, until_started};
 use crate::fixture::{assert_well_formed, results};
+use crate::slow_model::SlowModel;
 
 #[tokio::test(start_paused = true)]
 async fn tasks_of_a_run_that_ends_early_are_cancelled() {
@@ -85,22 +83,6 @@ async fn the_transcript_of_an_early_end_has_the_cancelled_tasks() {
     assert!(text.contains("the run failed"), "{text}");
 }
 
-/// Model that needs ten seconds for a message.
-struct Slow(ScriptedModel);
-
-impl Model for Slow {
-    fn create_message<'a>(
-        &'a self,
-        request: &'a CreateMessageRequestParams,
-        on_text: TextSink<'a>,
-    ) -> ModelFuture<'a> {
-        Box::pin(async move {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            self.0.create_message(request, on_text).await
-        })
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn tasks_that_ended_before_the_run_have_their_results() {
     for (tool, output) in [("quick", "quick report"), ("sink", "it leaks")] {
@@ -108,7 +90,7 @@ async fn tasks_that_ended_before_the_run_have_their_results() {
             ScriptedReply::call(tool, json!({})),
             ScriptedReply::text("I wait for").stop_reason("maxTokens"),
         ]);
-        let agent = ToolLoop::new(Slow(model))
+        let agent = ToolLoop::new(SlowModel::new(model, Duration::from_secs(10)))
             .source("yard", client(&Yard::default()).await)
             .background_tasks(true);
         let mut run = agent.run("Go");
