@@ -122,6 +122,7 @@ impl<T: Serialize> IntoDefault for T {
 }
 
 /// Replaces each fraction by that of its JSON text, which has the digits of an `f32`: 0.1 in place of 0.10000000149011612.
+#[inline]
 fn use_digits(json: &mut Value, text: &str) {
     match json {
         Value::Number(number) if number.is_f64() => {

@@ -23,6 +23,7 @@ impl<'a> TextDeserializer<'a> {
 
     /// Creates a deserializer for which they are the JSON object or array in the string, if it is one: enums with data are
     /// objects, and those with an internal tag are deserialized as values of any type. A string type is the string itself.
+    #[inline]
     pub fn json(text: &'a str) -> Self {
         let is_json =
             text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();

@@ -183,6 +183,7 @@ pub(super) fn form(
 
 /// Reads the answer to a form that is passed on. Clients of revisions without multiple choice send a string for it, which becomes
 /// a list again.
+#[inline]
 pub(super) fn read_forwarded(
     form: &ElicitRequestFormParams,
     answer: &str,

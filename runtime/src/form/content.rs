@@ -80,6 +80,7 @@ pub fn parse_form_content(
 
 /// Converts strings of choices to lists, as [`parse_form_content`] does, and leaves everything else. Returns `true` if that changed
 /// the content.
+#[inline]
 pub(crate) fn parse_choice_lists(
     schema: &ElicitSchema,
     content: &mut BTreeMap<String, ElicitValue>,
@@ -104,12 +105,14 @@ pub(crate) fn parse_choice_lists(
     changed
 }
 
+#[inline]
 fn required_names(schema: &ElicitSchema) -> HashSet<&str> {
     let names = schema.required.iter().flatten();
     names.map(String::as_str).collect()
 }
 
 /// Checks that the form accepts its own defaults. The error names the field.
+#[inline]
 pub(crate) fn check_defaults(schema: &ElicitSchema) -> Result<(), String> {
     for (name, definition) in schema.properties.iter() {
         if let Some(default) = default_of(definition) {
@@ -198,6 +201,7 @@ fn within(count: usize, minimum: Option<i64>, maximum: Option<i64>) -> bool {
     minimum.is_none_or(|minimum| count >= minimum) && maximum.is_none_or(|maximum| count <= maximum)
 }
 
+#[inline]
 fn compare(one: &Number, other: &Number) -> Ordering {
     match (as_integer(one), as_integer(other)) {
         (Some(one), Some(other)) => one.cmp(&other),

@@ -42,6 +42,7 @@ pub(crate) fn has_integral_fraction(value: &Value) -> bool {
 }
 
 /// Returns a value in which integral numbers have no fraction, as [`without_fractions`].
+#[inline]
 pub(crate) fn value_without_fractions(value: &Value) -> Value {
     match value {
         Value::Number(number) => match integer(&number.to_string()) {

@@ -55,6 +55,7 @@ pub fn types_of<'a>(schema: &'a Schema, root: &'a Schema) -> Vec<&'a str> {
     types
 }
 
+#[inline]
 fn collect_types<'a>(
     schema: &'a Schema,
     root: &'a Schema,

@@ -18,6 +18,7 @@ pub fn is_private_key(key: &str) -> bool {
 /// A `Value` that is parsed from such a text may differ from it: `{"$serde_json::private::RawValue":"5"}` is read as 5. Therefore,
 /// a text that is validated as a `Value` and then read in another way must not have such a key. A text that cannot be parsed as
 /// a `Value` has none.
+#[inline]
 pub fn has_private_key(text: &str) -> bool {
     // Few texts have a string that starts with a dollar sign, which may be escaped.
     memchr2(b'$', b'\\', text.as_bytes()).is_some()

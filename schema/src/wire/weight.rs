@@ -20,11 +20,13 @@ const STRING_BYTES: usize = 16;
 const MAX_BYTES_PER_TEXT_BYTE: usize = VALUE_BYTES;
 
 /// Returns true if the values of a JSON text would take more than `max_bytes`. Short texts are not scanned.
+#[inline]
 pub fn is_heavier(text: &str, max_bytes: usize) -> bool {
     text.len() > max_bytes / MAX_BYTES_PER_TEXT_BYTE && weight(text) > max_bytes
 }
 
 /// Estimates the bytes of memory for the values of a JSON text, in one pass and without parsing them.
+#[inline]
 pub fn weight(text: &str) -> usize {
     if has_private_key(text) {
         // The JSON in a string counts too: it is parsed as well.
