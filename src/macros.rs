@@ -140,7 +140,7 @@ pub use treenail_macros::mcp_form;
 /// | `range = 1..=7` | bounds a number |
 /// | `length = 1..=80` | bounds the number of characters of a text or of items of a list |
 /// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`HeaderArgument`](crate::args::HeaderArgument) |
-/// | `complete = path` | completes the value, for prompts and resources: see [`IntoCompletions`](crate::completion::IntoCompletions) |
+/// | `complete = path` | completes the value, for prompts and resources: see [`IntoCompletions`](crate::completion::IntoCompletions); an enum completes itself |
 ///
 /// The type of an argument implements [`ToolArgument`](crate::args::ToolArgument), or [`TextArgument`](crate::args::TextArgument) for prompts and resources. Output types
 /// implement [`ToolOutput`](crate::tool::ToolOutput), [`PromptOutput`](crate::prompt::PromptOutput) or [`ResourceOutput`](crate::resource::ResourceOutput); [`macro@mcp_type`] derives the requirements of all.

@@ -98,6 +98,20 @@ impl<D> Registered<D> {
         self
     }
 
+    /// Adds completers for the arguments that have none.
+    pub(crate) fn with_default_completers(
+        mut self,
+        completers: impl IntoIterator<Item = (String, Handler)>,
+    ) -> Self {
+        for (argument, handler) in completers {
+            if self.completers.find(&argument).is_none() {
+                let completer = (argument.into(), handler);
+                self.completers.by_argument.push(completer);
+            }
+        }
+        self
+    }
+
     pub(crate) fn with_scopes(mut self, scopes: Option<RequiredScopes>) -> Self {
         self.scopes = scopes;
         self

@@ -30,6 +30,7 @@ mod board;
 mod booking;
 mod cancellation;
 mod completion;
+mod completion_of_enums;
 #[path = "../../examples/converter.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod converter;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use treenail_schema::{Prompt, PromptArgument};
 
 use crate::call::Call;
+use crate::completion::listed_completers;
 use crate::definition::{Definition, Metadata};
 use crate::function::FeatureKind;
 use crate::function::argument_error::{Problem, format_problems};
@@ -41,9 +42,11 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
         descriptor.icons = metadata.take_icons();
         descriptor.meta = metadata.meta.take();
         descriptor.arguments = arguments(&input_schema);
-        Ok(self.bind_to(state, descriptor, |descriptor| {
+        let listed: Vec<_> = listed_completers(&input_schema).collect();
+        let bound = self.bind_to(state, descriptor, |descriptor| {
             PromptInfo::new(descriptor, input_schema)
-        }))
+        });
+        Ok(bound.with_default_completers(listed))
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use treenail_schema::{Annotations, MetaObject, Resource, ResourceTemplate};
 
 use crate::call::Call;
+use crate::completion::listed_completers;
 use crate::definition::{Definition, Metadata};
 use crate::entry::{Fixed, Template};
 use crate::function::FeatureKind;
@@ -115,6 +116,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
             content_meta: content_meta(self.metadata.meta.as_ref()),
             input_schema: self.function.take_input_schema().map_err(with_name)?,
         };
+        let listed: Vec<_> = listed_completers(&info.input_schema).collect();
         let subscribe = details.subscribe;
         let (resource, parts) = descriptor(name, &mut self.metadata, details);
         if parts.is_empty() {
@@ -123,6 +125,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         }
         let pattern = Pattern::new(parts);
         let bound = self.bind_to(state, into_template(resource), |_| info);
+        let bound = bound.with_default_completers(listed);
         let detail = Template {
             pattern,
             subscribe,

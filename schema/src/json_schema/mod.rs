@@ -1,11 +1,13 @@
 //! JSON Pointers, and references within a JSON Schema, followed in a bounded number of steps.
 
+mod listed;
 mod pointer;
 mod reference;
 mod value;
 
 use serde_json::{Map, Value};
 
+pub use self::listed::listed_strings;
 pub use self::pointer::{push_token, tokens, value_at};
 pub use self::reference::{Fragment, follow, local_fragment, resolve};
 pub use self::value::{schema_at, takes_only_integers, types_of};

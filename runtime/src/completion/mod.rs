@@ -1,5 +1,7 @@
 //! Completion: suggested values for an argument that a user is typing.
 
+mod listed;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,6 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use treenail_schema::{CompleteRequestParams, Completion};
 
+pub(crate) use self::listed::listed_completers;
 use crate::call::Call;
 use crate::function::argument::ArgumentList;
 use crate::function::argument_error::{Fault, Problem};
