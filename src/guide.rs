@@ -10,6 +10,7 @@ macro_rules! pages {
         #[doc = ""]
         #[cfg_attr(feature = "http-server", doc = "[deployment]: crate::guide::deployment")]
         #[doc = "[arguments]: crate::guide::arguments"]
+        #[cfg_attr(feature = "dynamic", doc = "[dynamic]: crate::guide::dynamic")]
         #[doc = "[elicitation]: crate::guide::elicitation"]
         #[doc = "[errors]: crate::guide::errors"]
         #[doc = "[hosts]: crate::guide::hosts"]
