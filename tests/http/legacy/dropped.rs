@@ -101,3 +101,26 @@ async fn a_call_whose_events_were_dropped_is_resumed() {
         "SRV-LHTTP-10: {rest:?}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn subscriptions_count_as_changed_after_dropped_events() {
+    let service = forgetful_service();
+    let client = Client::start(&service, Revision::V2025_11_25).await;
+    let (mut body, first) = listen(&client).await;
+    service.server().resource_updated("notes://7");
+    assert_eq!(next_events(&mut body).await.len(), 1);
+    drop(body);
+    drop_events(&client).await;
+    // The client has not received the notification, which is no longer stored.
+    let get = client.get().with("last-event-id", first);
+    let mut body = client.open(get).await;
+    let (last, found) = receive(&mut body).await;
+    assert_eq!(found, ["notifications/resources/updated"], "SRV-LHTTP-11");
+    drop(body);
+    // A client that has received it is not notified again.
+    drop_events(&client).await;
+    let get = client.get().with("last-event-id", last);
+    let mut body = client.open(get).await;
+    let (_, found) = receive(&mut body).await;
+    assert_eq!(found, [""; 0]);
+}

@@ -67,6 +67,15 @@ impl Session {
         }
     }
 
+    /// Marks all that the client has subscribed to as changed, because notifications on the shared stream were dropped.
+    pub(in crate::legacy) fn resync_subscriptions(&self) {
+        let waker = self.with_connection(Connection::resync_subscriptions);
+        // Without the lock, because a waker may own its task.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     /// Opens a stream for a request, and creates a branch of the connection for it.
     pub(in crate::legacy) fn open_request_stream(
         &self,
