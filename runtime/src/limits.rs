@@ -176,7 +176,7 @@ limits! {
         /// Idle connections are closed after the same time. Default 30 s.
         read_timeout: Duration = Duration::from_secs(30),
         /// Timeout for a client that reads nothing although there is data for it, or, on Linux, whose network has vanished. Then
-        /// its connection is dropped; in your own stack, a stream of the legacy era is taken from it. Default 30 s.
+        /// its connection is dropped; in your own stack, it loses the stream of a call of a legacy session. Default 30 s.
         write_timeout: Duration = Duration::from_secs(30),
         /// Maximum number of connections served at the same time; more wait to be accepted. Default 1,024.
         connections: usize = 1_024,

@@ -74,6 +74,20 @@ fn add() -> Post {
 }
 
 #[tokio::test]
+async fn the_path_of_the_endpoint_can_be_chosen() {
+    for path in ["/api", "api", "api/"] {
+        let server = builder().build().unwrap();
+        let http = server.bind_http("127.0.0.1:0").await.unwrap().path(path);
+        let running = Running::start_http(http, server);
+        let response = ask(&running, &add(), "/api").await;
+        assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+        let response = ask(&running, &add(), "/mcp").await;
+        assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
+        running.finish().await;
+    }
+}
+
+#[tokio::test]
 async fn the_endpoint_is_at_one_path() {
     let running = Running::start(builder().build().unwrap()).await;
     let response = ask(&running, &add(), "/mcp").await;

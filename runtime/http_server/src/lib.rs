@@ -56,7 +56,7 @@ pub use self::server::serve_stream;
 pub use self::service::{HttpFuture, HttpService, http_service};
 
 /// Adds the authorized caller or the principal set by a layer, if any, and the parts of the HTTP request to the extensions of
-/// a connection.
+/// a new connection. Those of an authorized caller replace all others.
 fn attach_extensions(connection: &mut Connection, mut parts: Parts) {
     let extensions = connection.extensions_mut();
     if let Some(caller) = parts.extensions.remove::<Authorized>() {

@@ -92,9 +92,13 @@ impl HttpServer {
 
     /// Sets the path of the endpoint. Default `/mcp`.
     ///
-    /// A trailing slash is ignored. All other paths are not found, except those of [`legacy_sse`](HttpServer::legacy_sse).
+    /// A missing leading slash is added, and a trailing slash is ignored. All other paths are not found, except those of [`legacy_sse`](HttpServer::legacy_sse).
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
-        self.path = path.as_ref().into();
+        let path = path.as_ref();
+        self.path = match path.strip_prefix('/') {
+            Some(_) => path.into(),
+            None => format!("/{path}").into(),
+        };
         self
     }
 

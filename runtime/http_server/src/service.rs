@@ -45,15 +45,17 @@ pub fn http_service(server: Server) -> HttpService {
 /// The service enforces [`Limits`](treenail_runtime::Limits). Only a listener can limit connections and slow readers, as
 /// [`HttpServer`](crate::HttpServer) does; in your own stack your listener must do so. There, a stalled reader holds its
 /// call and at most [`Limits::queued_messages`](treenail_runtime::Limits::queued_messages) messages until its connection is dropped.
-/// In sessions of the legacy era, it is detached from its stream after
-/// [`HttpLimits::write_timeout`](treenail_runtime::HttpLimits::write_timeout).
+/// In sessions of the legacy era, it loses the stream of its call after
+/// [`HttpLimits::write_timeout`](treenail_runtime::HttpLimits::write_timeout). The stream of a GET blocks no call, and stays with it
+/// until its connection is dropped or its client resumes the stream.
 ///
 /// [`Context::principal`](treenail_runtime::Context::principal) returns the [`Principal`](treenail_runtime::Principal) that a layer has added to
 /// the extensions of the request, and `cx.extension::<http::request::Parts>()` the request without its body.
 ///
 /// # Cancellation
 ///
-/// Dropping the response, or its future, cancels the call.
+/// Dropping the response, or its future, cancels the call in the modern era and [without
+/// sessions](HttpService::without_sessions). A call of a legacy session continues, and its client may resume its stream.
 ///
 /// ```
 /// use http::{Request, StatusCode};
@@ -217,7 +219,8 @@ where
     }
 }
 
-/// Response future of an [`HttpService`]. Dropping it cancels the call.
+/// Response future of an [`HttpService`]. Dropping it cancels the call, unless it belongs to a legacy session, whose client may
+/// resume it.
 #[must_use = "futures do nothing unless polled"]
 pub struct HttpFuture(Pin<Box<dyn Future<Output = Response<HttpBody>> + Send>>);
 

@@ -17,7 +17,8 @@ fn add() -> Post {
 async fn other_origins_and_hosts_are_rejected() {
     let open = service()
         .allow_host("mcp.example.com")
-        .allow_origin("https://app.example.com");
+        .allow_origin("https://app.example.com")
+        .allow_origin("HTTPS://Other.example:443/");
     let cases = [
         (
             add().with("origin", "http://evil.example"),
@@ -68,6 +69,7 @@ async fn other_origins_and_hosts_are_rejected() {
     let fine = [
         add().with("origin", "http://localhost:5173"),
         add().with("origin", "https://app.example.com"),
+        add().with("origin", "https://other.example"),
         add().with("host", "127.0.0.1:8080"),
         add().with("host", "[::1]:8080"),
         add().with("host", "mcp.example.com"),

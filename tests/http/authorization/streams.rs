@@ -149,3 +149,24 @@ async fn scopes_that_were_taken_away_are_missing_next_time() {
         "AUTH-R-11"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_function_can_close_its_stream() {
+    let guarded = Guarded::of(crate::fixture::builder(), |resource| resource);
+    let token = guarded.token("");
+    let send = async |post| guarded.send(post, &token).await;
+    let session = super::session::Session::start(Revision::V2025_11_25, send).await;
+    let params = json!({"name": "nap", "arguments": {"tell": false}});
+    let response = send(session.request("tools/call", &params)).await;
+    assert!(
+        !response.body.contains("rested"),
+        "SRV-LHTTP-04: {response:?}"
+    );
+    let id = response
+        .body
+        .lines()
+        .find_map(|line| line.strip_prefix("id: "));
+    let get = session.listen().with("last-event-id", id.unwrap());
+    let rest = send(get).await;
+    assert!(rest.body.contains("rested"), "SRV-LHTTP-10: {rest:?}");
+}

@@ -1,6 +1,7 @@
 //! Clients of the legacy era.
 
 mod calls;
+mod dropped;
 mod idle;
 pub(crate) mod observed;
 mod polling;

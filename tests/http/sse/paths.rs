@@ -52,6 +52,33 @@ async fn the_paths_can_be_chosen() {
 }
 
 #[tokio::test]
+async fn the_announced_path_can_have_a_query() {
+    let at = PathAndQuery::from_static;
+    let paths = [
+        (at("/inbox?tenant=7"), None),
+        (at("/inbox"), Some(at("/inbox?tenant=7"))),
+    ];
+    for (messages, announced) in paths {
+        let stream = at("/events");
+        let paths = SsePaths {
+            stream,
+            messages,
+            announced,
+        };
+        let service = http_service(builder().build().unwrap()).legacy_sse(paths);
+        let response = get().at("/events").begin(&service).await;
+        let mut stream = super::Stream::new(response);
+        let (_, endpoint) = stream.event().await.unwrap();
+        assert!(
+            endpoint.starts_with("/inbox?tenant=7&sessionId="),
+            "SRV-SSE-02: {endpoint}"
+        );
+        let response = ping().at(endpoint).send(&service).await;
+        response.expect_accepted("SRV-SSE-03");
+    }
+}
+
+#[tokio::test]
 async fn each_path_has_one_method() {
     let service = service();
     for method in ["POST", "PUT", "DELETE", "HEAD"] {

@@ -11,7 +11,6 @@ use tokio::time::{Instant, timeout_at};
 use treenail_runtime::internal::{Body, Message, ParsedMessage};
 use treenail_runtime::{Connection, Handled, RpcError, Server};
 
-use crate::attach_extensions;
 use crate::call_permits::{over_capacity, reclaim_call_permits};
 use crate::legacy::attended::{Attended, AttendedCall};
 use crate::legacy::filtered::{handle_filtered, handle_filtered_on};
@@ -38,8 +37,7 @@ pub(super) fn dispatch_body(
     } = legacy;
     match body {
         Body::One(Ok(Message::Request(id, envelope))) if server.begins_call(&envelope) => {
-            let (mut branch, stream) = session.open_request_stream();
-            attach_extensions(&mut branch, parts);
+            let (mut branch, stream) = session.open_request_stream(parts);
             set_call_capacity(&mut branch, &session, server);
             reclaim_call_permits(&branch, sessions, 1);
             let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
@@ -67,8 +65,7 @@ pub(super) fn dispatch_body(
             Ok(immediate_response(session, out, id))
         }
         Body::Batch(messages) => {
-            let (mut branch, stream) = session.open_request_stream();
-            attach_extensions(&mut branch, parts);
+            let (mut branch, stream) = session.open_request_stream(parts);
             set_call_capacity(&mut branch, &session, server);
             if server.has_private_items() {
                 let checked = branch.check_batch_scopes(&messages);

@@ -95,15 +95,20 @@ impl Events {
         }
     }
 
-    /// Attaches a reader to a stream after an event, and detaches the previous reader. `None` if the stream or the event does
-    /// not exist.
+    /// Attaches a reader to a stream after an event, and detaches the previous reader. If the events after it have been dropped,
+    /// the reader is after those. `None` if the stream or the event does not exist.
     pub(super) fn read(self: &Arc<Self>, after: EventId) -> Option<Reader> {
         let mut store = self.lock();
         let stream = store.streams.get_mut(after.stream);
         let stream = stream.filter(|stream| after.number <= stream.last)?;
         stream.detach();
         stream.attached = true;
-        stream.read = after.number;
+        // Dropped events must not count as unread, because no reader would ever make room for the next ones.
+        stream.read = after.number.max(stream.dropped());
+        let after = EventId {
+            number: stream.read,
+            ..after
+        };
         Some(Reader::new(
             Arc::clone(self),
             stream.reader_generation,

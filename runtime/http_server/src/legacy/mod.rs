@@ -144,6 +144,9 @@ impl Legacy<'_> {
         let permit = is_shared.then(|| self.stream_permits.try_acquire());
         let permit = permit.transpose()?;
         let reader = session.events.read(after).ok_or_else(unknown_event)?;
+        if is_shared && reader.after() != after {
+            session.resync_subscriptions();
+        }
         let deadline = session.stream_deadline();
         let mut stream = Replay::new(reader, None).with_deadline(deadline);
         if session.supports_polling() {

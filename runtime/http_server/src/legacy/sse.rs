@@ -34,9 +34,9 @@ const SESSION: &str = "sessionId";
 pub struct SsePaths {
     /// Path of the stream, which starts a session. Default `/sse`.
     pub stream: PathAndQuery,
-    /// Path to which messages are posted. Default `/messages`.
+    /// Path to which messages are posted. A query is only announced to clients. Default `/messages`.
     pub messages: PathAndQuery,
-    /// Path of `messages` that is announced to clients. Set it if a router strips a prefix before the service receives the
+    /// Path of `messages` that is announced to clients, with its query. Set it if a router strips a prefix before the service receives the
     /// request. Default `None`: the same as `messages`.
     pub announced: Option<PathAndQuery>,
 }
@@ -75,8 +75,9 @@ impl Legacy<'_> {
         self.check_version()?;
         let permit = self.stream_permits.try_acquire()?;
         let id = new_session_id()?;
-        let messages = paths.announced.as_ref().unwrap_or(&paths.messages).path();
-        let preamble = format!("event: endpoint\ndata: {messages}?{SESSION}={id}\n\n");
+        let messages = paths.announced.as_ref().unwrap_or(&paths.messages);
+        let separator = if messages.query().is_some() { '&' } else { '?' };
+        let preamble = format!("event: endpoint\ndata: {messages}{separator}{SESSION}={id}\n\n");
         let (mut connection, principal) = self.connect();
         connection.set_session_id(&id);
         let session = Session::new(connection, SessionKind::HttpSse, principal);

@@ -96,6 +96,12 @@ impl Stream {
         self.wake_writers();
     }
 
+    /// Returns the number of the last event that was dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        let first = self.events.front();
+        first.map_or(self.last, |event| event.id.number - 1)
+    }
+
     fn unread(&self) -> u64 {
         self.last - self.read
     }

@@ -54,7 +54,8 @@ impl Guard {
     }
 
     pub(super) fn allow_origin(&mut self, origin: &str) {
-        self.origins.add(origin);
+        let normalized = normalized_origin(origin);
+        self.origins.add(normalized.as_deref().unwrap_or(origin));
     }
 
     pub(super) fn allow_any_origin(&mut self) {

@@ -1,6 +1,7 @@
 //! Parts of a connection for transports with a stream for each request.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use treenail_schema::{ClientCapabilities, Revision};
 
@@ -61,6 +62,12 @@ impl Connection {
     /// Exchanges the subscriptions of two connections to one peer.
     pub fn swap_subscriptions(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.subscriber, &mut other.subscriber);
+    }
+
+    /// Marks all that the peer has subscribed to as changed, because notifications to it were lost. Returns the waker of the owner
+    /// if there is something new to send.
+    pub fn resync_subscriptions(&mut self) -> Option<Waker> {
+        self.subscriber.resync()
     }
 
     /// Takes over the state of the handshake from the connection of the session.

@@ -11,6 +11,8 @@ use crate::extensions::Extensions;
 use crate::json::json_text;
 use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
+#[cfg(feature = "http-server")]
+use crate::server::subscriptions::Event;
 use crate::server::subscriptions::Kinds;
 use crate::server::subscriptions::admission::{
     accept, check_length, check_room, check_uris, filter, kinds,
@@ -60,6 +62,13 @@ impl Subscriber {
         if let Some(audience) = &mut self.audience {
             audience.renew(extensions);
         }
+    }
+
+    /// Marks all lists and resources of the subscriptions as changed. Returns the waker of the connection if it has something new
+    /// to send.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn resync(&self) -> Option<Waker> {
+        self.registration.as_ref()?.listener.mark(&Event::Resync)
     }
 
     /// Handles `subscriptions/listen`. The first message of the subscription is an acknowledgement, the last one its result.

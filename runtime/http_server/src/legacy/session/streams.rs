@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use http::request::Parts;
 use tokio::time::{Instant, timeout};
 use treenail_runtime::Connection;
 use treenail_runtime::internal::{StreamCloser, Unreviewed, deadline};
 
 use super::{Session, SessionKind, lock};
+use crate::attach_extensions;
 use crate::legacy::reader::Reader;
 use crate::legacy::store::EventId;
 
@@ -65,8 +67,20 @@ impl Session {
         }
     }
 
+    /// Marks all that the client has subscribed to as changed, because notifications on the shared stream were dropped.
+    pub(in crate::legacy) fn resync_subscriptions(&self) {
+        let waker = self.with_connection(Connection::resync_subscriptions);
+        // Without the lock, because a waker may own its task.
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     /// Opens a stream for a request, and creates a branch of the connection for it.
-    pub(in crate::legacy) fn open_request_stream(&self) -> (Connection, StreamHandle) {
+    pub(in crate::legacy) fn open_request_stream(
+        &self,
+        parts: Parts,
+    ) -> (Connection, StreamHandle) {
         let is_read = self.events.is_read(self.shared_stream);
         // The connection stays as it is, so its stream need not be woken.
         let session = lock(&self.connection);
@@ -75,6 +89,8 @@ impl Session {
             connection.join_session(&session);
         }
         drop(session);
+        // First, because it may replace all values.
+        attach_extensions(&mut connection, parts);
         if self.kind == SessionKind::HttpSse {
             let (stream, reader) = (self.shared_stream, None);
             return (connection, StreamHandle { stream, reader });
