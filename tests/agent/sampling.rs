@@ -132,11 +132,15 @@ async fn a_message_whose_calls_are_dropped_has_ended() {
 #[tokio::test]
 async fn the_lower_limit_of_tokens_counts() {
     for (own, requested, sent) in [(5, 10, 5), (10, 10, 10), (20, 10, 10)] {
-        let model = ScriptedModel::new(["Hi"]);
+        let model = ScriptedModel::new(["Hi", "Hi"]);
         let agent = ToolLoop::new(model.clone()).max_tokens(own);
-        let params = asking(&json!({"maxTokens": requested}));
-        sampled(Revision::LATEST, agent, &params).await.unwrap();
-        assert_eq!(model.requests()[0].max_tokens, sent);
+        for params in [asking(&json!({})), with_tool("auto")] {
+            let mut params = params;
+            params["maxTokens"] = requested.into();
+            let agent = agent.clone();
+            sampled(Revision::LATEST, agent, &params).await.unwrap();
+            assert_eq!(model.requests().last().unwrap().max_tokens, sent);
+        }
     }
 }
 
@@ -209,13 +213,18 @@ async fn requests_with_tools_do_not_use_the_sources_of_the_loop() {
     let (server, _) = desk();
     let model = ScriptedModel::new([call()]);
     let source = ToolSource::from(server).auto_approve();
-    let agent = ToolLoop::new(model.clone()).source("desk", source);
-    let answer = sampled(Revision::LATEST, agent, &with_tool("auto"))
-        .await
-        .unwrap();
+    let agent = ToolLoop::new(model.clone())
+        .source("desk", source)
+        .system_prompt("Mine.")
+        .edit_requests(|request| request.temperature = Some(0.5.into()));
+    let mut params = with_tool("auto");
+    params["systemPrompt"] = "Yours.".into();
+    let answer = sampled(Revision::LATEST, agent, &params).await.unwrap();
     assert_eq!(answer["content"]["name"], "weather");
-    let offered = model.requests()[0].tools.as_ref().unwrap().len();
-    assert_eq!(offered, 1);
+    let request = &model.requests()[0];
+    assert_eq!(request.tools.as_ref().unwrap().len(), 1);
+    assert_eq!(request.system_prompt.as_deref(), Some("Mine.\n\nYours."));
+    assert_eq!(request.temperature, Some(0.5.into()));
 }
 
 #[tokio::test]

@@ -43,9 +43,11 @@ const REJECTED: i64 = -1;
 /// - A request **with tools** goes to the model. The server owns these tools and runs them: the response contains the
 ///   calls, and the server sends a further request with the results.
 /// - A request **without tools** goes to the model or, with a [`ToolLoop`], to a whole run of it with its own sources.
-///   The lower of `maxTokens` and [`ToolLoop::max_tokens`] counts, and the server receives only the final text. However,
-///   the server wrote the prompt and can make the model use these tools as it likes, so add no source that this server
-///   must not use. Calls that need approval are denied.
+///   The server receives only the final text. However, the server wrote the prompt and can make the model use these tools
+///   as it likes, so add no source that this server must not use. Calls that need approval are denied.
+///
+/// The settings of a [`ToolLoop`] apply to both: the lower of `maxTokens` and [`ToolLoop::max_tokens`] counts, the system prompt
+/// of the server follows its own, and [`ToolLoop::edit_requests`] has the last word.
 ///
 /// A conversation that the protocol forbids is rejected (-32602), including one with misplaced tool results. Model
 /// errors are logged and not disclosed to the server.
@@ -111,9 +113,11 @@ impl SamplingModel {
             Backend::Loop(agent) if !needs_tools(&request) => {
                 respond_with_run(agent, request).await
             }
-            Backend::Model(agent) | Backend::Loop(agent) => {
+            Backend::Loop(agent) => {
+                let request = with_settings(&agent.config, request);
                 respond_with_model(&agent.config, request).await
             }
+            Backend::Model(agent) => respond_with_model(&agent.config, request).await,
         }
     }
 }
@@ -154,6 +158,20 @@ async fn respond_with_run(
         Ok(report) => final_message(&report),
         Err(error) => Err(internal_error(&error)),
     }
+}
+
+/// Applies the settings of a loop to a request that goes to its model.
+fn with_settings(
+    config: &Config,
+    mut request: CreateMessageRequestParams,
+) -> CreateMessageRequestParams {
+    let prompt = request.system_prompt.take().unwrap_or_default();
+    request.system_prompt = append_to_prompt(config.system_prompt.clone(), prompt);
+    request.max_tokens = request.max_tokens.min(config.max_tokens);
+    if let Some(edit) = &config.edit {
+        edit(&mut request);
+    }
+    request
 }
 
 /// Returns the final message of a run.

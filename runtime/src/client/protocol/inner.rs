@@ -161,6 +161,8 @@ impl Inner {
         if !Arc::ptr_eq(&peer, stale) {
             return Ok(peer);
         }
+        // Nobody waits for the answers to them, and the new session may use their ids.
+        self.link.router.discard_requests();
         let handshake = Handshake::new(&self.link);
         let renewed = Arc::new(handshake.initialize(stale.revision).await?);
         let mut peer = self.peer.write().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ pub(super) trait ByteSize {
     fn bytes(&self) -> usize;
 }
 
-/// Bounded queue of notifications for one listener. When it is full, the oldest item is dropped.
+/// Bounded queue of notifications for one listener. When it is full, the oldest item is dropped, except for a first one that is kept.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
@@ -22,6 +22,10 @@ pub(super) struct Queue<T> {
 
 #[derive(Debug)]
 struct State<T> {
+    /// The first item of a queue that keeps it, beside the bounds.
+    first: Option<T>,
+    /// True until the first item of such a queue has arrived.
+    awaits_first: bool,
     items: VecDeque<T>,
     bytes: usize,
     lost: u64,
@@ -32,8 +36,19 @@ struct State<T> {
 
 impl<T: ByteSize> Queue<T> {
     pub(super) fn new(limits: &ClientLimits) -> Arc<Self> {
+        Self::build(limits, false)
+    }
+
+    /// Creates a queue whose first item is not dropped, such as the acknowledgement of a subscription.
+    pub(super) fn keeping_first(limits: &ClientLimits) -> Arc<Self> {
+        Self::build(limits, true)
+    }
+
+    fn build(limits: &ClientLimits, keeps_first: bool) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
+                first: None,
+                awaits_first: keeps_first,
                 items: VecDeque::new(),
                 bytes: 0,
                 lost: 0,
@@ -53,6 +68,10 @@ impl<T: ByteSize> Queue<T> {
     /// Adds an item, and drops the oldest ones if the queue is full.
     pub(super) fn push(&self, item: T) {
         let mut state = self.state();
+        if std::mem::take(&mut state.awaits_first) {
+            state.first = Some(item);
+            return Self::wake(state);
+        }
         state.bytes += item.bytes();
         state.items.push_back(item);
         while state.items.len() > self.max_items || state.bytes > self.max_bytes {
@@ -85,6 +104,9 @@ impl<T: ByteSize> Queue<T> {
 
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let mut state = self.state();
+        if let Some(first) = state.first.take() {
+            return Poll::Ready(Some(first));
+        }
         match state.items.pop_front() {
             Some(next) => {
                 state.bytes -= next.bytes();

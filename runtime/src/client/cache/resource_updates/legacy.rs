@@ -105,7 +105,9 @@ pub(super) async fn follow(
         if renewal.is_due() {
             match subscription.renew(pending).await {
                 Ok(()) => renewal.note_success(),
-                Err(error) if is_closed(session) || is_final(&error) => return error,
+                Err(error) if is_closed(session) || is_final(&error, renewal.count()) => {
+                    return error;
+                }
                 Err(error) => {
                     tracing::debug!(%error, "a subscription to resources failed and is retried");
                     renewal.note_failure();
@@ -220,7 +222,10 @@ impl Drop for LegacySubscription {
                 }
                 if let Err(error) = session.resources_unsubscribe(&uri).await {
                     tracing::debug!(%error, "could not unsubscribe from a resource");
-                    return;
+                    // The server may refuse it for a resource that is gone, and accept it for the others.
+                    if error.as_refused().is_none() {
+                        return;
+                    }
                 }
             }
         });

@@ -26,15 +26,16 @@ use crate::client::{ClientError, McpClientSession};
 ///
 /// A URI is usually one of the subscribed ones; a server may also name a part of such a resource, as in `notes://all/1`. Several
 /// updates of a resource that have not been read yet are one item, so the stream buffers each URI once, and at most
-/// [`ClientLimits::queued_notifications`](crate::client::ClientLimits::queued_notifications) parts.
+/// [`ClientLimits::queued_notifications`](crate::client::ClientLimits::queued_notifications) parts of as many bytes as
+/// [`ClientLimits::queued_notification_bytes`](crate::client::ClientLimits::queued_notification_bytes).
 ///
 /// After an interruption the client subscribes again, with a delay that grows from 0.5 to 32 seconds. Updates may have been missed
 /// then, so the stream returns each subscribed URI once. [`McpClient::read_resource`](crate::client::McpClient::read_resource) returns no result from the time before.
 ///
 /// # Errors
 ///
-/// An error is the last item: the connection is closed ([`ClientError::Closed`]), or the server refuses to renew the subscription,
-/// for example because the credentials are not valid any more.
+/// An error is the last item: the connection is closed ([`ClientError::Closed`]), the credentials are not valid any more, or the
+/// server refuses to renew the subscription several times in a row, for example because a resource is gone.
 ///
 /// # Cancellation
 ///
@@ -102,17 +103,21 @@ impl fmt::Debug for ResourceUpdates {
     }
 }
 
-/// Returns true if the same subscription would fail again.
-fn is_final(error: &ClientError) -> bool {
+/// Number of renewals in a row that the server may refuse. A gateway that has started again does not have its resources at once.
+const MAX_REFUSALS: u32 = 6;
+
+/// Returns true if the same subscription would fail again, after this number of failures.
+fn is_final(error: &ClientError, failures: u32) -> bool {
     let code = error.as_refused().map(|error| error.code);
-    error.is_unsupported()
-        || matches!(
-            error,
-            ClientError::Unauthorized(_) | ClientError::Authorization(_)
-        )
+    let is_refused = error.is_unsupported()
         || matches!(
             code,
             Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
+        );
+    is_refused && failures >= MAX_REFUSALS
+        || matches!(
+            error,
+            ClientError::Unauthorized(_) | ClientError::Authorization(_)
         )
 }
 

@@ -50,9 +50,9 @@ pub(super) async fn follow(
             }
             failures = failures.saturating_add(1);
             pause(session, BACKOFF.jittered_delay(failures)).await;
-            match session.subscriptions_listen(&filter(pending.uris())).await {
+            match open(session, pending.uris()).await {
                 Ok(subscription) => break subscription,
-                Err(error) if is_closed(session) || is_final(&error) => return error,
+                Err(error) if is_closed(session) || is_final(&error, failures) => return error,
                 Err(error) => {
                     tracing::debug!(%error, "a subscription to resources failed and is retried");
                 }
@@ -66,7 +66,7 @@ pub(super) async fn follow(
 
 /// Passes the updates on until the subscription ends. Returns whether it delivered any.
 async fn pass_on(subscription: &mut Subscription, pending: &PendingUpdates) -> bool {
-    let (mut delivered, mut lost) = (false, subscription.lost());
+    let (mut delivered, mut lost) = (false, 0);
     while let Some(Ok(notification)) = subscription.next().await {
         delivered = true;
         if subscription.lost() != lost {

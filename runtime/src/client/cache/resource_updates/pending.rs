@@ -9,28 +9,35 @@ use crate::client::{ClientError, ClientLimits};
 /// URIs of updated resources, each at most once, and the end of the stream.
 #[derive(Debug)]
 pub(super) struct PendingUpdates {
-    /// The subscribed resources.
+    /// The subscribed resources, in order.
     uris: Vec<Arc<str>>,
     state: Mutex<State>,
     /// Maximum number of URIs that are not subscribed ones, such as those of sub-resources.
     max_others: usize,
+    /// Maximum number of their bytes.
+    max_other_bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
     order: VecDeque<Arc<str>>,
     members: HashSet<Arc<str>>,
+    /// Number of URIs that are not subscribed ones.
+    others: usize,
+    other_bytes: usize,
     end: Option<ClientError>,
     is_ended: bool,
     waker: Option<Waker>,
 }
 
 impl PendingUpdates {
+    /// Creates an empty list. `uris` are the subscribed resources, in order.
     pub(super) fn new(uris: Vec<Arc<str>>, limits: &ClientLimits) -> Arc<Self> {
         Arc::new(Self {
             uris,
             state: Mutex::default(),
             max_others: limits.queued_notifications,
+            max_other_bytes: limits.queued_notification_bytes,
         })
     }
 
@@ -39,12 +46,16 @@ impl PendingUpdates {
         &self.uris
     }
 
-    /// Adds an update of a subscribed resource, or of a part of one. Beyond the bound, all subscribed resources count as updated.
+    /// Adds an update of a subscribed resource, or of a part of one. Beyond the bounds, all subscribed resources count as updated.
     pub(super) fn push(&self, uri: &str) {
         let mut state = self.state();
-        if !state.members.contains(uri) && state.order.len() >= self.uris.len() + self.max_others {
-            drop(state);
-            return self.push_all();
+        if !self.is_subscribed(uri) && !state.members.contains(uri) {
+            state.others += 1;
+            state.other_bytes += uri.len();
+            if state.others > self.max_others || state.other_bytes > self.max_other_bytes {
+                drop(state);
+                return self.push_all();
+            }
         }
         state.insert(uri.into());
         Self::wake(state);
@@ -55,6 +66,7 @@ impl PendingUpdates {
         let mut state = self.state();
         state.order.clear();
         state.members.clear();
+        (state.others, state.other_bytes) = (0, 0);
         for uri in &self.uris {
             state.insert(Arc::clone(uri));
         }
@@ -76,6 +88,10 @@ impl PendingUpdates {
         let mut state = self.state();
         if let Some(uri) = state.order.pop_front() {
             state.members.remove(&uri);
+            if !self.is_subscribed(&uri) {
+                state.others -= 1;
+                state.other_bytes -= uri.len();
+            }
             return Poll::Ready(Some(Ok(uri.as_ref().to_owned())));
         }
         if state.is_ended {
@@ -85,6 +101,11 @@ impl PendingUpdates {
         drop(state);
         drop(former);
         Poll::Pending
+    }
+
+    fn is_subscribed(&self, uri: &str) -> bool {
+        let found = self.uris.binary_search_by(|known| known.as_ref().cmp(uri));
+        found.is_ok()
     }
 
     /// Wakes the reader, without the lock.
@@ -139,6 +160,12 @@ mod tests {
             pending.push(&format!("a:1/{part}"));
         }
         assert_eq!(taken(&pending), ["a:1", "a:2"], "the bound");
+        let long = "a:1/".to_owned() + &"x".repeat(limits.queued_notification_bytes / 2);
+        pending.push(&long);
+        pending.push(&(long.clone() + "y"));
+        assert_eq!(taken(&pending), ["a:1", "a:2"], "the bound of bytes");
+        pending.push(&long);
+        assert_eq!(taken(&pending), [&*long]);
         pending.push("a:1");
         pending.end(ClientError::closed("gone"));
         assert_eq!(taken(&pending), ["a:1"]);

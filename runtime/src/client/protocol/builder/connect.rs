@@ -68,9 +68,9 @@ impl McpClientSessionBuilder {
         declare_extensions(&mut capabilities, session.extensions());
         let handler = Arc::new(CheckedHandler::new(handler, capabilities));
         let router = Router::listen_to(&*session, handler, self.limits.clone());
-        let client_info = self.info.unwrap_or_else(|| {
-            Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
-        });
+        let client_info = self
+            .info
+            .unwrap_or_else(|| Implementation::new("treenail", env!("CARGO_PKG_VERSION")));
         Link {
             session,
             router,

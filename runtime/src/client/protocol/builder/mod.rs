@@ -117,7 +117,7 @@ impl McpClientSessionBuilder {
         self
     }
 
-    /// Sets the client's name and version. Default: those of this crate.
+    /// Sets the client's name and version. Default: `treenail` and its version.
     pub fn client_info(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.info = Some(Implementation::new(name, version));
         self

@@ -50,6 +50,15 @@ struct OpenRequest {
     task: Option<AbortHandle>,
 }
 
+impl OpenRequest {
+    fn discard(self) {
+        self.responder.discard();
+        if let Some(task) = self.task {
+            task.abort();
+        }
+    }
+}
+
 impl Router {
     /// Creates a router for the incoming messages of `session`.
     pub(super) fn listen_to(
@@ -98,7 +107,7 @@ impl Router {
         self: &Arc<Self>,
         id: i64,
     ) -> (Arc<Queue<Arc<ServerNotification>>>, Registration) {
-        let queue = Queue::new(&self.limits);
+        let queue = Queue::keeping_first(&self.limits);
         lock(&self.subscriptions).insert(id, Arc::clone(&queue));
         let router = Arc::clone(self);
         let remove = move || {
@@ -124,10 +133,15 @@ impl Router {
         };
         let id: Box<str> = request.id.into();
         let mut open = lock(&self.open_requests);
-        if open.len() >= self.limits.pending_server_requests || open.contains_key(&id) {
-            let error = RpcError::internal("too many requests of the server are open");
+        let refusal = if open.len() >= self.limits.pending_server_requests {
+            Some("too many requests of the server are open")
+        } else {
+            let is_repeated = open.contains_key(&id);
+            is_repeated.then_some("an open request of the server has the same id")
+        };
+        if let Some(reason) = refusal {
             drop(open);
-            return request.responder.respond(Err(error));
+            return request.responder.respond(Err(RpcError::internal(reason)));
         }
         let responder = request.responder;
         let (params, revision) = (request.params.to_owned(), self.revision());
@@ -157,6 +171,14 @@ impl Router {
         }
     }
 
+    /// Discards the requests of a server whose session has ended, and stops the work on them.
+    pub(super) fn discard_requests(&self) {
+        let open_requests = std::mem::take(&mut *lock(&self.open_requests));
+        for open in open_requests.into_values() {
+            open.discard();
+        }
+    }
+
     /// Cancels the answer to a request of the server, or ends a subscription that the server has cancelled.
     fn cancel(&self, params: &str) {
         #[derive(Deserialize)]
@@ -179,10 +201,7 @@ impl Router {
         }
         let open = lock(&self.open_requests).remove(id);
         if let Some(open) = open {
-            open.responder.discard();
-            if let Some(task) = open.task {
-                task.abort();
-            }
+            open.discard();
         }
     }
 }
@@ -226,13 +245,7 @@ impl IncomingHandler for Router {
         for subscription in subscriptions.values() {
             subscription.close();
         }
-        let open_requests = std::mem::take(&mut *lock(&self.open_requests));
-        for open in open_requests.into_values() {
-            open.responder.discard();
-            if let Some(task) = open.task {
-                task.abort();
-            }
-        }
+        self.discard_requests();
     }
 }
 

@@ -1,5 +1,7 @@
 //! Streams of the updates of resources.
 
+mod faults;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
