@@ -148,13 +148,13 @@ struct LockedStore {
 /// Lock that is held.
 struct Held {
     key: StoreKey,
-    held: Arc<Mutex<Vec<StoreKey>>>,
+    all: Arc<Mutex<Vec<StoreKey>>>,
     _lock: StoreLock,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.held.lock().unwrap().retain(|key| *key != self.key);
+        self.all.lock().unwrap().retain(|key| *key != self.key);
     }
 }
 
@@ -179,7 +179,7 @@ impl TokenStore for LockedStore {
             self.held.lock().unwrap().push(key.clone());
             Ok(StoreLock::new(Held {
                 key: key.clone(),
-                held: Arc::clone(&self.held),
+                all: Arc::clone(&self.held),
                 _lock: lock,
             }))
         })
