@@ -39,7 +39,9 @@ const SALT: usize = 32;
 /// ```
 ///
 /// Replace the key of running replicas in three steps, so that every replica accepts every state: give all replicas
-/// `old.or(new)`, then `new.or(old)`, and finally `new`.
+/// `old.or(new)`, then `new.or(old)`, and finally `new`. Before the last step, wait until the states of the old key have expired:
+/// for [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout), and for the longest run time of external tasks with a
+/// key of tokens.
 #[derive(Clone)]
 pub struct RequestStateKey {
     current: [u8; 32],

@@ -50,7 +50,8 @@ impl Kind {
 impl MessageCodec {
     pub(super) fn new(server: &str, replica: String, limits: &Limits) -> Self {
         // JSON escapes one byte with up to six. The remaining members take less than 256 bytes.
-        let max_message_bytes = (server.len() + limits.subscriptions.bytes).saturating_mul(6) + 256;
+        let texts = server.len().saturating_add(limits.subscriptions.bytes);
+        let max_message_bytes = texts.saturating_mul(6).saturating_add(256);
         Self {
             server: server.to_owned(),
             replica,

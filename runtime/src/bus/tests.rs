@@ -157,3 +157,11 @@ fn the_event_in_flight_can_be_requeued() {
     queue.requeue_in_flight();
     assert_eq!(poll_next(&queue), None);
 }
+
+#[test]
+fn unlimited_uris_make_unlimited_messages() {
+    let unlimited = SubscriptionLimits::default().bytes(usize::MAX);
+    let limits = Limits::default().subscriptions(unlimited);
+    let codec = MessageCodec::new("desk", "1".to_owned(), &limits);
+    assert_eq!(codec.max_message_bytes(), usize::MAX);
+}

@@ -4,7 +4,7 @@
 
 // The modules, from the bytes up: `store` (the places where tasks are stored), `record` (the body of a stored task), `engine`
 // (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and expired
-// tasks), `push` (notifications), `methods` (requests of clients), `external` (tokens), `test_kit` (tests for stores), and
+// tasks), `suspension` (a computer that sleeps), `push` (notifications), `methods` (requests of clients), `external` (tokens), `test_kit` (tests for stores), and
 // `client` (tasks of other servers).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -24,6 +24,7 @@ mod record;
 mod run;
 mod start;
 mod store;
+mod suspension;
 mod sweep;
 mod tasks;
 #[cfg(feature = "test-kit")]

@@ -1,17 +1,17 @@
 //! Sweeper: it takes over interrupted tasks, and deletes expired ones.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::task::{StoredCall, may_add_tool, resume};
+use treenail_runtime::internal::task::{may_add_tool, resume};
 use treenail_runtime::{Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written};
 use crate::record::{CallText, Outcome, Record, TaskKey};
 use crate::run::{Run, drive, random_run_id};
 use crate::store::{StoreError, StoredTask};
+use crate::suspension::{Leases, Suspensions};
 
 /// Number of tasks that are read at once.
 const BATCH: usize = 64;
@@ -19,16 +19,11 @@ const BATCH: usize = 64;
 /// Number of tasks that are read at once if those before them cannot be handled.
 const MAX_BATCH: usize = 1_024;
 
-/// Least interval, so that no setting makes a busy loop.
-const LEAST: Duration = Duration::from_millis(100);
-
 /// Sweeps until the server is closed or dropped.
 pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
     let limits = &engine.limits;
-    let (sweep, watch) = (
-        limits.sweep_interval.max(LEAST),
-        limits.watch_interval.max(LEAST),
-    );
+    let (sweep, watch) = (limits.sweep_interval, limits.watch_interval);
+    let mut suspensions = Suspensions::new(limits.lease);
     // At once: the process may have been restarted.
     let (mut next_sweep, mut next_watch) = (Instant::now(), deadline::after(watch));
     while !engine.is_halted() {
@@ -37,7 +32,7 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
             let Some(server) = server.upgrade() else {
                 return;
             };
-            engine.sweep_once(&server).await;
+            engine.sweep_once(&server, &mut suspensions).await;
             next_sweep = deadline::after(sweep);
         }
         if now >= next_watch {
@@ -55,7 +50,7 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
 
 impl Engine {
     /// Handles the tasks that are due now.
-    pub(crate) async fn sweep_once(self: &Arc<Self>, server: &Server) {
+    async fn sweep_once(self: &Arc<Self>, server: &Server, suspensions: &mut Suspensions) {
         self.remove_disowned().await;
         let mut batch = BATCH;
         loop {
@@ -66,9 +61,11 @@ impl Engine {
                     return;
                 }
             };
+            // After the search: a suspension before it has ended the leases of tasks that run.
+            let leases = suspensions.check();
             let (found, mut handled) = (due.len(), 0);
             for task in due {
-                match self.handle_due(server, &task).await {
+                match self.handle_due(server, &task, leases).await {
                     Ok(changed) => handled += usize::from(changed),
                     Err(error) => {
                         tracing::warn!(id = ?task.id, %error, "a task that is due could not be changed");
@@ -93,6 +90,7 @@ impl Engine {
         self: &Arc<Self>,
         server: &Server,
         task: &StoredTask,
+        leases: Leases,
     ) -> Result<bool, StoreError> {
         if self.local(&task.id).is_some() {
             // Its lease could not be renewed in time, and its run notices that itself.
@@ -112,29 +110,24 @@ impl Engine {
             tracing::debug!(?id, "an expired task is deleted");
             return self.remove(id, version).await;
         }
-        match self.verdict(&key, &record) {
+        match self.verdict(&key, &record, leases) {
+            Verdict::Wait => Ok(false),
             Verdict::Fail(reason) => {
                 tracing::warn!(?id, reason, "an interrupted task has failed");
                 let mut record = record;
                 record.end(key.created_ms, Outcome::failed(reason));
                 self.replace_record(&key, version, record).await
             }
-            Verdict::Resume if !self.has_room() => Ok(false),
-            Verdict::Resume => {
-                let call = record.call.as_ref().and_then(CallText::read);
-                if self.is_starting()
-                    && call.as_ref().is_some_and(|call| may_add_tool(server, call))
-                {
-                    return Ok(false);
-                }
-                self.take_over(server, (key, version, record), call).await
-            }
+            Verdict::Resume => self.take_over(server, (key, version, record)).await,
         }
     }
 
-    /// Decides about an interrupted task.
-    fn verdict(&self, key: &TaskKey, record: &Record) -> Verdict {
+    /// Decides about a task whose lease has ended.
+    fn verdict(&self, key: &TaskKey, record: &Record, leases: Leases) -> Verdict {
         let policy = &record.policy;
+        if record.run.is_some() && leases == Leases::Unknown {
+            return Verdict::Wait;
+        }
         if record.time_left(key.created_ms).is_zero() {
             return Verdict::Fail("the task exceeded its maximum run time".to_owned());
         }
@@ -148,31 +141,39 @@ impl Engine {
             let attempts = record.attempts;
             return Verdict::Fail(format!("interrupted by a restart {attempts} times"));
         }
-        Verdict::Resume
+        if self.has_room() {
+            Verdict::Resume
+        } else {
+            Verdict::Wait
+        }
     }
 
-    /// Claims an interrupted task, and runs its call again.
+    /// Claims an interrupted task, and runs its call again. Returns `false` if the task stays due.
     async fn take_over(
         self: &Arc<Self>,
         server: &Server,
         (key, version, mut record): (TaskKey, u64, Record),
-        call: Option<StoredCall>,
     ) -> Result<bool, StoreError> {
+        let call = record.call.as_ref().and_then(CallText::read);
+        if self.is_starting() && call.as_ref().is_some_and(|call| may_add_tool(server, call)) {
+            return Ok(false);
+        }
         let Some(run) = random_run_id() else {
             return Ok(false);
         };
         record.claim(run, self.limits.lease);
-        let since = Instant::now();
-        if !self.replace_record(&key, version, record.clone()).await? {
+        let run = Run::new(self, key, (version + 1, record.clone()), Instant::now());
+        // Before the claim is stored: one without a run would cost an attempt, and a release would not find it.
+        if !self.admit(&run) {
             return Ok(false);
         }
-        let (id, attempt) = (&key.id, record.attempts);
-        tracing::info!(?id, attempt, "an interrupted task runs again");
-        let run = Run::new(self, key, (version + 1, record), since);
-        if !self.admit(&run) {
-            // The lease passes it on to another process.
-            return Ok(true);
+        let attempt = record.attempts;
+        let claimed = self.replace_record(&run.key, version, record).await;
+        if !matches!(claimed, Ok(true)) {
+            run.dismiss();
+            return claimed;
         }
+        tracing::info!(id = ?run.key.id, attempt, "an interrupted task runs again");
         let link = Arc::clone(&run);
         let resumed = call.map(|call| resume(server, &call, link));
         tokio::spawn(async move {
@@ -203,8 +204,10 @@ impl Engine {
     }
 }
 
-/// Decision about an interrupted task.
+/// Decision about a task whose lease has ended.
 enum Verdict {
+    /// It stays due.
+    Wait,
     Resume,
     Fail(String),
 }

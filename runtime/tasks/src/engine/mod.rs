@@ -33,6 +33,8 @@ pub(crate) use self::stores::store_failed;
 
 /// Shortest lease, so that no setting makes a busy loop.
 const LEAST_LEASE: Duration = Duration::from_secs(1);
+/// Shortest interval of a loop, for the same reason.
+const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shared state of the tasks of a server.
 #[derive(Debug)]
@@ -65,6 +67,8 @@ impl Engine {
         key: Option<RequestStateKey>,
     ) -> Self {
         limits.lease = limits.lease.max(LEAST_LEASE);
+        limits.watch_interval = limits.watch_interval.max(LEAST_INTERVAL);
+        limits.sweep_interval = limits.sweep_interval.max(LEAST_INTERVAL);
         Self {
             store,
             waiting: Arc::new(Semaphore::new(limits.waiting.min(Semaphore::MAX_PERMITS))),
@@ -153,5 +157,22 @@ impl Engine {
 
     fn runs(&self) -> MutexGuard<'_, BTreeMap<TaskId, Weak<Run>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn no_setting_makes_a_busy_loop() {
+        let none = Duration::ZERO;
+        let limits = TaskLimits::default().lease(none);
+        let limits = limits.watch_interval(none).sweep_interval(none);
+        let engine = Engine::new(Arc::new(MemoryStore::new()), limits, None);
+        assert_eq!(engine.limits.lease, LEAST_LEASE);
+        assert_eq!(engine.limits.watch_interval, LEAST_INTERVAL);
+        assert_eq!(engine.limits.sweep_interval, LEAST_INTERVAL);
     }
 }

@@ -65,7 +65,6 @@ impl Engine {
 
 /// Waits until the task may have changed.
 async fn next_change(changes: Option<watch::Receiver<u64>>, interval: Duration) {
-    let interval = interval.max(Duration::from_millis(100));
     match changes {
         // All of these are a reason to read the record again.
         Some(mut changes) => drop(timeout(interval, changes.changed()).await),

@@ -14,7 +14,7 @@ use super::change::NotStored;
 use super::{Pending, Run, Stop};
 use crate::record::Record;
 
-/// Least intervals, so that no setting makes a busy loop.
+/// Least interval between two changes, so that no setting makes a busy loop.
 const LEAST: Duration = Duration::from_millis(100);
 
 impl Run {
@@ -56,7 +56,7 @@ impl Run {
     /// Renews the lease, looks for changes, and stores messages.
     async fn keep(&self) -> Infallible {
         let limits = &self.engine.limits;
-        let interval = limits.watch_interval.max(LEAST);
+        let interval = limits.watch_interval;
         let mut look = deadline::after(interval);
         let mut next_message = Instant::now();
         loop {

@@ -176,3 +176,62 @@ async fn another_process_keeps_the_lease_of_the_run() {
     assert_eq!(state["status"], "working", "{state}");
     assert_eq!(state["statusMessage"], "early");
 }
+
+/// Starts a task that may run again, and crashes. Its lease ends.
+async fn interrupt(works: &Works, tasks: Tasks) -> String {
+    let server = works.with(tasks);
+    let task = Peer::modern(&server).task("gated_again", json!({})).await;
+    until_noted(works, 1).await;
+    crash(server).await;
+    sleep(limits().lease).await;
+    task
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_has_a_place_before_it_is_claimed() {
+    let works = Works::default();
+    let (store, slow) = slow_store();
+    let limits = limits().attempts(2);
+    let tasks = Tasks::new().store(store).limits(limits.clone());
+    let task = interrupt(&works, tasks).await;
+    slow.delay(Duration::from_millis(500));
+    let tasks = Tasks::new().store(slow).limits(limits.clone().running(1));
+    let server = works.with(tasks);
+    let mut peer = Peer::modern(&server);
+    // The first search claims the task.
+    sleep(Duration::from_millis(100)).await;
+    let call = json!({"name": "gated", "arguments": {}});
+    peer.send("tools/call", call).await;
+    sleep(limits.lease * 2).await;
+    works.gate.add_permits(2);
+    let done = peer.end(&task).await;
+    assert_eq!(done["result"]["content"][0]["text"], "through", "{done}");
+    let begun = works.notes();
+    let begun = begun.iter().filter(|note| *note == "begin");
+    assert_eq!(begun.count(), 3, "the task has run twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_release_leaves_a_task_that_is_being_claimed() {
+    let works = Works::default();
+    let (store, slow) = slow_store();
+    let task = interrupt(&works, tasks(store.clone())).await;
+    slow.delay(Duration::from_millis(500));
+    let server = works.with(tasks(slow.clone()));
+    // The first search claims the task.
+    sleep(Duration::from_millis(100)).await;
+    ServerTasks::of(&server).unwrap().release().await;
+    let (released, _) = stored(&store, &task).await;
+    drop(server);
+    let since = Instant::now();
+    let server = works.with(tasks(store));
+    works.gate.add_permits(1);
+    let done = Peer::modern(&server).end(&task).await;
+    assert_eq!(done["status"], "completed", "{done}");
+    let took = since.elapsed();
+    assert!(
+        took < limits().lease,
+        "version {}: {took:?}",
+        released.version
+    );
+}

@@ -26,7 +26,7 @@ use treenail::tasks::test_kit::shift_clock;
 use treenail::tasks::{MemoryStore, SqliteStore, TaskLimits, TaskStore, Tasks};
 
 use self::kill_store::KillStore;
-use self::orders::{idempotent_order, order, plain_order, running};
+use self::orders::{idempotent_order, order, plain_order, running, suspend};
 
 fn store() -> Result<Arc<dyn TaskStore>, Box<dyn Error>> {
     let place = env::var("STORE")?;
@@ -65,7 +65,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let store = KillStore::new(store()?, lease.is_some());
     let tasks = Tasks::new().store(store).limits(limits);
-    let builder = treenail::server!().tools(tools![order, idempotent_order, plain_order, running]);
+    let builder = treenail::server!().tools(tools![
+        order,
+        idempotent_order,
+        plain_order,
+        running,
+        suspend
+    ]);
     builder.extension(tasks).serve_stdio().await?;
     Ok(())
 }

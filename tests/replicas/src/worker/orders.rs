@@ -7,6 +7,7 @@ use std::process;
 
 use treenail::prelude::*;
 use treenail::tasks::ServerTasks;
+use treenail::tasks::test_kit::shift_clock;
 
 use crate::kill_store::stored;
 use crate::point;
@@ -61,4 +62,10 @@ pub(crate) async fn plain_order(cx: &Context) -> Result<String, ToolError> {
 #[mcp_tool]
 pub(crate) fn running(cx: &Context) -> usize {
     ServerTasks::of(cx.server()).map_or(0, |tasks| tasks.running())
+}
+
+/// Sets the clock of this process ahead, as a suspension of the computer does. Its timers do not advance meanwhile.
+#[mcp_tool]
+pub(crate) fn suspend(milliseconds: i64) {
+    shift_clock(milliseconds);
 }

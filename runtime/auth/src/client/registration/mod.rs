@@ -133,6 +133,8 @@ async fn forget_if(
     is_meant: impl Fn(&RegistrationRecord) -> bool,
 ) -> Result<(), AuthError> {
     let (store, key) = (&*settings.store, StoreKey::registration(issuer));
+    // A file is read and deleted in two steps, between which another process must not replace it.
+    let _lock = store.lock(&key).await?;
     let entry = load::<RegistrationRecord>(store, &key).await?;
     if let Some(entry) = entry.filter(|entry| is_meant(&entry.record)) {
         store.delete(&key, entry.generation).await?;

@@ -68,7 +68,8 @@ pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
     /// [`AuthError::Store`] if the storage failed. The old entry is then unchanged.
     fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()>;
 
-    /// Deletes the entry of a key if it still has this generation, and returns true if it was deleted.
+    /// Deletes the entry of a key if it still has this generation, and returns true if it was deleted. The caller holds the lock of
+    /// the key, unless no entry of this generation was ever stored.
     ///
     /// A late refusal of an old refresh token thus never deletes the tokens that another process has obtained meanwhile.
     ///

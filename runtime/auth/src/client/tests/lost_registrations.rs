@@ -1,12 +1,14 @@
 //! Registrations that the authorization server has lost.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::fixture::{REDIRECT_URI, Resource, approve, call, oauth, session};
 use crate::client::store::{RegistrationRecord, StoreKey, save_locked};
 use crate::testing::{Endpoint, Fault, TestAuthorizationServer, TestClient};
-use crate::{Callback, MemoryStore, OAuth};
+use crate::{
+    Callback, Generation, MemoryStore, OAuth, StoreFuture, StoreLock, StoredEntry, TokenStore,
+};
 
 /// An authorization server with a stored registration, and an MCP server at which the client is not signed in.
 struct Setup {
@@ -108,7 +110,7 @@ async fn logout_leaves_the_secret_of_a_registration_to_other_servers() {
         .await
         .unwrap();
     setup.client.logout(&setup.first.url()).await.unwrap();
-    let entry = crate::TokenStore::load(&*setup.store, &key).await.unwrap();
+    let entry = TokenStore::load(&*setup.store, &key).await.unwrap();
     assert!(entry.is_some(), "AUTH-C-121");
 }
 
@@ -133,6 +135,77 @@ async fn the_registration_of_another_process_remains() {
     assert_eq!(setup.counts(), (0, 2), "AUTH-C-67");
     let tokens = setup.server.requests_at(Endpoint::Token);
     assert_eq!(tokens[1].parameter("client_id"), Some("other"), "AUTH-C-67");
+}
+
+/// Store that notes the entries that are deleted, and if their locks are held.
+#[derive(Debug, Default)]
+struct LockedStore {
+    inner: MemoryStore,
+    held: Arc<Mutex<Vec<StoreKey>>>,
+    deleted: Mutex<Vec<(StoreKey, bool)>>,
+}
+
+/// Lock that is held.
+struct Held {
+    key: StoreKey,
+    all: Arc<Mutex<Vec<StoreKey>>>,
+    _lock: StoreLock,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.all.lock().unwrap().retain(|key| *key != self.key);
+    }
+}
+
+impl TokenStore for LockedStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
+        self.inner.load(key)
+    }
+
+    fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
+        self.inner.store(key, entry)
+    }
+
+    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
+        let is_held = self.held.lock().unwrap().contains(key);
+        self.deleted.lock().unwrap().push((key.clone(), is_held));
+        self.inner.delete(key, generation)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
+        Box::pin(async move {
+            let lock = self.inner.lock(key).await?;
+            self.held.lock().unwrap().push(key.clone());
+            Ok(StoreLock::new(Held {
+                key: key.clone(),
+                all: Arc::clone(&self.held),
+                _lock: lock,
+            }))
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_registration_is_deleted_under_its_lock() {
+    let setup = Setup::new().await;
+    let store = Arc::<LockedStore>::default();
+    let client = oauth().store(store.clone());
+    let sign_in = async |resource| {
+        call(&session(resource, &client), "tools/list")
+            .await
+            .unwrap()
+    };
+    sign_in(&setup.first).await;
+    let refused = Fault::Error(Endpoint::Token, "invalid_client");
+    setup.server.inject_once(refused);
+    sign_in(&setup.other).await;
+    client.logout(&setup.other.url()).await.unwrap();
+    let deleted = store.deleted.lock().unwrap().clone();
+    let key = StoreKey::registration(&setup.server.issuer());
+    let registrations = deleted.iter().filter(|(deleted, _)| *deleted == key);
+    assert_eq!(registrations.count(), 2, "{deleted:?}");
+    assert!(deleted.iter().all(|(_, is_held)| *is_held), "{deleted:?}");
 }
 
 fn registration(client_id: &str) -> RegistrationRecord {

@@ -81,7 +81,11 @@ impl Pool {
         let pool = Arc::clone(self);
         let running = tokio::spawn(async move {
             let completed = timeout(pool.settings.timeout, pool.execute(query, &values)).await;
-            completed.unwrap_or_else(|_| Err(Failure::from(late())))
+            completed.unwrap_or_else(|_| {
+                // The host of the server may be gone. Each idle connection to it would cost another timeout.
+                pool.idle().clear();
+                Err(Failure::from(late()))
+            })
         });
         let ended = || StoreError::Unavailable("its runtime has ended".to_owned());
         let completed = running.await;

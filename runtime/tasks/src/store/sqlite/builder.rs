@@ -10,6 +10,9 @@ use super::schema::{self, Settings};
 use super::writer::Writer;
 use crate::store::StoreError;
 
+/// Longest timeout of SQLite: 2³¹ - 1 ms.
+const MAX_LOCK_TIMEOUT: Duration = Duration::from_millis(2_147_483_647);
+
 /// Settings of a [`SqliteStore`].
 ///
 /// ```
@@ -54,10 +57,10 @@ impl SqliteStoreBuilder {
         self
     }
 
-    /// Sets the timeout for changes of other processes. Default 5 s.
+    /// Sets the timeout for changes of other processes. Default 5 s, at most 24 days.
     #[must_use]
     pub fn lock_timeout(mut self, lock_timeout: Duration) -> Self {
-        self.settings.lock_timeout = lock_timeout;
+        self.settings.lock_timeout = lock_timeout.min(MAX_LOCK_TIMEOUT);
         self
     }
 

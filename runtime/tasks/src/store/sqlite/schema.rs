@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::failure::{self, store_error};
 use crate::store::StoreError;
@@ -68,7 +68,9 @@ pub(super) fn open_writer(path: &Path, settings: &Settings) -> Result<Connection
     create_file(path)?;
     let with_path = |error| failure::with_path(path, error);
     let mut connection = open(path, settings).map_err(|error| with_path(store_error(&error)))?;
-    let prepared = use_wal(&connection, settings.lock_timeout)
+    // A file that is refused stays as it is.
+    let prepared = check_file(&mut connection)
+        .and_then(|()| use_wal(&connection, settings.lock_timeout))
         .and_then(|()| set_up_writer(&connection, settings).map_err(|error| store_error(&error)))
         .and_then(|()| create_tables(&mut connection));
     prepared.map_err(with_path)?;
@@ -150,29 +152,45 @@ fn set_without_result(connection: &Connection, name: &str, value: i64) -> rusqli
     connection.pragma_update_and_check(None, name, value, |_| Ok(()))
 }
 
-/// Checks the version of the tables, and creates them in a new file.
+/// Checks that the file has the tables of this version, or is new.
+fn check_file(connection: &mut Connection) -> Result<(), StoreError> {
+    // Another process may create the tables between two queries.
+    let snapshot = connection.transaction();
+    let snapshot = snapshot.map_err(|error| store_error(&error))?;
+    has_tables(&snapshot).map(drop)
+}
+
+/// Creates the tables in a new file.
 fn create_tables(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| store_error(&error);
     // Other processes may create the tables at the same time.
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed)?;
+    if has_tables(&transaction)? {
+        return Ok(());
+    }
+    transaction
+        .execute_batch(TABLES)
+        .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION_ID))
+        .and_then(|()| transaction.pragma_update(None, "user_version", SCHEMA_VERSION))
+        .and_then(|()| transaction.commit())
+        .map_err(failed)
+}
+
+/// Returns `true` if the file has the tables of this version, and `false` if it is new.
+fn has_tables(transaction: &Transaction<'_>) -> Result<bool, StoreError> {
     let number = |pragma: &str| -> Result<i64, StoreError> {
         let value = transaction.pragma_query_value(None, pragma, |row| row.get(0));
-        value.map_err(failed)
+        value.map_err(|error| store_error(&error))
     };
     match (number("application_id")?, number("user_version")?) {
-        (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
+        (APPLICATION_ID, SCHEMA_VERSION) => Ok(true),
         (APPLICATION_ID, version) => Err(StoreError::Other(format!(
             "the file has version {version} of the task store, and this program supports version {SCHEMA_VERSION}; use a \
              newer program or another file"
         ))),
-        (0, 0) if number("schema_version")? == 0 => transaction
-            .execute_batch(TABLES)
-            .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION_ID))
-            .and_then(|()| transaction.pragma_update(None, "user_version", SCHEMA_VERSION))
-            .and_then(|()| transaction.commit())
-            .map_err(failed),
+        (0, 0) if number("schema_version")? == 0 => Ok(false),
         _ => Err(StoreError::Other(
             "the file is a database of another program; use another file".to_owned(),
         )),

@@ -40,11 +40,14 @@ fn a_database_of_another_program_is_refused() {
     ] {
         let directory = Directory::new();
         directory.connect().execute_batch(tables).unwrap();
+        let before = fs::read(directory.path()).unwrap();
         assert_eq!(
             open_error(&directory),
             "the task store failed: `PATH`: the file is a database of another program; use another file",
             "{tables}"
         );
+        let after = fs::read(directory.path()).unwrap();
+        assert!(before == after, "the file was changed: {tables}");
     }
 }
 
@@ -105,6 +108,14 @@ async fn the_lock_of_another_process_is_awaited_for_a_time() {
     assert_eq!(store.get(&task.id).await, Ok(None), "queries need no lock");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.insert(task, HOUR).await, Ok(()));
+}
+
+#[tokio::test]
+async fn the_longest_lock_timeout_is_that_of_sqlite() {
+    let directory = Directory::new();
+    let store = SqliteStore::builder().lock_timeout(Duration::MAX);
+    let store = store.open(directory.path()).unwrap();
+    assert_eq!(store.due(1).await, Ok(Vec::new()));
 }
 
 #[tokio::test]

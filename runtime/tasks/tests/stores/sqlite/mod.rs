@@ -6,7 +6,8 @@ mod failure;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
+use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -62,6 +63,22 @@ async fn every_rule_of_stores_holds() {
         [(); 2].map(|()| Arc::new(SqliteStore::open(&path).unwrap()) as Arc<dyn TaskStore>)
     })
     .await;
+}
+
+#[test]
+fn a_new_file_can_be_opened_many_times_at_once() {
+    for _ in 0..10 {
+        let (directory, together) = (Directory::new(), Barrier::new(8));
+        let open = || {
+            together.wait();
+            SqliteStore::open(directory.path()).map(drop)
+        };
+        let opened = thread::scope(|scope| {
+            let opening = [(); 8].map(|()| scope.spawn(open));
+            opening.map(|opening| opening.join().unwrap())
+        });
+        assert_eq!(opened, [const { Ok(()) }; 8]);
+    }
 }
 
 #[tokio::test]
@@ -139,7 +156,7 @@ async fn a_store_is_used_from_another_runtime_after_its_first_has_ended() {
     let store = directory.open();
     let task = task("owner", 1, b"1");
     let (first, inserted) = (store.clone(), task.clone());
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();

@@ -1,4 +1,5 @@
-//! Tasks of a process that is stopped for longer than its lease and continues, beside a process with another clock.
+//! Tasks of a process that is stopped for longer than its lease and continues, beside a process with another clock; and of both
+//! processes on a computer that is suspended.
 
 mod pair;
 
@@ -10,7 +11,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::json;
 use treenail::tasks::TaskStore;
 
-use self::pair::{End, LEASE_MS, Pair, running};
+use self::pair::{End, LEASE_MS, Pair, running, suspend};
 use crate::kill::worker::Worker;
 
 const STEPS: [&str; 3] = ["first", "second", "third"];
@@ -185,5 +186,22 @@ fn a_clock_that_is_behind_delays_a_task_and_loses_none() {
     assert_eq!(running(&mut pair.there), "0");
     kill_process(pid, Signal::CONT).unwrap();
     let end = pair.follow_here(call);
+    assert!(matches!(end, End::Completed(_)), "{end:?}");
+}
+
+/// The clock continues while a computer is suspended, and the renewals of leases do not.
+#[test]
+fn a_suspended_computer_interrupts_no_task() {
+    let mut pair = Pair::start(0, 0);
+    let call = json!({"name": "plain_order", "arguments": {}});
+    let call = pair.here.send("tools/call", call).unwrap();
+    let id = pair.called(call);
+    for worker in [&mut pair.there, &mut pair.here] {
+        suspend(worker);
+    }
+    // The other process searches for interrupted tasks more often than this one renews its lease.
+    let version = pair.version();
+    while pair.version() < version + 2 && running(&mut pair.here) != "0" {}
+    let end = pair.follow_task(&id);
     assert!(matches!(end, End::Completed(_)), "{end:?}");
 }

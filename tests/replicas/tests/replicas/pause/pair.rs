@@ -80,19 +80,35 @@ impl Pair {
         }
     }
 
+    /// Returns the id of the task of a call.
+    pub(super) fn called(&mut self, call: u64) -> String {
+        let called = self.here.response(call).unwrap();
+        called["result"]["taskId"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the version of the only task in the store.
+    pub(super) fn version(&self) -> u64 {
+        let tasks = self.runtime.block_on(self.store.list("", None, 2)).unwrap();
+        tasks[0].version
+    }
+
     /// Follows the task in the first process, which continues.
     pub(super) fn follow_here(&mut self, call: u64) -> End {
-        let called = self.here.response(call).unwrap();
-        let id = called["result"]["taskId"].as_str().unwrap().to_owned();
+        let id = self.called(call);
+        self.follow_task(&id)
+    }
+
+    /// Follows a task in the first process to its end.
+    pub(super) fn follow_task(&mut self, id: &str) -> End {
         let end = loop {
-            if let Some(end) = poll(&mut self.here, &id) {
+            if let Some(end) = poll(&mut self.here, id) {
                 break end;
             }
         };
         // A run that has lost its task ends, and changes nothing.
         while running(&mut self.here) != "0" || running(&mut self.there) != "0" {}
         for worker in [&mut self.here, &mut self.there] {
-            assert_eq!(poll(worker, &id), Some(end.clone()), "an end is final");
+            assert_eq!(poll(worker, id), Some(end.clone()), "an end is final");
         }
         end
     }
@@ -155,4 +171,11 @@ pub(super) fn running(worker: &mut Worker) -> Value {
     let params = json!({"name": "running", "arguments": {}});
     let answer = worker.request("tools/call", params).unwrap();
     answer["result"]["content"][0]["text"].clone()
+}
+
+/// Lets a process wake from a suspension of the computer.
+pub(super) fn suspend(worker: &mut Worker) {
+    let params = json!({"name": "suspend", "arguments": {"milliseconds": 600_000}});
+    let answer = worker.request("tools/call", params).unwrap();
+    assert!(answer["result"]["isError"] != true, "{answer}");
 }

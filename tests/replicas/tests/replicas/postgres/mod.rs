@@ -4,5 +4,6 @@ mod failure;
 mod kill;
 mod postgres_server;
 mod schema;
+mod silence;
 mod store;
 mod tls;
