@@ -42,13 +42,11 @@ impl Link {
             Self::unsubscribe(session, uri).await?;
             None
         };
-        let mut state = self.hub.state();
         if active {
-            state.subscriptions.insert(uri.to_owned(), task);
-        } else if let Some(Some(task)) = state.subscriptions.remove(uri) {
-            task.abort();
+            self.hub.add_subscription(uri, task);
+        } else {
+            self.hub.remove_subscription(uri);
         }
-        self.hub.send_connection(&state);
         Ok(())
     }
 
@@ -73,9 +71,7 @@ impl Link {
                 .await
                 .is_some()
             {}
-            let mut state = hub.state();
-            state.subscriptions.remove(&uri);
-            hub.send_connection(&state);
+            hub.remove_subscription(&uri);
         };
         Ok(Some(tokio::spawn(holding).abort_handle()))
     }
