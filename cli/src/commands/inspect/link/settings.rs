@@ -104,6 +104,32 @@ impl Link {
         }
     }
 
+    /// Sets the level of log messages again, on a new session of the legacy era. It is shown as unset if the server rejects it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the connection was lost.
+    pub(super) async fn restore_log_level(
+        &self,
+        session: &McpClientSession,
+    ) -> Result<(), ClientError> {
+        let Some(level) = self.hub.state().log_level else {
+            return Ok(());
+        };
+        let has_levels = session.server_capabilities().logging.is_some();
+        if session.protocol_version().is_modern() || !has_levels {
+            return Ok(());
+        }
+        match session.logging_set_level(level).await {
+            Err(error @ ClientError::Closed(_)) => Err(error),
+            Err(_) => {
+                self.hub.state().log_level = None;
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
     /// Sets the minimum level of log messages: at once in the legacy era, and for each call in the modern one.
     pub(crate) async fn set_log_level(&self, level: LoggingLevel) -> Result<(), ClientError> {
         if let Some(client) = self.client() {
