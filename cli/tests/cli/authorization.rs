@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::http::HttpServer;
+use crate::http::{HttpServer, session_server};
 use crate::inspect::inspector::Inspector;
 use crate::process::{Outcome, outcome_of, test_server};
 use crate::terminal::open_terminal;
@@ -160,6 +160,18 @@ fn the_chain_to_a_token_is_checked() {
     let open = HttpServer::start_mode("http");
     let checked = fixture.run(&["auth", "check", &open.url]);
     checked.check(0, "the server requires no authorization\n", "");
+}
+
+#[test]
+fn the_session_of_a_check_is_closed() {
+    let (url, requests) = session_server();
+    let fixture = Fixture::new();
+    let checked = fixture.run(&["auth", "check", &url]);
+    checked.check(0, "the server requires no authorization\n", "");
+    let deleted = requests.try_iter().any(|head| {
+        head.starts_with("DELETE ") && head.to_lowercase().contains("mcp-session-id: one\r\n")
+    });
+    assert!(deleted);
 }
 
 #[test]
