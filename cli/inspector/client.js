@@ -130,16 +130,24 @@ async function readLines(body, handleLine) {
 
 function handle(event) {
   switch (event.type) {
-    case "snapshot":
+    case "snapshot": {
+      const { status, messages } = state;
+      const seen = messages.at(-1)?.seq ?? 0;
       state.messages = event.messages;
       state.dropped = event.dropped;
       state.calls = new Map(event.calls.map((call) => [call.id, call]));
       state.asks = event.asks;
       setConnection(event);
+      // A tab that was hidden, or read slowly, has missed events of its connection.
+      if (status === "connected" && state.status === "connected") {
+        fetchLists();
+        event.messages.filter((message) => message.seq > seen).forEach(noteUpdate);
+      }
       emit("messages-reset");
       emit("calls");
       emit("asks");
       break;
+    }
     case "connection":
       setConnection(event);
       break;
@@ -196,13 +204,18 @@ function addMessage(message) {
   if (message.kind === "notification" && !message.sent) {
     for (const list of CHANGED[message.method] ?? []) fetchList(list);
     if (CHANGED[message.method]) announce(`The server changed its ${CHANGED[message.method][0]}`);
-    if (message.method === "notifications/resources/updated" && message.subject) {
-      state.updates.set(message.subject, message.time);
-      announce(`Resource changed: ${message.subject}`);
-      emit("updates", message.subject);
-    }
+    if (noteUpdate(message)) announce(`Resource changed: ${message.subject}`);
   }
   emit("message", message);
+}
+
+/** Marks the resource of a notification as changed. Returns false for other messages. */
+function noteUpdate({ kind, sent, method, subject, time }) {
+  const isUpdate = kind === "notification" && !sent && method === "notifications/resources/updated" && subject;
+  if (!isUpdate) return false;
+  state.updates.set(subject, time);
+  emit("updates", subject);
+  return true;
 }
 
 export function markRead(uri) {

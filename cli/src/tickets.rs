@@ -80,6 +80,10 @@ impl TicketFile {
 
     /// Returns the ticket of a task, by its id or the start of it.
     pub(crate) fn find(&self, id: &str) -> Result<TaskTicket, Failure> {
+        if id.is_empty() {
+            // Every id starts with it.
+            return Err(Failure::usage("the id of the task is empty"));
+        }
         let stored = read_tickets(&self.path)?.tasks;
         if let Some(ticket) = stored.iter().find(|ticket| ticket.id() == id) {
             return Ok(ticket.clone());

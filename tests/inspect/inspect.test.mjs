@@ -47,6 +47,7 @@ for (const revision of ["2026-07-28", "2025-11-25"]) {
     it("reads resources, and follows their changes", () => readResources());
     it("shows the error of a tool", () => showError());
     it("follows changes of the list of tools", () => followLists());
+    it("shows what has changed while the tab was hidden", () => showHiddenTab());
     it("completes arguments of prompts and templates", () => completeArguments());
     it("logs every message", () => logMessages());
     it("keeps the text of numbers", () => keepNumbers());
@@ -210,6 +211,32 @@ async function followLists() {
   await press(page, "Call tool");
   await page.waitForFunction(() => document.querySelector("[href='#/tools/varnish']"));
   assert.ok(await (await field(page, "open")).evaluate((one) => one.checked), "the form keeps its values");
+}
+
+async function showHiddenTab() {
+  const setHidden = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  await openEntry(page, "resources/tide://today");
+  await press(page, "Subscribe", ".detail");
+  await page.waitForFunction(() => document.querySelector(".detail [aria-pressed=true]")?.textContent === "Subscribed");
+  await openEntry(page, "tools/paint_shop");
+  await setHidden(true);
+  const other = await openPage(browser, inspector.url);
+  await openEntry(other, "tools/turn_tide");
+  await press(other, "Call tool");
+  await waitForText(other, "Result", ".call-head");
+  await openEntry(other, "tools/paint_shop");
+  await press(other, "Call tool");
+  await other.waitForFunction(() => !document.querySelector("[href='#/tools/varnish']"));
+  await other.browserContext().close();
+  assert.ok(await page.$("[href='#/tools/varnish']"), "a hidden tab reads no events");
+  await setHidden(false);
+  await page.waitForFunction(() => !document.querySelector("[href='#/tools/varnish']"));
+  await openEntry(page, "resources/tide://today");
+  await waitForText(page, "Changed at", ".changed");
 }
 
 async function completeArguments() {

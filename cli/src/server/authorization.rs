@@ -7,7 +7,7 @@ use treenail::auth::{
     UserAgent, UserAgentFlow, UserAgentFuture,
 };
 
-use super::RequestTimer;
+use super::PauseTimers;
 use crate::args::{AuthMode, ServerArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -39,11 +39,12 @@ impl SignIn {
 
 /// Returns the OAuth client for a connection; `None` for `--auth never`.
 ///
-/// Without an explicit way to sign in, the connection may succeed without tokens, so it does not need the store.
+/// Without an explicit way to sign in, the connection may succeed without tokens, so it does not need the store. `timers` are
+/// paused while the user signs in.
 pub(crate) fn oauth_client(
     args: &ServerArgs,
     terminal: &Terminal,
-    timer: &Arc<RequestTimer>,
+    timers: PauseTimers,
 ) -> Result<Option<OAuth>, Failure> {
     let (auth, sign_in) = (&args.auth, args.sign_in);
     if auth.mode == AuthMode::Never {
@@ -51,7 +52,7 @@ pub(crate) fn oauth_client(
     }
     let agent = PausingAgent {
         agent: user_agent(sign_in.unwrap_or_else(SignIn::automatic), terminal),
-        timer: Arc::clone(timer),
+        timers,
     };
     let mut oauth = OAuth::user_agent(NAME, agent);
     match open_store() {
@@ -134,16 +135,16 @@ impl UserAgent for NoUser {
     }
 }
 
-/// User agent that pauses the timeout of the request while the user signs in.
+/// User agent that pauses the timeouts of requests while the user signs in.
 #[derive(Debug)]
 struct PausingAgent {
     agent: Arc<dyn UserAgent>,
-    timer: Arc<RequestTimer>,
+    timers: PauseTimers,
 }
 
 struct PausingFlow {
     flow: Box<dyn UserAgentFlow>,
-    timer: Arc<RequestTimer>,
+    timers: PauseTimers,
 }
 
 impl UserAgent for PausingAgent {
@@ -157,8 +158,8 @@ impl UserAgent for PausingAgent {
     ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
         Box::pin(async move {
             let flow = self.agent.prepare(registered).await?;
-            let timer = Arc::clone(&self.timer);
-            Ok(Box::new(PausingFlow { flow, timer }) as Box<dyn UserAgentFlow>)
+            let timers = self.timers.clone();
+            Ok(Box::new(PausingFlow { flow, timers }) as Box<dyn UserAgentFlow>)
         })
     }
 }
@@ -172,7 +173,7 @@ impl UserAgentFlow for PausingFlow {
         &'a mut self,
         request: &'a AuthorizationRequest,
     ) -> UserAgentFuture<'a, String> {
-        let paused = self.timer.pause();
+        let paused = self.timers.pause();
         Box::pin(async move {
             let redirect = self.flow.authorize(request).await;
             drop(paused);

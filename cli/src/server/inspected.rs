@@ -8,16 +8,17 @@ use treenail::client::ClientHandler;
 use super::stderr_tail::{LineObserver, StderrTail};
 use super::target::Target;
 use super::trace::{Trace, TraceSink};
-use super::{RequestTimer, base_builder, connection_failure, http, oauth_client, set_target};
+use super::{PauseTimers, base_builder, connection_failure, http, oauth_client, set_target};
 use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 
-/// Receivers of the requests, messages and lines of a server.
+/// Receivers of the requests, messages and lines of a server, and the timers of its calls.
 pub(crate) struct InspectedParts<H> {
     pub(crate) handler: H,
     pub(crate) sink: Arc<dyn TraceSink>,
     pub(crate) on_line: LineObserver,
+    pub(crate) timers: PauseTimers,
 }
 
 /// Connection of `treenail inspect`.
@@ -31,14 +32,13 @@ impl Inspected {
         terminal: &Terminal,
         parts: InspectedParts<impl ClientHandler>,
     ) -> Result<McpClient, Failure> {
-        let timer = RequestTimer::new(args.timeout);
         let tail = StderrTail::new(terminal).observed(parts.on_line);
         let (builder, limits) = base_builder(args, true);
         // Results are shown even if they are invalid.
         let builder = builder.validate_results(false).handler(parts.handler);
         let trace = Trace::with_sink(args, terminal, parts.sink)?;
         let builder = set_target(builder, args, None, &tail, &|url, headers| {
-            let oauth = oauth_client(args, terminal, &timer)?;
+            let oauth = oauth_client(args, terminal, parts.timers.clone())?;
             http::open_session(url, headers, oauth, (&limits, Some(&trace)))
         })?;
         let wrapping = trace.clone();

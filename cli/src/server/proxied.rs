@@ -7,7 +7,7 @@ use treenail::client::McpClientBuilder;
 use super::authorization::oauth_client;
 use super::stderr_tail::StderrTail;
 use super::trace::Trace;
-use super::{RequestTimer, UNBOUNDED, base_builder, http, set_target};
+use super::{PauseTimers, base_builder, http, set_target};
 use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
@@ -18,13 +18,13 @@ pub(crate) fn proxied_client(
     directory: Option<&Path>,
     terminal: &Terminal,
 ) -> Result<McpClientBuilder, Failure> {
-    let timer = RequestTimer::new(UNBOUNDED);
     let trace = Trace::from_args(args, terminal)?;
     let tail = StderrTail::new(terminal);
     let (builder, limits) = base_builder(args, false);
     let builder = builder.validate_results(false);
     let builder = set_target(builder, args, directory, &tail, &|url, headers| {
-        let oauth = oauth_client(args, terminal, &timer)?;
+        // Requests of the proxy have no timer here.
+        let oauth = oauth_client(args, terminal, PauseTimers::new(Vec::new))?;
         http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
     })?;
     Ok(match trace {

@@ -1,5 +1,6 @@
 //! Timeout of a request, which pauses while the user is prompted and restarts on progress.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -45,6 +46,12 @@ impl RequestTimer {
         PauseGuard(Arc::clone(self))
     }
 
+    /// Returns the function that pauses this timer.
+    pub(crate) fn pauser(self: &Arc<Self>) -> PauseTimers {
+        let timer = Arc::clone(self);
+        PauseTimers::new(move || vec![timer.pause()])
+    }
+
     /// Returns whether the user is being prompted.
     pub(crate) fn is_paused(&self) -> bool {
         self.state().open_requests > 0
@@ -87,5 +94,28 @@ impl Drop for PauseGuard {
         let mut state = self.0.state();
         state.open_requests -= 1;
         state.since = Instant::now();
+    }
+}
+
+/// Function that pauses the timers of the requests in flight.
+#[derive(Clone)]
+pub(crate) struct PauseTimers(Arc<dyn Fn() -> Vec<PauseGuard> + Send + Sync>);
+
+impl PauseTimers {
+    pub(crate) fn new(pause: impl Fn() -> Vec<PauseGuard> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(pause))
+    }
+
+    /// Pauses the timers until the guards are dropped.
+    pub(super) fn pause(&self) -> Vec<PauseGuard> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for PauseTimers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PauseTimers")
+            .finish_non_exhaustive()
     }
 }

@@ -4,11 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::http::HttpServer;
+use crate::http::{HttpServer, session_server};
+use crate::inspect::inspector::Inspector;
 use crate::process::{Outcome, outcome_of, test_server};
+use crate::terminal::open_terminal;
 
 /// A protected server, and a user with a home directory and a browser.
 struct Fixture {
@@ -18,24 +20,40 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        let home = TempDir::new().unwrap();
-        let browser = home.path().join("xdg-open");
+        Self::with_server("protected")
+    }
+
+    fn with_server(mode: &str) -> Self {
+        let fixture = Self {
+            server: HttpServer::start_mode(mode),
+            home: TempDir::new().unwrap(),
+        };
+        fixture.write_browser("");
+        fixture
+    }
+
+    /// Creates the browser, which runs `delay` before it signs the user in.
+    fn write_browser(&self, delay: &str) {
+        let browser = self.home.path().join("xdg-open");
+        let server = test_server();
         let script = format!(
-            "#!/bin/sh\nexec '{}' browse \"$1\"\n",
-            test_server().display()
+            "#!/bin/sh\n{delay}\nexec '{}' browse \"$1\"\n",
+            server.display()
         );
         fs::write(&browser, script).unwrap();
         fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
-        let server = HttpServer::start_mode("protected");
-        Self { server, home }
     }
 
-    fn run(&self, args: &[&str]) -> Outcome {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    fn configure(&self, command: &mut Command) {
         let path = format!("{}:/usr/bin:/bin", self.home.path().display());
         command
             .env("XDG_DATA_HOME", self.home.path())
             .env("PATH", path);
+    }
+
+    fn run(&self, args: &[&str]) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
+        self.configure(&mut command);
         outcome_of(command.args(args).stdin(Stdio::null()).output().unwrap())
     }
 
@@ -70,7 +88,7 @@ fn a_user_signs_in_once_and_signs_out() {
         "{login:?}"
     );
     let status = fixture.status();
-    assert_eq!(status["scopes"], serde_json::json!(["basic"]), "{status}");
+    assert_eq!(status["scopes"], json!(["basic"]), "{status}");
     assert_eq!(status["canRefresh"], true, "{status}");
     fixture.run(&call).check(0, "3\n", "");
     let again = fixture.run(&["auth", "login", url, "--scope", "basic"]);
@@ -91,7 +109,7 @@ fn a_user_signs_in_once_and_signs_out() {
         .check(0, "not signed in\n", "");
     let json = fixture.run(&["auth", "logout", url, "--json"]);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(json, serde_json::json!({"signedOut": false}));
+    assert_eq!(json, json!({"signedOut": false}));
     assert_eq!(fixture.run(&call).code, 4);
 }
 
@@ -142,6 +160,42 @@ fn the_chain_to_a_token_is_checked() {
     let open = HttpServer::start_mode("http");
     let checked = fixture.run(&["auth", "check", &open.url]);
     checked.check(0, "the server requires no authorization\n", "");
+}
+
+#[test]
+fn the_session_of_a_check_is_closed() {
+    let (url, requests) = session_server();
+    let fixture = Fixture::new();
+    let checked = fixture.run(&["auth", "check", &url]);
+    checked.check(0, "the server requires no authorization\n", "");
+    let deleted = requests.try_iter().any(|head| {
+        head.starts_with("DELETE ") && head.to_lowercase().contains("mcp-session-id: one\r\n")
+    });
+    assert!(deleted);
+}
+
+#[test]
+fn a_call_of_the_inspector_waits_while_the_user_signs_in() {
+    let fixture = Fixture::with_server("step-up");
+    let url = &*fixture.server.url;
+    let login = fixture.run(&["auth", "login", url]);
+    assert_eq!(login.code, 0, "{login:?}");
+    // Longer than the timeout of a request.
+    fixture.write_browser("sleep 4");
+    let (keyboard, tty) = open_terminal();
+    let arguments = ["--no-open", "--timeout", "2s", "--url", url];
+    let inspector = Inspector::start_with(&arguments, |command| {
+        fixture.configure(command);
+        command.stdin(tty.try_clone().unwrap()).stderr(tty);
+    });
+    let mut events = inspector.events();
+    events.wait_for("connected");
+    let call = json!({"kind": "tool", "target": "vault", "arguments": {}});
+    assert_eq!(inspector.post("calls", &call).0, 200);
+    let running = events.wait_for("call");
+    assert_eq!(running["status"], "running");
+    assert_eq!(events.wait_for("call")["status"], "done");
+    drop(keyboard);
 }
 
 #[test]

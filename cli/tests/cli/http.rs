@@ -1,10 +1,12 @@
 //! Servers over HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
+
+use serde_json::{Value, json};
 
 use crate::process::{outcome_of, run_alone, test_server};
 
@@ -76,20 +78,75 @@ pub(crate) fn rejecting_server(
     let (sender, heads) = channel();
     thread::spawn(move || {
         for stream in listener.incoming().map(Result::unwrap) {
-            let (mut head, mut byte) = (Vec::new(), [0]);
-            while !head.ends_with(b"\r\n\r\n") && (&stream).read_exact(&mut byte).is_ok() {
-                head.push(byte[0]);
-            }
+            let head = read_head(&stream);
             let answer =
                 format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
             // The client may have closed the connection.
             let _ = (&stream).write_all(answer.as_bytes());
-            if sender.send(String::from_utf8(head).unwrap()).is_err() {
+            if sender.send(head).is_err() {
                 return;
             }
         }
     });
     (url, heads)
+}
+
+fn read_head(mut stream: &TcpStream) -> String {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).unwrap()
+}
+
+/// Starts a server of a legacy revision without features, with the session `one`, and forwards the request heads.
+#[cfg(unix)]
+pub(crate) fn session_server() -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let (sender, heads) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().map(Result::unwrap) {
+            let head = read_head(&stream);
+            let lines = head.lines().filter_map(|line| line.split_once(": "));
+            let mut lengths = lines.filter(|line| line.0.eq_ignore_ascii_case("content-length"));
+            let length = lengths.next().map_or(0, |line| line.1.parse().unwrap());
+            let mut body = vec![0; length];
+            (&stream).read_exact(&mut body).unwrap();
+            let (status, body) = answer_of_session(&body);
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nmcp-session-id: one\r\n\
+                 connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            // Recorded first, since the client may end when it has the answer.
+            if sender.send(head).is_err() {
+                return;
+            }
+            // The client may have closed the connection.
+            let _ = (&stream).write_all(answer.as_bytes());
+        }
+    });
+    (url, heads)
+}
+
+#[cfg(unix)]
+fn answer_of_session(body: &[u8]) -> (&'static str, String) {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    let Some(id) = request.get("id") else {
+        return ("202 Accepted", String::new());
+    };
+    let mut answer = json!({"jsonrpc": "2.0", "id": id});
+    if request["method"] == "initialize" {
+        answer["result"] = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "serverInfo": {"name": "session", "version": "1"},
+        });
+    } else {
+        answer["error"] = json!({"code": -32601, "message": "unknown method"});
+    }
+    ("200 OK", answer.to_string())
 }
 
 #[test]

@@ -182,6 +182,17 @@ fn an_id_may_start_with_a_hyphen() {
 }
 
 #[test]
+fn an_empty_id_selects_no_task() {
+    let yard = Yard::start("2026-07-28");
+    let id = yard.detach("report");
+    for command in ["get", "wait", "answer", "cancel"] {
+        let refused = yard.run(&["task", command, ""]);
+        refused.check(2, "", "error: the id of the task is empty\n");
+    }
+    yard.run(&["task", "get", &id]).check(0, "working\n", "");
+}
+
+#[test]
 fn a_task_that_was_cancelled_elsewhere_has_an_exit_code() {
     let yard = Yard::start("2026-07-28");
     let id = yard.detach("report");

@@ -33,20 +33,7 @@ impl Terminal {
     }
 
     fn start(mut command: Command, output: impl FnOnce(File) -> Stdio) -> Self {
-        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&keyboard).unwrap();
-        unlockpt(&keyboard).unwrap();
-        let name = ptsname(&keyboard, Vec::new()).unwrap();
-        let size = Winsize {
-            ws_row: 24,
-            ws_col: 100,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&keyboard, size).unwrap();
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true);
-        let tty = options.open(name.to_str().unwrap()).unwrap();
+        let (keyboard, tty) = open_terminal();
         command.env("TERM", "xterm").env("NO_COLOR", "1");
         command.stdin(tty.try_clone().unwrap());
         command.stderr(tty.try_clone().unwrap());
@@ -54,7 +41,6 @@ impl Terminal {
         let child = command.spawn().unwrap();
         drop(command);
 
-        let keyboard = File::from(keyboard);
         let (sender, output) = channel();
         let mut screen = keyboard.try_clone().unwrap();
         thread::spawn(move || {
@@ -124,6 +110,25 @@ impl Terminal {
         let stdout_text = String::from_utf8(output.stdout).unwrap();
         assert_eq!((output.status.code(), &*stdout_text), (Some(code), stdout));
     }
+}
+
+/// Opens a pseudo-terminal. Returns its keyboard and screen, and the file for programs.
+pub(crate) fn open_terminal() -> (File, File) {
+    let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&keyboard).unwrap();
+    unlockpt(&keyboard).unwrap();
+    let name = ptsname(&keyboard, Vec::new()).unwrap();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 100,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&keyboard, size).unwrap();
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true);
+    let tty = options.open(name.to_str().unwrap()).unwrap();
+    (File::from(keyboard), tty)
 }
 
 #[test]

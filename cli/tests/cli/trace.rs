@@ -1,11 +1,12 @@
 //! Traces of messages.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::http::HttpServer;
-use crate::process::{run, run_alone, test_server};
+use crate::process::{outcome_of, run, run_alone, test_server};
 
 #[test]
 fn every_message_is_shown_with_direction_and_time() {
@@ -151,6 +152,42 @@ fn secrets_of_the_command_line_are_redacted() {
         outcome.stderr
     );
     assert!(!outcome.stderr.contains("s3cret"), "{}", outcome.stderr);
+}
+
+#[test]
+fn secrets_of_an_inherited_environment_are_redacted() {
+    let server = format!("{} environment", test_server().display());
+    let (secret, option) = ("s3cret-\"value\"", "--trace=full");
+    let mut call = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    call.args(["call", "variable", "name=API_TOKEN", "--inherit-env"]);
+    call.args([option, "-c", &server]).env("API_TOKEN", secret);
+    let outcome = outcome_of(call.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(outcome.stdout, format!("{secret}\n"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("\"text\":\"[redacted]\""),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!outcome.stderr.contains("s3cret"), "{}", outcome.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn secrets_in_the_environment_of_a_server_under_development_are_redacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    let program = env!("CARGO_BIN_EXE_treenail");
+    let mut call = Command::new(program);
+    call.args(["call", "variable", "name=API_TOKEN", "--inherit-env", "--"]);
+    call.args([program, "dev", "--watch"]).arg(folder.path());
+    call.arg(format!("--trace={}", file.display()));
+    call.arg("--").arg(test_server()).arg("environment");
+    call.env("API_TOKEN", "s3cret-value").stdin(Stdio::null());
+    let outcome = outcome_of(call.output().unwrap());
+    assert_eq!(outcome.stdout, "s3cret-value\n", "{}", outcome.stderr);
+    let trace = fs::read_to_string(file).unwrap();
+    assert!(trace.contains("\"text\":\"[redacted]\""), "{trace}");
+    assert!(!trace.contains("s3cret"), "{trace}");
 }
 
 #[test]

@@ -230,6 +230,7 @@ async fn main() -> treenail::Result<()> {
     }
     match mode.as_deref() {
         Some("protected") => return protected::serve().await,
+        Some("step-up") => return protected::serve_step_up().await,
         Some("browse") => {
             let url = std::env::args().nth(2).unwrap_or_default();
             return Ok(protected::browse(&url)?);

@@ -3,19 +3,38 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use treenail::Server;
 use treenail::auth::ResourceServer;
 use treenail::auth::testing::TestAuthorizationServer;
 use treenail::http::ServeHttp as _;
+use treenail::prelude::*;
 
 use super::Everything;
 
-/// Serves HTTP for callers with a token, and prints the URLs of the server and of its authorization server.
-#[expect(clippy::print_stdout, reason = "the tests read it")]
+/// Tools that need a further scope.
+struct Vault;
+
+#[mcp_tool]
+impl Vault {
+    #[tool(scope = "more")]
+    fn vault(&self) -> &'static str {
+        "open"
+    }
+}
+
+/// Serves HTTP for callers with a token, and prints the URL.
 pub(crate) async fn serve() -> treenail::Result<()> {
-    let server = Server::builder("protected", "1")
-        .mount(Everything)
-        .build()?;
+    let server = Server::builder("protected", "1").mount(Everything);
+    serve_scopes(server.build()?, &["basic"]).await
+}
+
+/// Serves HTTP for callers with a token. One of the tools needs a further scope.
+pub(crate) async fn serve_step_up() -> treenail::Result<()> {
+    let server = Server::builder("step-up", "1").mount(Vault);
+    serve_scopes(server.build()?, &["basic", "more"]).await
+}
+
+#[expect(clippy::print_stdout, reason = "the tests read it")]
+async fn serve_scopes(server: Server, scopes: &[&str]) -> treenail::Result<()> {
     let listening = server.bind_http("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listening.local_addr());
     let authorization_server = TestAuthorizationServer::builder()
@@ -24,7 +43,7 @@ pub(crate) async fn serve() -> treenail::Result<()> {
         .await?;
     let resource = ResourceServer::new(&url)
         .issuer(authorization_server.issuer())
-        .scopes(["basic"])
+        .scopes(scopes.iter().copied())
         .basic_scopes(["basic"])
         .required_scopes(["basic"]);
     let listening = listening.authorize(resource)?;

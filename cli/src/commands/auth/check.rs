@@ -32,7 +32,9 @@ impl Check {
         let refused = match until_interrupted(connecting).await? {
             Err(ClientError::Unauthorized(refused)) => refused,
             Err(error) => return Err(error.into()),
-            Ok(_) => {
+            Ok(client) => {
+                // The outcome of the check is known, so a failure to close does not matter.
+                let _ = until_interrupted(async { Ok(client.close().await) }).await?;
                 let none = json!({ "findings": [] });
                 if !print_if_json(self.output, terminal, &none).await? {
                     terminal

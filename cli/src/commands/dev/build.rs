@@ -217,12 +217,16 @@ async fn run_command(
     };
     let (stdout, stderr) = process.take_output();
     let (mut output, mut errors) = (String::new(), String::new());
-    let ((), (), status) = tokio::join!(
-        pass_lines(stdout, &mut output, terminal),
-        pass_lines(stderr, &mut errors, terminal),
-        process.wait(),
-    );
-    *running = None;
+    let reading = async {
+        tokio::join!(
+            pass_lines(stdout, &mut output, terminal),
+            pass_lines(stderr, &mut errors, terminal),
+        );
+    };
+    let status = process.wait_with_output(reading).await;
+    if let Some(process) = running.take() {
+        process.release();
+    }
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{output}{errors}`{name}` failed: {status}")),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -111,30 +110,22 @@ impl CargoBuild {
         running: &mut Option<ProcessGroup>,
         terminal: &Terminal,
     ) -> Result<Program, String> {
-        let is_terminal = io::stderr().is_terminal();
-        let format = if is_terminal {
-            "json-diagnostic-rendered-ansi"
-        } else {
-            "json"
-        };
-        let mut command = Command::new(cargo());
-        command
-            .arg("build")
-            .args(&self.options)
-            .arg(format!("--message-format={format}"))
-            .stdout(Stdio::piped());
-        let process = ProcessGroup::spawn(&mut command)
+        let process = ProcessGroup::spawn(&mut self.command())
             .map_err(|error| format!("`cargo` cannot be started: {error}"))?;
         let process = running.insert(process);
         let mut output = CargoOutput::default();
-        if let (Some(stdout), _) = process.take_output() {
+        let (stdout, _) = process.take_output();
+        let reading = async {
+            let Some(stdout) = stdout else { return };
             let mut lines = BufReader::new(stdout).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 output.push_line(&line, terminal);
             }
+        };
+        let status = process.wait_with_output(reading).await;
+        if let Some(process) = running.take() {
+            process.release();
         }
-        let status = process.wait().await;
-        *running = None;
         match status {
             Ok(status) if status.success() => {
                 let path = output.executable()?;
@@ -151,6 +142,22 @@ impl CargoBuild {
             )),
             Err(error) => Err(format!("`cargo build`: {error}")),
         }
+    }
+
+    /// Returns the command of a build, whose messages have colours if standard error has them.
+    fn command(&self) -> Command {
+        let format = if console::colors_enabled_stderr() {
+            "json-diagnostic-rendered-ansi"
+        } else {
+            "json"
+        };
+        let mut command = Command::new(cargo());
+        command
+            .arg("build")
+            .args(&self.options)
+            .arg(format!("--message-format={format}"))
+            .stdout(Stdio::piped());
+        command
     }
 }
 

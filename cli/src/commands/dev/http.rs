@@ -121,7 +121,10 @@ impl HttpSupervisor {
         match &mut self.server {
             Some(server) => {
                 let status = server.wait().await;
-                self.server = None;
+                if let Some(server) = self.server.take() {
+                    // Its child processes would occupy the port.
+                    server.stop().await;
+                }
                 let status = status.map(|status| status.to_string()).unwrap_or_default();
                 self.note(&format!(
                     "the server has exited: {status}; the next build starts it again"

@@ -142,7 +142,7 @@ impl Dev {
         }
         let options = RelayOptions {
             terminal: terminal.clone(),
-            trace: Trace::of_unknown_server(&self.trace, terminal)?,
+            trace: Trace::with_environment(&self.trace, terminal)?,
             stop_first: self.stop_first,
         };
         let (output, flushed) = ClientOutput::spawn();

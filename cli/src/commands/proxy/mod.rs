@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use treenail::Server;
-use treenail::http::ServeHttp as _;
+use treenail::http::{HttpServer, ServeHttp as _};
 use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
 use treenail::schema::Revision;
 use treenail::tasks::{Tasks, ToolTask};
@@ -56,7 +56,7 @@ pub(crate) struct Proxy {
     renamed: Vec<String>,
 
     /// Serve over HTTP at this address, with the path /mcp, in place of stdio
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     http: Option<String>,
 
     /// Let slow calls become tasks of clients that know tasks; they end with this program
@@ -91,6 +91,17 @@ fn parse_log(text: &str) -> Result<TraceTarget, String> {
     }
 }
 
+/// Checks an address to serve at: a host and a port.
+fn parse_address(text: &str) -> Result<String, String> {
+    let parts = text.rsplit_once(':');
+    let is_address =
+        parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if is_address {
+        return Ok(text.to_owned());
+    }
+    Err("expected `host:port`, such as 127.0.0.1:8000".to_owned())
+}
+
 impl Proxy {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let servers = self.servers()?;
@@ -101,6 +112,8 @@ impl Proxy {
         let server = builder
             .build()
             .map_err(|error| Failure::usage(error.to_string()))?;
+        // An address that is in use is reported before a server is started.
+        let endpoint = self.bind(&server).await?;
         let gateway = Gateway::new(&server);
         for (name, namespace, entry) in servers {
             let mounted = self.mount(&gateway, (name, &namespace), entry, terminal)?;
@@ -108,7 +121,7 @@ impl Proxy {
         }
         let serving = async {
             self.wait_for(&gateway).await;
-            self.serve(&server, terminal).await
+            serve(&server, endpoint, terminal).await
         };
         let outcome = tokio::select! {
             outcome = serving => outcome.map(|()| Exit::Success),
@@ -231,19 +244,34 @@ impl Proxy {
         let _ = tokio::time::timeout(self.wait, all_ready).await;
     }
 
-    /// Serves until the client closes standard input, or the server over HTTP ends.
-    async fn serve(&self, server: &Server, terminal: &Terminal) -> Result<(), Failure> {
-        let failed = |error: treenail::Error| Failure::new(Exit::Io, error.to_string());
+    /// Binds the address for HTTP, if there is one.
+    async fn bind(&self, server: &Server) -> Result<Option<HttpServer>, Failure> {
         match &self.http {
-            None => server.serve_stdio().await.map_err(failed),
-            Some(address) => {
-                let http = server.bind_http(address).await.map_err(failed)?;
-                let address = http.local_addr();
-                terminal.print_note(&format!("serving http://{address}/mcp"));
-                http.serve().await.map_err(failed)
-            }
+            None => Ok(None),
+            Some(address) => server.bind_http(address).await.map(Some).map_err(failed),
         }
     }
+}
+
+/// Serves until the client closes standard input, or the server over HTTP ends.
+async fn serve(
+    server: &Server,
+    endpoint: Option<HttpServer>,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    match endpoint {
+        None => server.serve_stdio().await.map_err(failed),
+        Some(http) => {
+            let address = http.local_addr();
+            terminal.print_note(&format!("serving http://{address}/mcp"));
+            http.serve().await.map_err(failed)
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
+fn failed(error: treenail::Error) -> Failure {
+    Failure::new(Exit::Io, error.to_string())
 }
 
 /// Reports the state of a server, now and after each change.

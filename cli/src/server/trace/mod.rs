@@ -10,6 +10,7 @@ mod incoming;
 mod redact;
 mod session;
 mod text;
+mod unescape;
 
 use std::fmt;
 use std::sync::Arc;
@@ -108,12 +109,12 @@ impl Trace {
         Self::new(&args.trace, terminal, || Redactor::of_args(args))
     }
 
-    /// Returns the trace that the options request, for a server without secrets on the command line.
-    pub(crate) fn of_unknown_server(
+    /// Returns the trace that the options request, for a server that inherits the environment.
+    pub(crate) fn with_environment(
         args: &TraceArgs,
         terminal: &Terminal,
     ) -> Result<Option<Self>, Failure> {
-        Self::new(args, terminal, Redactor::default)
+        Self::new(args, terminal, Redactor::of_environment)
     }
 
     fn new(

@@ -1,11 +1,12 @@
 //! Redaction of secrets that this program has passed to a server.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::env;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
-
+use super::unescape::Unescaped;
 use crate::args::ServerArgs;
 
 /// Replacement of a secret.
@@ -14,8 +15,8 @@ const REDACTED: &str = "[redacted]";
 /// Minimum length of a secret, in bytes. A shorter one is too common to be found in other text.
 const MIN_SECRET_BYTES: usize = 6;
 
-/// Maximum number of secrets. Tokens of a long session are renewed many times, and the oldest have expired.
-const MAX_SECRETS: usize = 64;
+/// Maximum number of tokens. Those of a long session are renewed many times, and the oldest have expired.
+const MAX_TOKENS: usize = 64;
 
 /// Parts of names of variables and headers whose values are secrets.
 const SECRET_NAMES: [&str; 9] = [
@@ -32,20 +33,25 @@ const SECRET_NAMES: [&str; 9] = [
 
 /// Set of secrets to remove from messages, in case that a server repeats them.
 #[derive(Default)]
-pub(crate) struct Redactor(Mutex<Vec<String>>);
+pub(crate) struct Redactor {
+    /// Secrets of the command line and of the environment.
+    passed: Vec<String>,
+    /// Latest tokens, oldest first.
+    tokens: Mutex<VecDeque<String>>,
+}
 
 impl Redactor {
-    /// Returns a redactor of the secrets on a command line.
+    /// Returns a redactor of the secrets on a command line, and in the environment if the server inherits it.
     pub(super) fn of_args(args: &ServerArgs) -> Self {
-        let redactor = Self::default();
+        let mut redactor = Self::default();
         for header in &args.headers.plain {
             if let Some((_, value)) = header.split_once(':').filter(|it| is_secret_name(it.0)) {
-                redactor.add_credentials(value);
+                redactor.pass(secrets_of_header(value));
             }
         }
         for header in &args.headers.from_env {
             let value = header.split_once('=').and_then(|it| env::var(it.1).ok());
-            redactor.add_credentials(&value.unwrap_or_default());
+            redactor.pass(secrets_of_header(&value.unwrap_or_default()));
         }
         for variable in &args.environment.set {
             let (name, value) = match variable.split_once('=') {
@@ -53,57 +59,91 @@ impl Redactor {
                 None => (variable.as_str(), env::var(variable).unwrap_or_default()),
             };
             if is_secret_name(name) {
-                redactor.add_secret(&value);
+                redactor.pass([&*value]);
             }
+        }
+        if args.environment.inherit {
+            redactor.pass_environment(&args.environment.secrets);
         }
         redactor
     }
 
-    /// Adds the value of a header: a secret, a scheme and a secret, or cookies.
-    pub(crate) fn add_credentials(&self, value: &str) {
-        let value = value.trim();
-        let scheme = value.split_once(' ').filter(|(word, _)| is_scheme(word));
-        if let Some((_, secret)) = scheme {
-            return self.add_secret(secret.trim());
-        }
-        self.add_secret(value);
-        // A server may repeat one cookie only.
-        let pairs = value.split(';').filter_map(|pair| pair.split_once('='));
-        for (_, cookie) in pairs {
-            self.add_secret(cookie.trim().trim_matches('"'));
-        }
+    /// Returns a redactor of the secrets in the environment, for a server that inherits it.
+    pub(super) fn of_environment() -> Self {
+        let mut redactor = Self::default();
+        redactor.pass_environment(&[]);
+        redactor
     }
 
-    /// Adds a secret.
-    pub(crate) fn add_secret(&self, secret: &str) {
-        if secret.len() < MIN_SECRET_BYTES {
-            return;
-        }
-        let json = Value::from(secret).to_string();
-        let json = json.trim_matches('"').to_owned();
-        let mut secrets = self.secrets();
-        if secrets.contains(&json) {
-            return;
-        }
-        if secrets.len() == MAX_SECRETS {
-            secrets.remove(0);
-        }
-        secrets.push(json);
-    }
-
-    /// Returns the text of a JSON value without the secrets.
-    pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
-        for secret in &*self.secrets() {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), REDACTED).into();
+    /// Adds the secrets of the environment, except for variables that are not passed to the server.
+    fn pass_environment(&mut self, removed: &[String]) {
+        for (name, value) in env::vars_os() {
+            // JSON has no text that is not Unicode.
+            let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
+                continue;
+            };
+            if is_secret_name(name) && !removed.iter().any(|it| it == name) {
+                self.pass([value]);
             }
         }
-        text
     }
 
-    fn secrets(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pass<'a>(&mut self, secrets: impl IntoIterator<Item = &'a str>) {
+        let secrets = secrets.into_iter().filter(|it| is_long(it));
+        self.passed.extend(secrets.map(str::to_owned));
+    }
+
+    /// Adds the token in the value of a header.
+    pub(crate) fn add_credentials(&self, value: &str) {
+        let mut tokens = self.tokens();
+        for secret in secrets_of_header(value) {
+            if !is_long(secret) || tokens.iter().any(|token| token == secret) {
+                continue;
+            }
+            if tokens.len() == MAX_TOKENS {
+                tokens.pop_front();
+            }
+            tokens.push_back(secret.to_owned());
+        }
+    }
+
+    /// Returns a text without the secrets: JSON, in which they may be escaped in any way, or plain text.
+    pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let found = self.find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut redacted, mut end) = (String::with_capacity(text.len()), 0);
+        for place in found {
+            if place.start >= end {
+                redacted.push_str(&text[end..place.start]);
+                redacted.push_str(REDACTED);
+            }
+            end = end.max(place.end);
+        }
+        redacted.push_str(&text[end..]);
+        redacted.into()
+    }
+
+    /// Returns the places of all secrets in order. They may overlap.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let tokens = self.tokens();
+        let mut found = Vec::new();
+        if self.passed.is_empty() && tokens.is_empty() {
+            return found;
+        }
+        for level in Unescaped::levels(text) {
+            for secret in self.passed.iter().chain(&*tokens) {
+                let places = level.text().match_indices(secret.as_str());
+                found.extend(places.map(|(start, _)| level.source(start..start + secret.len())));
+            }
+        }
+        found.sort_unstable_by_key(|place| place.start);
+        found
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,6 +151,23 @@ impl std::fmt::Debug for Redactor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Redactor").finish_non_exhaustive()
     }
+}
+
+/// Returns the secrets in the value of a header: one after a scheme, or the value and each of its cookies.
+fn secrets_of_header(value: &str) -> Vec<&str> {
+    let value = value.trim();
+    let scheme = value.split_once(' ').filter(|(word, _)| is_scheme(word));
+    if let Some((_, secret)) = scheme {
+        return vec![secret.trim()];
+    }
+    // A server may repeat one cookie only.
+    let pairs = value.split(';').filter_map(|pair| pair.split_once('='));
+    let cookies = pairs.map(|(_, cookie)| cookie.trim().trim_matches('"'));
+    std::iter::once(value).chain(cookies).collect()
+}
+
+fn is_long(secret: &str) -> bool {
+    secret.len() >= MIN_SECRET_BYTES
 }
 
 /// Returns whether the first word of the value of a header is an authentication scheme, and not a cookie.
@@ -132,11 +189,66 @@ mod tests {
         let redactor = Redactor::default();
         redactor.add_credentials("Bearer abc\"defgh");
         redactor.add_credentials(" lonely-value ");
-        redactor.add_secret("short");
+        redactor.add_credentials("short");
         let text = r#"{"a":"Bearer abc\"defgh","b":["lonely-value","short"]}"#;
         let expected = r#"{"a":"Bearer [redacted]","b":["[redacted]","short"]}"#;
         assert_eq!(redactor.redact(text), expected);
         assert!(!format!("{redactor:?}").contains("lonely"));
+    }
+
+    #[test]
+    fn secrets_are_removed_however_they_are_escaped() {
+        let redactor = Redactor::default();
+        redactor.add_credentials("abcdef/ghij&klm");
+        redactor.add_credentials("back\\slash");
+        redactor.add_credentials("snow☃and🦀crab");
+        let cases = [
+            (r#"{"a":"abcdef\/ghij\u0026klm"}"#, r#"{"a":"[redacted]"}"#),
+            (
+                r#"["\u0061bcdef\u002Fghij\u0026kl\u006d"]"#,
+                r#"["[redacted]"]"#,
+            ),
+            (
+                r#"["snow\u2603and\uD83e\udd80crab\n"]"#,
+                r#"["[redacted]\n"]"#,
+            ),
+            (
+                r#"["back\\slash","back\u005Cslash"]"#,
+                r#"["[redacted]","[redacted]"]"#,
+            ),
+            // Text of a tool that is JSON itself.
+            (
+                r#"["{\"a\":\"abcdef\\\/ghij\\u0026klm\"}"]"#,
+                r#"["{\"a\":\"[redacted]\"}"]"#,
+            ),
+            // Description of an error, which is no JSON.
+            (r"no file back\slash", "no file [redacted]"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(redactor.redact(text), expected);
+        }
+    }
+
+    #[test]
+    fn overlapping_secrets_are_removed() {
+        let redactor = Redactor::default();
+        for secret in ["abcdefgh", "efghijkl", "fghijk"] {
+            redactor.add_credentials(secret);
+        }
+        assert_eq!(redactor.redact("<abcdefghijkl>"), "<[redacted]>");
+        assert_eq!(redactor.redact("abcdefghfghijk"), "[redacted][redacted]");
+    }
+
+    #[test]
+    fn tokens_are_bounded_and_secrets_of_the_command_line_remain() {
+        let mut redactor = Redactor::default();
+        redactor.pass(["of the command line"]);
+        for number in 0..=MAX_TOKENS {
+            redactor.add_credentials(&format!("Bearer token-{number:04}"));
+        }
+        let text = "of the command line token-0000 token-0001";
+        let expected = "[redacted] token-0000 [redacted]";
+        assert_eq!(redactor.redact(text), expected);
     }
 
     #[test]

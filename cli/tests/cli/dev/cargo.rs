@@ -1,9 +1,14 @@
 //! `treenail dev` with a Cargo package.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
 use serde_json::{Value, json};
 use treenail::schema::Revision;
 
 use super::project::{Project, connect, description};
+use crate::terminal::Terminal;
 
 const MANIFEST: &str =
     "[package]\nname = \"tiny-server\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
@@ -32,7 +37,7 @@ fn main() {
 #[tokio::test]
 async fn a_package_is_built_and_restarted() {
     let project = Project::new("unused");
-    std::fs::create_dir(project.path("src")).unwrap();
+    fs::create_dir(project.path("src")).unwrap();
     project.write("Cargo.toml", MANIFEST);
     project.write("src/main.rs", SERVER);
     project.write("src/description.txt", "one");
@@ -63,4 +68,21 @@ async fn a_package_is_built_and_restarted() {
     let result = client.call_tool("hello", json!({})).await;
     assert!(result.is_err(), "the server has no call");
     client.close().await.unwrap();
+}
+
+#[test]
+fn compiler_messages_at_a_terminal_have_no_colours_if_the_user_wants_none() {
+    let project = Project::new("unused");
+    let cargo = project.path("cargo");
+    fs::write(&cargo, "#!/bin/sh\necho \"cargo $*\" >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut dev = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    dev.arg("dev")
+        .current_dir(project.path("."))
+        .env("CARGO", cargo);
+    // It sets NO_COLOR.
+    let mut terminal = Terminal::run(dev);
+    terminal.expect("cargo build --message-format=json\n");
+    terminal.interrupt();
+    terminal.expect_exit(130, "");
 }

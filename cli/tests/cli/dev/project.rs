@@ -91,7 +91,12 @@ impl Project {
 
     /// Returns the id of the running server.
     pub(super) fn server_id(&self) -> Pid {
-        let text = fs::read_to_string(self.path("pid")).unwrap();
+        self.process("pid")
+    }
+
+    /// Returns the id of a process from a file.
+    pub(super) fn process(&self, file: &str) -> Pid {
+        let text = fs::read_to_string(self.path(file)).unwrap();
         Pid::from_raw(text.trim().parse().unwrap()).unwrap()
     }
 

@@ -1,6 +1,10 @@
 //! Changes that reach a connected client, and failures that leave the old server running.
 
+use std::time::Duration;
+
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tokio_stream::StreamExt;
 use treenail::ClientError;
 use treenail::McpClient;
@@ -208,6 +212,24 @@ async fn the_first_compile_error_is_the_answer_to_the_handshake() {
         panic!("there is no server");
     };
     assert!(error.message.contains("error: expected a mode"), "{error}");
+}
+
+#[tokio::test]
+async fn a_build_ends_although_a_process_in_the_background_has_its_output() {
+    let project = Project::new("before");
+    project.write(
+        "build.sh",
+        "cp source built; sleep 1000 & echo $! > daemon\n",
+    );
+    let connecting = project.connect(Revision::V2025_11_25);
+    let connected = timeout(Duration::from_secs(60), connecting).await;
+    let client = connected.expect("the build has ended");
+    assert_eq!(description(&client, "forecast").await, OLD);
+    // It may be a daemon for further builds.
+    let daemon = project.process("daemon");
+    assert!(is_running(daemon));
+    kill_process(daemon, Signal::KILL).unwrap();
+    client.close().await.unwrap();
 }
 
 #[tokio::test]

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::process::test_server;
 
 /// Running inspector, which is killed on drop.
-pub(super) struct Inspector {
+pub(crate) struct Inspector {
     child: Child,
     pub(super) address: String,
     pub(super) token: String,
 }
 
 /// Status, headers and body of a response.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: String,
@@ -27,12 +27,14 @@ impl Inspector {
         Self::start_with(&[&["--no-open"], target].concat(), |_| {})
     }
 
-    pub(super) fn start_with(arguments: &[&str], configure: impl FnOnce(&mut Command)) -> Self {
+    pub(crate) fn start_with(arguments: &[&str], configure: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_treenail"));
         command.args(["inspect", "--quiet"]).args(arguments);
-        configure(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
+        configure(&mut command);
+        let mut child = command.spawn().unwrap();
+        // Otherwise it would hold files of the process open.
+        drop(command);
         let mut url = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut url).unwrap();
@@ -87,13 +89,13 @@ impl Inspector {
         (answer.status, serde_json::from_str(&answer.body).unwrap())
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let line = format!("POST /api/{path}");
         let answer = self.send(&line, &[&self.host(), &self.bearer()], &body.to_string());
         (answer.status, serde_json::from_str(&answer.body).unwrap())
     }
 
-    pub(super) fn events(&self) -> Events {
+    pub(crate) fn events(&self) -> Events {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (host, bearer) = (self.host(), self.bearer());
         write!(
@@ -113,20 +115,24 @@ impl Drop for Inspector {
 }
 
 /// Stream of events.
-pub(super) struct Events(BufReader<TcpStream>);
+pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
-    /// Returns the next event with this status, kind or type.
-    pub(super) fn wait_for(&mut self, word: &str) -> Value {
+    /// Returns the next event.
+    pub(crate) fn next(&mut self) -> Value {
         loop {
             let mut line = String::new();
-            assert!(
-                self.0.read_line(&mut line).unwrap() > 0,
-                "the events ended before `{word}`"
-            );
-            let Ok(event) = serde_json::from_str::<Value>(&line) else {
-                continue;
-            };
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "no more events");
+            if let Ok(event) = serde_json::from_str::<Value>(&line) {
+                return event;
+            }
+        }
+    }
+
+    /// Returns the next event with this status, kind or type.
+    pub(crate) fn wait_for(&mut self, word: &str) -> Value {
+        loop {
+            let event = self.next();
             if [&event["status"], &event["kind"], &event["type"]].contains(&&json!(word)) {
                 return event;
             }

@@ -1,6 +1,6 @@
 //! The interface behind the page of `treenail inspect`.
 
-mod inspector;
+pub(crate) mod inspector;
 
 use serde_json::{Value, json};
 
@@ -136,6 +136,30 @@ fn a_server_over_http_is_inspected_too() {
     let connected = inspector.events().wait_for("connected");
     assert_eq!(connected["server"]["transport"], "Streamable HTTP");
     assert_eq!(inspector.get("lists/prompts").1[0]["name"], "greeting");
+}
+
+#[test]
+fn the_level_of_log_messages_is_set_again_on_a_new_connection() {
+    let server = test_server();
+    let revision = ["--protocol-version", "2025-11-25"];
+    let target = ["--", server.to_str().unwrap(), "boatyard"];
+    let inspector = Inspector::start(&[&revision[..], &target].concat());
+    let mut events = inspector.events();
+    events.wait_for("connected");
+    assert_eq!(inspector.post("log-level", &json!("debug")).0, 200);
+    while events.wait_for("request")["method"] != "logging/setLevel" {}
+    assert_eq!(inspector.post("reconnect", &json!({})).0, 200);
+    let mut methods = Vec::new();
+    let connected = loop {
+        let event = events.next();
+        match event["status"].as_str() {
+            Some("connected") if !methods.is_empty() => break event,
+            _ if event["kind"] == "request" => methods.push(event["method"].clone()),
+            _ => {}
+        }
+    };
+    assert_eq!(connected["logLevel"], "debug");
+    assert!(methods.contains(&json!("logging/setLevel")), "{methods:?}");
 }
 
 #[test]

@@ -78,10 +78,21 @@ fn a_call_of_a_server_without_tasks_becomes_a_task_of_the_proxy() {
 }
 
 #[test]
-fn an_address_in_use_is_reported() {
+fn no_server_is_started_for_an_address_that_cannot_be_used() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = taken.local_addr().unwrap().to_string();
-    let outcome = run_alone(&["proxy", "--http", &address, "--", &server()]);
-    assert_eq!(outcome.code, 8, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains(&address), "{}", outcome.stderr);
+    let taken = (taken.local_addr().unwrap().to_string(), taken);
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let script = format!("touch '{}'; exec '{}'", started.display(), server());
+    for (address, code) in [
+        (&*taken.0, 8),
+        ("999", 2),
+        ("127.0.0.1:99999", 2),
+        (":80", 2),
+    ] {
+        let outcome = run_alone(&["proxy", "--http", address, "--", "sh", "-c", &script]);
+        assert_eq!(outcome.code, code, "{address}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(address), "{}", outcome.stderr);
+        assert!(!started.exists(), "{address}");
+    }
 }

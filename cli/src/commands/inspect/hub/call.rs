@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 
+use super::log::truncate;
 use super::{Hub, now_ms};
 use crate::server::{PauseGuard, RequestTimer};
 
@@ -18,6 +19,9 @@ const MAX_FINISHED: usize = 100;
 
 /// Maximum size of the outcomes of finished calls, in bytes. The latest outcome is retained in any case.
 const MAX_OUTCOME_BYTES: usize = 32 << 20;
+
+/// Maximum size of the message of a progress notification, in bytes.
+const MAX_PROGRESS_BYTES: usize = 4 << 10;
 
 /// Call to start.
 #[derive(Clone, Debug)]
@@ -153,8 +157,11 @@ impl Hub {
         }
     }
 
-    /// Reports the progress of a call.
-    pub(crate) fn report_progress(&self, id: u64, progress: Value) {
+    /// Reports the progress of a call. A long message is cut.
+    pub(crate) fn report_progress(&self, id: u64, mut progress: Value) {
+        if let Some(Value::String(message)) = progress.get_mut("message") {
+            truncate(message, MAX_PROGRESS_BYTES);
+        }
         let mut state = self.state();
         let Some(call) = state.calls.find(id) else {
             return;
@@ -256,6 +263,18 @@ mod tests {
             (&call["status"], outcome),
             (&json!("error"), r#"{"error":{}}"#)
         );
+    }
+
+    #[test]
+    fn messages_of_progress_are_bounded() {
+        let hub = Hub::default();
+        let id = start(&hub).unwrap();
+        let progress = json!({"progress": 1, "message": "ü".repeat(1 << 20)});
+        hub.report_progress(id, progress);
+        let state = hub.state();
+        let (call, _) = state.calls.get(id).unwrap();
+        let message = call["progress"]["message"].as_str().unwrap();
+        assert_eq!(message.len(), MAX_PROGRESS_BYTES);
     }
 
     #[test]

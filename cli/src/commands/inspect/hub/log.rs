@@ -19,6 +19,9 @@ const MAX_TEXT_BYTES: usize = 2 << 20;
 /// Maximum size of a text that is part of its event. A tab requests longer ones.
 const MAX_INLINE_BYTES: usize = 4 << 10;
 
+/// Maximum size of an id, a method and a subject, which a server may choose.
+const MAX_LABEL_BYTES: usize = 2 << 10;
+
 /// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryKind {
@@ -89,6 +92,9 @@ impl Log {
     pub(crate) fn push(&mut self, mut entry: LogEntry) -> Value {
         let bytes = entry.text.len();
         truncate(&mut entry.text, MAX_TEXT_BYTES);
+        truncate(&mut entry.method, MAX_LABEL_BYTES);
+        let labels = [&mut entry.id, &mut entry.subject].into_iter().flatten();
+        labels.for_each(|label| truncate(label, MAX_LABEL_BYTES));
         self.last += 1;
         self.bytes += entry.text.len();
         let stored = Stored {
@@ -154,10 +160,11 @@ impl Stored {
 }
 
 /// Cuts a text at a boundary of a character.
-fn truncate(text: &mut String, max: usize) {
+pub(super) fn truncate(text: &mut String, max: usize) {
     if text.len() > max {
         let end = (0..=max).rev().find(|end| text.is_char_boundary(*end));
         text.truncate(end.unwrap_or(0));
+        text.shrink_to_fit();
     }
 }
 
@@ -198,6 +205,23 @@ mod tests {
         assert!(log.bytes <= MAX_BYTES);
         let sizes: usize = log.entries.iter().map(|it| it.entry.text.len()).sum();
         assert_eq!(sizes, log.bytes);
+    }
+
+    #[test]
+    fn ids_methods_and_subjects_are_bounded() {
+        let mut log = Log::default();
+        let text = "a".repeat(1 << 20);
+        let event = log.push(LogEntry {
+            kind: EntryKind::Request,
+            sent: false,
+            id: Some(text.clone()),
+            method: text.clone(),
+            subject: Some(text.clone()),
+            elapsed: None,
+            text,
+        });
+        assert!(event.to_string().len() < 16 << 10);
+        assert!(log.to_json().to_string().len() < 16 << 10);
     }
 
     #[test]

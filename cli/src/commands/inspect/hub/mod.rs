@@ -22,11 +22,23 @@ pub(super) use self::log::{EntryKind, Log, LogEntry};
 /// Number of events that a slow tab may be behind. After that it gets a snapshot.
 const QUEUED_EVENTS: usize = 512;
 
+/// Maximum size of an event, in bytes. Tabs get a snapshot in place of a longer one, such as a large form of the server.
+const MAX_EVENT_BYTES: usize = 64 << 10;
+
+/// Event of the queue.
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    /// JSON of a change.
+    Change(Arc<str>),
+    /// A change whose JSON is too long to be queued.
+    Snapshot,
+}
+
 /// State and events.
 #[derive(Debug)]
 pub(super) struct Hub {
     state: Mutex<State>,
-    events: broadcast::Sender<Arc<str>>,
+    events: broadcast::Sender<Event>,
 }
 
 /// State of the page.
@@ -70,8 +82,14 @@ impl Hub {
 
     /// Sends an event to all tabs. Callers hold the state, which orders the events.
     pub(super) fn send(&self, _state: &State, event: &Value) {
+        let json = event.to_string();
+        let event = if json.len() > MAX_EVENT_BYTES {
+            Event::Snapshot
+        } else {
+            Event::Change(json.into())
+        };
         // Without a tab, there is no receiver.
-        let _ = self.events.send(event.to_string().into());
+        let _ = self.events.send(event);
     }
 
     /// Changes the status, and sends it.
@@ -87,17 +105,36 @@ impl Hub {
     }
 
     /// Returns a snapshot of the state, and the events after it.
-    pub(super) fn subscribe(&self) -> (Arc<str>, broadcast::Receiver<Arc<str>>) {
+    pub(super) fn subscribe(&self) -> (Arc<str>, broadcast::Receiver<Event>) {
         let state = self.state();
         let snapshot = state.snapshot().to_string().into();
         (snapshot, self.events.subscribe())
     }
 
-    /// Returns a snapshot for a tab that has missed events.
-    pub(super) fn resubscribe(&self, events: &mut broadcast::Receiver<Arc<str>>) -> Arc<str> {
+    /// Returns a snapshot for a tab that has missed events. It replaces all queued ones.
+    pub(super) fn resubscribe(&self, events: &mut broadcast::Receiver<Event>) -> Arc<str> {
         let state = self.state();
         *events = self.events.subscribe();
         state.snapshot().to_string().into()
+    }
+
+    /// Adds a subscription. The task of an earlier one to the same resource is aborted, because it would never end.
+    pub(super) fn add_subscription(&self, uri: &str, task: Option<AbortHandle>) {
+        let mut state = self.state();
+        let replaced = state.subscriptions.insert(uri.to_owned(), task);
+        if let Some(Some(replaced)) = replaced {
+            replaced.abort();
+        }
+        self.send_connection(&state);
+    }
+
+    /// Removes a subscription, and aborts its task.
+    pub(super) fn remove_subscription(&self, uri: &str) {
+        let mut state = self.state();
+        if let Some(Some(task)) = state.subscriptions.remove(uri) {
+            task.abort();
+        }
+        self.send_connection(&state);
     }
 
     /// Adds an entry to the log.
@@ -145,4 +182,32 @@ pub(super) fn now_ms() -> u64 {
     elapsed.map_or(0, |elapsed| {
         u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_subscription_that_is_replaced_ends() {
+        let hub = Hub::default();
+        let tasks = [(); 2].map(|()| tokio::spawn(std::future::pending::<()>()));
+        for task in &tasks {
+            hub.add_subscription("note://today", Some(task.abort_handle()));
+        }
+        let [first, second] = tasks;
+        assert!(first.await.unwrap_err().is_cancelled());
+        assert!(!second.is_finished());
+        second.abort();
+    }
+
+    #[tokio::test]
+    async fn queued_events_are_bounded() {
+        let hub = Hub::default();
+        let (_, mut events) = hub.subscribe();
+        hub.send(&hub.state(), &json!("a".repeat(MAX_EVENT_BYTES - 2)));
+        hub.send(&hub.state(), &json!("a".repeat(MAX_EVENT_BYTES - 1)));
+        assert!(matches!(events.recv().await, Ok(Event::Change(_))));
+        assert!(matches!(events.recv().await, Ok(Event::Snapshot)));
+    }
 }

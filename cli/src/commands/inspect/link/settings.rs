@@ -42,13 +42,11 @@ impl Link {
             Self::unsubscribe(session, uri).await?;
             None
         };
-        let mut state = self.hub.state();
         if active {
-            state.subscriptions.insert(uri.to_owned(), task);
-        } else if let Some(Some(task)) = state.subscriptions.remove(uri) {
-            task.abort();
+            self.hub.add_subscription(uri, task);
+        } else {
+            self.hub.remove_subscription(uri);
         }
-        self.hub.send_connection(&state);
         Ok(())
     }
 
@@ -73,9 +71,7 @@ impl Link {
                 .await
                 .is_some()
             {}
-            let mut state = hub.state();
-            state.subscriptions.remove(&uri);
-            hub.send_connection(&state);
+            hub.remove_subscription(&uri);
         };
         Ok(Some(tokio::spawn(holding).abort_handle()))
     }
@@ -105,6 +101,32 @@ impl Link {
                     .await
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Sets the level of log messages again, on a new session of the legacy era. It is shown as unset if the server rejects it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the connection was lost.
+    pub(super) async fn restore_log_level(
+        &self,
+        session: &McpClientSession,
+    ) -> Result<(), ClientError> {
+        let Some(level) = self.hub.state().log_level else {
+            return Ok(());
+        };
+        let has_levels = session.server_capabilities().logging.is_some();
+        if session.protocol_version().is_modern() || !has_levels {
+            return Ok(());
+        }
+        match session.logging_set_level(level).await {
+            Err(error @ ClientError::Closed(_)) => Err(error),
+            Err(_) => {
+                self.hub.state().log_level = None;
+                Ok(())
+            }
+            Ok(_) => Ok(()),
         }
     }
 
