@@ -72,9 +72,7 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             }
             Err(error) if was_open && current.is_none() && link.is_http() && is_refusal(&error) => {
                 // Another server may be at its address, perhaps of the legacy era.
-                let reason = shortened(&error.to_string());
-                link.tap
-                    .note_outdated(format!("its changes cannot be followed any more: {reason}"));
+                note_refusal(link, &error);
                 return pending().await;
             }
             Err(error) if current.is_none() && error.is_unsupported() => {
@@ -94,15 +92,19 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
         match race(ended(&mut current), race(changed, retry)).await {
             Either::First(()) => {
                 let ended = current.take();
-                if ended.is_some_and(|it| it.since.elapsed() >= backoff(upstream).max) {
-                    failures = 0;
-                }
-                failures += 1;
+                let was_stable = |it: Listening| it.since.elapsed() >= backoff(upstream).max;
+                failures = if ended.is_some_and(was_stable) {
+                    1
+                } else {
+                    failures + 1
+                };
                 retry_delay(upstream, failures).await;
             }
             Either::Second(Either::First(Either::First(()))) => failures = 0,
             Either::Second(Either::First(Either::Second(_))) => {
-                current.iter_mut().for_each(|open| open.is_outdated = true);
+                if let Some(open) = &mut current {
+                    open.is_outdated = true;
+                }
             }
             Either::Second(Either::Second(())) => {}
         }
@@ -133,6 +135,12 @@ fn note_changes_before(
             }
         }
     }
+}
+
+fn note_refusal(link: &Link, error: &ClientError) {
+    let reason = shortened(&error.to_string());
+    link.tap
+        .note_outdated(format!("its changes cannot be followed any more: {reason}"));
 }
 
 /// Returns true if the server has answered, and would not accept the same request later.

@@ -78,6 +78,7 @@ impl Subscriptions {
         wanted: &BTreeSet<String>,
         due: Due,
     ) {
+        let session = link.client.session();
         let before = std::mem::take(self);
         for uri in wanted {
             let set = if before.open.contains(uri) {
@@ -87,20 +88,16 @@ impl Subscriptions {
             } else if before.refused.contains(uri) && !due.refused {
                 &mut self.refused
             } else {
-                match link.client.session().resources_subscribe(uri).await {
-                    Ok(_) => &mut self.open,
-                    Err(error) => {
-                        if !before.lacks(uri) {
-                            report(upstream, uri, &error);
-                        }
-                        self.unopened(&error)
-                    }
+                let result = session.resources_subscribe(uri).await.map(drop);
+                if let (Err(error), false) = (&result, before.lacks(uri)) {
+                    report(upstream, uri, error);
                 }
+                self.set_for(&result)
             };
             set.insert(uri.clone());
         }
         for uri in before.open.difference(wanted) {
-            if let Err(error) = link.client.session().resources_unsubscribe(uri).await {
+            if let Err(error) = session.resources_unsubscribe(uri).await {
                 report(upstream, uri, &error);
             }
         }
@@ -114,12 +111,12 @@ impl Subscriptions {
         self.failed.contains(uri) || self.refused.contains(uri)
     }
 
-    /// Returns the set of a subscription that was not opened because of an error.
-    fn unopened(&mut self, error: &ClientError) -> &mut BTreeSet<String> {
-        if is_final(error) {
-            &mut self.refused
-        } else {
-            &mut self.failed
+    /// Returns the set for the result of a request.
+    fn set_for(&mut self, result: &Result<(), ClientError>) -> &mut BTreeSet<String> {
+        match result {
+            Ok(()) => &mut self.open,
+            Err(error) if is_final(error) => &mut self.refused,
+            Err(_) => &mut self.failed,
         }
     }
 }
