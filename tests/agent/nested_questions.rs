@@ -24,6 +24,13 @@ impl Bank {
         Ok("paid")
     }
 
+    /// Arguments of this tool are validated on a blocking thread.
+    #[tool(schema = json!({"patternProperties": {"^[a-z]+$": {"type": "string"}}}))]
+    fn withdraw(&self) -> u32 {
+        self.log.write("withdraw");
+        3
+    }
+
     #[tool(read_only)]
     fn balance(&self) -> u32 {
         self.log.write("balance");
@@ -60,17 +67,30 @@ impl Banker {
     }
 }
 
-/// Calls `bank`, and checks that each call of the model has run once.
-async fn check(revision: Revision, tool_asks: bool) {
+/// Messages of a model, and what became of them.
+struct Outcome {
+    /// Executed calls.
+    calls: Vec<String>,
+    /// Number of questions to the user.
+    questions: usize,
+    /// Number of requests for a message.
+    requests: usize,
+}
+
+/// Calls `bank` with a model that sends these messages.
+async fn outcome(
+    revision: Revision,
+    tool_asks: bool,
+    messages: impl IntoIterator<Item = ScriptedReply>,
+) -> Outcome {
     let log = Log::default();
     let banker = Banker {
         tool_asks,
         log: log.clone(),
     };
     let server = treenail::server!().mount(banker).build().unwrap();
-    let balance = || ScriptedReply::call("balance", json!({}));
-    let pay = ScriptedReply::call("pay", json!({}));
-    let model = ScriptedModel::new([pay, balance(), balance(), "Done.".into()]);
+    let messages = messages.into_iter().chain(["Done.".into()]);
+    let model = ScriptedModel::new(messages);
     let asked = Log::default();
     let asking = asked.clone();
     let client = McpClient::builder()
@@ -83,22 +103,57 @@ async fn check(revision: Revision, tool_asks: bool) {
         });
     let client = client.build().await.unwrap();
     let text: String = client.call_tool_as("bank", ()).await.unwrap();
-    let at = format!("{revision}, {tool_asks}");
-    assert_eq!(text, "Done.", "{at}");
-    assert_eq!(asked.lines(), ["asked"], "{at}");
-    let pays = log.lines().into_iter().filter(|line| line == "pay");
-    assert_eq!(pays.count(), 1, "{at}");
-    if !tool_asks {
-        assert_eq!(log.lines(), ["pay", "balance", "balance"], "{at}");
-        assert_eq!(model.requests().len(), 4, "{at}");
+    assert_eq!(text, "Done.", "{revision}, {tool_asks}");
+    Outcome {
+        calls: log.lines(),
+        questions: asked.lines().len(),
+        requests: model.requests().len(),
+    }
+}
+
+fn call(tool: &str) -> ScriptedReply {
+    ScriptedReply::call(tool, json!({}))
+}
+
+const REVISIONS: [Revision; 2] = [Revision::V2025_11_25, Revision::LATEST];
+
+#[tokio::test]
+async fn questions_between_messages_do_not_repeat_calls() {
+    for revision in REVISIONS {
+        for tool_asks in [false, true] {
+            let messages = ["pay", "balance", "balance"].map(call);
+            let outcome = outcome(revision, tool_asks, messages).await;
+            let at = format!("{revision}, {tool_asks}");
+            assert_eq!(outcome.questions, 1, "{at}");
+            let pays = outcome.calls.iter().filter(|line| *line == "pay");
+            assert_eq!(pays.count(), 1, "{at}");
+            if !tool_asks {
+                assert_eq!(outcome.calls, ["pay", "balance", "balance"], "{at}");
+                assert_eq!(outcome.requests, 4, "{at}");
+            }
+        }
     }
 }
 
 #[tokio::test]
-async fn questions_between_messages_do_not_repeat_calls() {
-    for revision in [Revision::V2025_11_25, Revision::LATEST] {
-        for tool_asks in [false, true] {
-            check(revision, tool_asks).await;
+async fn an_approval_does_not_repeat_the_other_calls_of_its_message() {
+    let cases = [
+        (["balance", "pay"], 1),
+        (["pay", "balance"], 1),
+        // The first of two is approved while the arguments of the second are validated.
+        (["pay", "withdraw"], 2),
+    ];
+    for revision in REVISIONS {
+        for (calls, questions) in cases {
+            let [first, second] = calls;
+            let message = call(first).and_call(second, json!({}));
+            let mut outcome = outcome(revision, false, [message]).await;
+            outcome.calls.sort();
+            let mut expected = calls;
+            expected.sort_unstable();
+            assert_eq!(outcome.calls, expected, "{revision}");
+            assert_eq!(outcome.questions, questions, "{revision}, {calls:?}");
+            assert_eq!(outcome.requests, 2, "{revision}, {calls:?}");
         }
     }
 }

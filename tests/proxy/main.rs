@@ -15,6 +15,7 @@ mod ends;
 mod faults;
 mod features;
 mod interfaces;
+mod late_resources;
 mod late_tasks;
 mod lifecycle;
 mod list_faults;

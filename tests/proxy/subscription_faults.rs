@@ -19,7 +19,7 @@ use crate::station::{LEGACY, MODERN, client_of, gateway};
 pub(crate) const REPORT: &str = "data://report";
 
 /// Longest wait for a message. The clock is paused, so a message that does not arrive costs no time.
-const PATIENCE: Duration = Duration::from_secs(60 * 60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 pub(crate) async fn next(messages: &mut UnboundedReceiver<String>) -> Option<String> {
     timeout(PATIENCE, messages.recv()).await.ok().flatten()

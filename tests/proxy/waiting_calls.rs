@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use treenail::client::McpClientBuilder;
@@ -12,8 +13,8 @@ use treenail::prelude::*;
 use treenail::proxy::ProxyLimits;
 use treenail::schema::{ElicitAction, ElicitResult};
 
-use crate::questions::asking;
-use crate::script::{legacy_server, tools};
+use crate::questions::{accepting, asking, settle};
+use crate::script::{legacy_server, text, tools};
 use crate::station::{LEGACY, MODERN, client_of, gateway, remote, station};
 
 /// A client whose user answers when `answer` is notified; `asked` is notified before.
@@ -185,4 +186,41 @@ async fn waiting_calls_are_bounded() {
         "{result:?}"
     );
     first.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rounds_of_a_call_leave_no_task() {
+    const ROUNDS: usize = 10;
+    let mut waiting = None;
+    let server = legacy_server(&tools(&["ask"]), move |message, line| {
+        let is_answer = message["method"].is_null();
+        match (&mut waiting, is_answer) {
+            (Some((call, ROUNDS)), true) => {
+                line.answer(call, &text("done"));
+                return true;
+            }
+            (Some((_, round)), true) => *round += 1,
+            _ if message["method"] == "tools/call" => waiting = Some((message.clone(), 1)),
+            _ => return true,
+        }
+        line.send(&json!({
+            "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+            "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+        }));
+        true
+    });
+    let (gateway, proxy) = gateway();
+    proxy.mount(server).unwrap().connected().await;
+    let asked = Arc::default();
+    let client = accepting(client_of(&gateway, MODERN), &asked).build().await;
+    let client = client.unwrap();
+    let mut tasks = Vec::new();
+    for _ in 0..5 {
+        let result = client.call_tool("script.ask", ()).await.unwrap();
+        assert_eq!(result.as_text(), Some("done"));
+        settle().await;
+        tasks.push(Handle::current().metrics().num_alive_tasks());
+    }
+    assert_eq!(asked.lock().unwrap().len(), 5 * ROUNDS);
+    assert!(tasks[4] < tasks[0] + ROUNDS, "{tasks:?}");
 }

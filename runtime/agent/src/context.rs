@@ -40,9 +40,10 @@ use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink
 /// - The input of the loop has to be the same each time: no clock and no random numbers in the prompt. A request that
 ///   differs is sent again.
 /// - Only one loop runs at a time. Several loops in sequence are fine.
-/// - Between messages, the function may ask the user, for example for an approval, in the same order each time. The tools
-///   of the loop should not ask through the context of the function: they do not run again, so a message is requested
-///   twice.
+/// - Between messages, the function may ask the user, for example for an approval, in the same order each time. No call of
+///   a message starts before all approvals of that message are decided. While calls run, the function must not ask: a
+///   call without a result would run again. The tools of the loop should not ask through the context of the function:
+///   they do not run again, so a message is requested twice.
 /// - The client carries the responses and results. They have to fit into
 ///   [`Limits::request_state_bytes`](treenail_runtime::Limits::request_state_bytes), 64 KiB by default, and the number of messages
 ///   is bounded by [`Limits::input_rounds`](treenail_runtime::Limits::input_rounds). A small

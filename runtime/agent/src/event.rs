@@ -14,7 +14,8 @@ pub enum RunEvent {
     Text(String),
     /// The model requests a call.
     CallRequested(RequestedCall),
-    /// A call is waiting for [`Run::approve`](crate::Run::approve) or [`Run::deny`](crate::Run::deny).
+    /// A call is waiting for [`Run::approve`](crate::Run::approve) or [`Run::deny`](crate::Run::deny). Other calls of the
+    /// message run meanwhile, unless the model has a [`Journal`](crate::Journal): then they wait for all approvals.
     ApprovalRequested(Box<ApprovalRequest>),
     /// A call has started.
     #[non_exhaustive]

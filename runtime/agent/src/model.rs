@@ -64,7 +64,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Returns the journal of call results, for models with which a run restarts after each message. By default there
-    /// is none.
+    /// is none. With a journal, the calls of a message start after all of its approvals are decided.
     fn journal(&self) -> Option<&dyn Journal> {
         None
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Uri};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::JoinHandle;
 use treenail_http_client::Pool;
 use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
 use treenail_runtime::internal::timeout::timeout;
@@ -27,6 +28,8 @@ pub(crate) struct Inner {
     pub(crate) permits: Semaphore,
     /// One permit for each cancellation that is being sent.
     cancellations: Arc<Semaphore>,
+    /// Task that deletes the session at the server, until it has ended.
+    deletion: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl fmt::Debug for Inner {
@@ -54,6 +57,7 @@ impl Inner {
             dispatcher: Dispatcher::new(inner.clone(), limits.clone()),
             permits: semaphore(limits.requests_in_flight),
             cancellations: Arc::new(semaphore(limits.requests_in_flight)),
+            deletion: Mutex::default(),
             limits,
         })
     }
@@ -91,6 +95,25 @@ impl Inner {
             }
             drop(permit);
         });
+    }
+
+    /// Closes the session on both sides. Returns after the server has answered, or not in time.
+    ///
+    /// # Cancellation
+    ///
+    /// The session is deleted at the server nevertheless. Another call waits for that.
+    pub(crate) async fn end(self: &Arc<Self>) {
+        let mut deletion = self.deletion.lock().await;
+        if let Some(state) = self.close().filter(|state| state.id.is_some()) {
+            let inner = Arc::clone(self);
+            let task = async move { inner.sender.delete(&state).await };
+            *deletion = Some(tokio::spawn(task));
+        }
+        if let Some(task) = &mut *deletion {
+            // An error means that its runtime has stopped.
+            let _ = task.await;
+        }
+        *deletion = None;
     }
 
     /// Closes the session on this side. The first call returns the state that was current.

@@ -132,11 +132,7 @@ impl Session for HttpSession {
 
     fn close(&self) -> SessionFuture<'_, ()> {
         Box::pin(async move {
-            if let Some(state) = self.0.close() {
-                if state.id.is_some() {
-                    self.0.sender.delete(&state).await;
-                }
-            }
+            self.0.end().await;
             Ok(())
         })
     }

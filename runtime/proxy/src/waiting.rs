@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::task::AbortHandle;
 use treenail_runtime::{ClientIdentity, Context, Principal};
 
 use crate::event::Question;
@@ -18,14 +19,32 @@ pub(crate) struct WaitingCalls(Arc<Mutex<Table>>);
 
 #[derive(Debug, Default)]
 struct Table {
-    calls: HashMap<Box<str>, (u64, WaitingCall)>,
+    calls: HashMap<Box<str>, Entry>,
     next: u64,
+}
+
+/// Entry of a call, as long as it waits.
+#[derive(Debug)]
+struct Entry {
+    /// Number of the entry. A timer that has expired already must not remove a later entry of the call.
+    number: u64,
+    call: WaitingCall,
+    /// Task that removes the entry after the time of the call.
+    timer: AbortHandle,
+}
+
+impl Entry {
+    /// Returns the call, which does not wait any longer.
+    fn into_call(self) -> WaitingCall {
+        self.timer.abort();
+        self.call
+    }
 }
 
 impl Table {
     /// Returns the reason if no more calls may wait, or none of the client or the server of this one.
     fn check_room(&self, next: &WaitingCall, limits: &ProxyLimits) -> Result<(), &'static str> {
-        let calls = self.calls.values().map(|(_, call)| call);
+        let calls = self.calls.values().map(|entry| &entry.call);
         let of_client = calls.clone().filter(|it| it.client.is_same(&next.client));
         let at_server = calls.filter(|it| Arc::ptr_eq(&it.link, &next.link));
         let of_client_at_server = at_server
@@ -89,11 +108,11 @@ impl WaitingCalls {
     /// Takes the call out of the table, if it is of the same caller.
     pub(crate) fn take(&self, id: &str, context: &Context) -> Option<WaitingCall> {
         let mut table = self.lock();
-        let (_, call) = table.calls.get(id)?;
+        let call = &table.calls.get(id)?.call;
         if call.owner.as_ref() != context.principal() {
             return None;
         }
-        table.calls.remove(id).map(|(_, call)| call)
+        table.calls.remove(id).map(Entry::into_call)
     }
 
     /// Returns the reason if the call may not wait.
@@ -112,27 +131,35 @@ impl WaitingCalls {
             drop(table);
             return;
         }
-        let visit = table.next;
+        let number = table.next;
         table.next += 1;
-        let replaced = table.calls.insert(id.into(), (visit, call));
+        let timer = self.start_timer(id, number, limits);
+        let entry = Entry {
+            number,
+            call,
+            timer,
+        };
+        let replaced = table.calls.insert(id.into(), entry);
         drop(table);
-        drop(replaced);
-        let (waiting, id, time) = (self.clone(), id.to_owned(), limits.waiting_time);
-        tokio::spawn(async move {
-            tokio::time::sleep(time).await;
-            waiting.expire(&id, visit);
-        });
+        drop(replaced.map(Entry::into_call));
     }
 
-    fn expire(&self, id: &str, visit: u64) {
+    fn start_timer(&self, id: &str, number: u64, limits: &ProxyLimits) -> AbortHandle {
+        let (waiting, id, time) = (self.clone(), id.to_owned(), limits.waiting_time);
+        let task = tokio::spawn(async move {
+            tokio::time::sleep(time).await;
+            waiting.expire(&id, number);
+        });
+        task.abort_handle()
+    }
+
+    fn expire(&self, id: &str, number: u64) {
         let mut table = self.lock();
-        let expired = table
-            .calls
-            .get(id)
-            .is_some_and(|(number, _)| *number == visit);
-        let call = expired.then(|| table.calls.remove(id));
+        let entry = table.calls.get(id);
+        let is_expired = entry.is_some_and(|entry| entry.number == number);
+        let expired = is_expired.then(|| table.calls.remove(id));
         drop(table);
-        drop(call);
+        drop(expired);
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -1,5 +1,8 @@
 //! Sessions of the legacy era, with our own server.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use treenail::client::{ClientError, ClientLimits, Session};
 
@@ -240,4 +243,30 @@ async fn requests_without_answers_do_not_hold_up_a_stream() {
         }
     };
     assert_eq!(refused["id"], 2, "{refused}");
+}
+
+#[tokio::test]
+async fn a_cancelled_close_still_deletes_the_session() {
+    let (releases, mut held) = tokio::sync::mpsc::unbounded_channel();
+    let mut server = ScriptedServer::new(move |received| {
+        let response = default_response(received);
+        if received.method != "DELETE" {
+            return response;
+        }
+        let (response, release) = response.held();
+        releases.send(release).unwrap();
+        response
+    })
+    .await;
+    let client = TestSession::legacy(&server.url).await;
+    let cancelled = tokio::time::timeout(Duration::ZERO, client.session.close()).await;
+    assert!(cancelled.is_err(), "it was cancelled");
+    let session = Arc::clone(&client.session);
+    let second = tokio::spawn(async move { session.close().await });
+    server.next_request_with("DELETE").await;
+    assert!(!second.is_finished(), "CLI-LHTTP-09");
+    drop(held.recv().await);
+    second.await.unwrap().unwrap();
+    client.session.close().await.unwrap();
+    assert!(held.try_recv().is_err(), "the session is deleted once");
 }

@@ -127,6 +127,9 @@ impl CallRunner {
     }
 
     fn start_approved(&self, running_calls: &mut RunningCalls, catalog: &Catalog) {
+        if self.holds_calls_back() {
+            return;
+        }
         let max = self.shared.config.limits.parallel_calls.max(1);
         while running_calls.running.len() < max && !self.shared.is_pausing() {
             let mut state = self.shared.state();
@@ -159,6 +162,13 @@ impl CallRunner {
                 is_paused: false,
             });
         }
+    }
+
+    /// Returns true while a run that may restart awaits approvals. Its consumer may ask a question in order to decide, which
+    /// restarts the run: a call in flight has no result in the journal then, and would be made again.
+    fn holds_calls_back(&self) -> bool {
+        let may_restart = self.shared.config.model.journal().is_some();
+        may_restart && self.shared.state().pending_approvals().next().is_some()
     }
 
     /// Polls the calls in flight; returns true if one has finished.

@@ -21,18 +21,31 @@ use crate::upstream::Upstream;
 /// Open subscription at a server of the modern era.
 struct Listening {
     uris: BTreeSet<String>,
+    /// Those of them that the server has not acknowledged.
+    missing: BTreeSet<String>,
     stream: Pin<Box<Subscription>>,
     /// Start of the first of the subscriptions that have replaced each other without a gap.
     since: Instant,
+    /// The resources of the server have changed since.
+    is_outdated: bool,
 }
 
 impl Listening {
     fn new(uris: BTreeSet<String>, stream: Pin<Box<Subscription>>, earlier: Option<&Self>) -> Self {
+        let acknowledged = stream.acknowledged().resource_subscriptions.iter();
+        let acknowledged: BTreeSet<_> = acknowledged.flatten().cloned().collect();
         Self {
+            missing: uris.difference(&acknowledged).cloned().collect(),
             uris,
             stream,
             since: earlier.map_or_else(Instant::now, |earlier| earlier.since),
+            is_outdated: false,
         }
+    }
+
+    /// Returns true if another subscription to these resources may cover more of them.
+    fn is_replaceable(&self, uris: &BTreeSet<String>) -> bool {
+        self.uris != *uris || (self.is_outdated && !self.missing.is_empty())
     }
 }
 
@@ -41,7 +54,12 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
     // Failures to keep a subscription open, and failures to replace an open one.
     let (mut failures, mut replacements, mut was_open) = (0, 0, false);
     let mut current: Option<Listening> = None;
+    let mut known = upstream.known_changes();
     loop {
+        if current.is_none() {
+            // The next one is opened with the resources that the server has now.
+            known.mark_unchanged();
+        }
         let uris = wanted(upstream, resources);
         match replace(link, &uris, current.as_mut()).await {
             Ok(None) => replacements = 0,
@@ -54,9 +72,7 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             }
             Err(error) if was_open && current.is_none() && link.is_http() && is_refusal(&error) => {
                 // Another server may be at its address, perhaps of the legacy era.
-                let reason = shortened(&error.to_string());
-                link.tap
-                    .note_outdated(format!("its changes cannot be followed any more: {reason}"));
+                note_refusal(link, &error);
                 return pending().await;
             }
             Err(error) if current.is_none() && error.is_unsupported() => {
@@ -72,16 +88,24 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             }
         }
         let retry = retry_delay(upstream, replacements);
-        match race(ended(&mut current), race(resources.changed(), retry)).await {
+        let changed = race(resources.changed(), known.changed());
+        match race(ended(&mut current), race(changed, retry)).await {
             Either::First(()) => {
                 let ended = current.take();
-                if ended.is_some_and(|it| it.since.elapsed() >= backoff(upstream).max) {
-                    failures = 0;
-                }
-                failures += 1;
+                let was_stable = |it: Listening| it.since.elapsed() >= backoff(upstream).max;
+                failures = if ended.is_some_and(was_stable) {
+                    1
+                } else {
+                    failures + 1
+                };
                 retry_delay(upstream, failures).await;
             }
-            Either::Second(Either::First(())) => failures = 0,
+            Either::Second(Either::First(Either::First(()))) => failures = 0,
+            Either::Second(Either::First(Either::Second(_))) => {
+                if let Some(open) = &mut current {
+                    open.is_outdated = true;
+                }
+            }
             Either::Second(Either::Second(())) => {}
         }
     }
@@ -98,15 +122,25 @@ fn note_changes_before(
         // Changes before it are unknown.
         None => link.tap.missed(),
         Some(earlier) => {
-            if failures > 0 {
-                link.tap.note_updates(opened.uris.difference(&earlier.uris));
-            }
+            // Updates since a failed attempt to subscribe are unknown too.
+            let late = opened.uris.difference(&opened.missing);
+            let is_late = |uri: &&String| {
+                let is_new = failures > 0 && !earlier.uris.contains(*uri);
+                is_new || earlier.missing.contains(*uri)
+            };
+            link.tap.note_updates(late.filter(is_late));
             if link.is_http() {
                 // Its last messages are lost, because they are on a stream of their own.
                 link.tap.missed_changes(earlier.uris.iter());
             }
         }
     }
+}
+
+fn note_refusal(link: &Link, error: &ClientError) {
+    let reason = shortened(&error.to_string());
+    link.tap
+        .note_outdated(format!("its changes cannot be followed any more: {reason}"));
 }
 
 /// Returns true if the server has answered, and would not accept the same request later.
@@ -130,14 +164,14 @@ async fn read_all(stream: &mut Pin<Box<Subscription>>) {
     while next(stream).await.is_some_and(|it| it.is_ok()) {}
 }
 
-/// Opens a subscription to these resources and all lists, unless the open one is the same. The earlier subscription ends once there is
+/// Opens a subscription to these resources and all lists, unless the open one is as good. The earlier subscription ends once there is
 /// a new one, so that no change is missed.
 async fn replace(
     link: &Link,
     uris: &BTreeSet<String>,
     open: Option<&mut Listening>,
 ) -> Result<Option<Pin<Box<Subscription>>>, ClientError> {
-    if open.as_ref().is_some_and(|open| open.uris == *uris) {
+    if open.as_ref().is_some_and(|open| !open.is_replaceable(uris)) {
         return Ok(None);
     }
     let filter = filter(uris);

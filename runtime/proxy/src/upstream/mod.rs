@@ -33,11 +33,11 @@ pub(crate) struct Upstream {
     pub(crate) omission_warnings: LogThrottle,
     connection: RwLock<Connection>,
     unmounted: watch::Sender<bool>,
-    known: RwLock<Arc<KnownResources>>,
+    known: watch::Sender<Arc<KnownResources>>,
 }
 
 /// Resources that the lists of a server contain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownResources {
     /// URIs, also of those that are not served.
     pub(crate) uris: HashSet<String>,
@@ -85,7 +85,7 @@ impl Upstream {
             omission_warnings: LogThrottle::default(),
             connection: RwLock::new(Connection::Down("it has not been reached yet".into())),
             unmounted: watch::Sender::new(false),
-            known: RwLock::default(),
+            known: watch::Sender::default(),
         })
     }
 
@@ -114,11 +114,20 @@ impl Upstream {
     }
 
     pub(crate) fn set_known(&self, known: KnownResources) {
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(known);
+        self.known.send_if_modified(|current| {
+            let is_changed = **current != known;
+            *current = Arc::new(known);
+            is_changed
+        });
     }
 
     fn known(&self) -> Arc<KnownResources> {
-        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.known.borrow())
+    }
+
+    /// Returns a receiver of changes of the known resources.
+    pub(crate) fn known_changes(&self) -> watch::Receiver<Arc<KnownResources>> {
+        self.known.subscribe()
     }
 
     /// Ends the connection for good: calls in flight fail, and the URIs of the server are released.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::attempt::insufficient;
+use super::authorized::Authorized;
 use super::discover::Discovered;
 use super::need::Need;
 use super::planned_scopes::{ScopeSources, plan};
@@ -16,7 +17,7 @@ use crate::client::store::{ServerRecord, TokenRecord, TokenType, load, save_lock
 use crate::client::token::TokenResponse;
 use crate::{AuthError, Scopes};
 
-/// Maximum number of tasks that a request waits for.
+/// Maximum number of tasks with tokens that do not suffice for a request that waits for them.
 const MAX_TASKS: u32 = 3;
 
 impl Server {
@@ -30,7 +31,8 @@ impl Server {
         // Another call does not ask for scopes that the user has declined.
         let scopes = scopes.filter(|_| self.may_step_up(&need));
         let _wanted = scopes.map(|scopes| self.wanted.add(scopes));
-        for _ in 0..MAX_TASKS {
+        let mut tasks = 0;
+        while tasks < MAX_TASKS {
             if let Some(current) = self.tokens().await? {
                 if need.is_met_by(&current, &self.settings) {
                     return Ok(current);
@@ -43,28 +45,25 @@ impl Server {
                 async move { server.authorize_once(&need, limit, &waiters).await }
             };
             match self.authorizing.run(job).await? {
-                Some(tokens) if is_own || need.is_met_by(&tokens, &self.settings) => {
+                Authorized::Tokens(tokens) if is_own || need.is_met_by(&tokens, &self.settings) => {
                     return Ok(tokens);
                 }
-                None if is_own => {
-                    let required = need.scopes.unwrap_or_default();
-                    let reason = "the step-ups for this operation have not sufficed";
-                    return Err(insufficient(&required, reason));
-                }
-                _ => {}
+                Authorized::NotForThis(error) if is_own => return Err(error),
+                Authorized::Tokens(_) => tasks += 1,
+                // Its call does not start another one.
+                Authorized::NotForThis(_) => {}
             }
         }
         let reason = "other authorizations at the same time have obtained other scopes; try again";
         Err(AuthError::NotAuthorized(reason.into()))
     }
 
-    /// Returns `None` if the operation of the need has had its step-ups, which concerns no other call.
     async fn authorize_once(
         self: &Arc<Self>,
         need: &Need,
         limit: u32,
         waiters: &Waiters,
-    ) -> Result<Option<Arc<Tokens>>, AuthError> {
+    ) -> Result<Authorized, AuthError> {
         let Method::Grant(grant) = &self.settings.method else {
             return Err(AuthError::invalid("a token source authorizes nothing"));
         };
@@ -79,15 +78,15 @@ impl Server {
         if let Some(stored) = before.as_ref().filter(is_usable) {
             self.trust(stored.generation);
             self.use_tokens(stored);
-            return Ok(Some(Arc::clone(stored)));
-        }
-        if !self.may_step_up(need) {
-            return Ok(None);
+            return Ok(Authorized::Tokens(Arc::clone(stored)));
         }
         let asks_user = grant.needs_user();
-        self.check_limit(limit)?;
         let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
-        let scopes = self.scopes_to_ask(need, &discovered, &before, asks_user)?;
+        let scopes = match self.scopes_to_ask(need, &discovered, &before, asks_user) {
+            Ok(scopes) => scopes,
+            Err(error) => return Ok(Authorized::NotForThis(error)),
+        };
+        self.check_limit(limit)?;
         if asks_user {
             // Nobody is asked again and again, also if nothing comes of it.
             self.count_authorization(need);
@@ -97,10 +96,12 @@ impl Server {
             self.count_authorization(need);
         }
         let asked = scopes.union(&before);
-        self.adopt(&discovered, granted, &asked).await.map(Some)
+        let tokens = self.adopt(&discovered, granted, &asked).await?;
+        Ok(Authorized::Tokens(tokens))
     }
 
-    /// Returns the scopes of an authorization. `before` are those that were asked for or granted before.
+    /// Returns the scopes of an authorization. `before` are those that were asked for or granted before. An error concerns this
+    /// need only.
     fn scopes_to_ask(
         &self,
         need: &Need,
@@ -108,6 +109,11 @@ impl Server {
         before: &Scopes,
         asks_user: bool,
     ) -> Result<Scopes, AuthError> {
+        if !self.may_step_up(need) {
+            let required = need.scopes.clone().unwrap_or_default();
+            let reason = "the step-ups for this operation have not sufficed";
+            return Err(insufficient(&required, reason));
+        }
         let sources = ScopeSources {
             before,
             challenge: need.scopes.as_ref(),

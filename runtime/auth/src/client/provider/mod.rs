@@ -1,11 +1,12 @@
 //! Credentials of sessions: the implementation of [`HttpAuthorization`], and the state of each server.
 //!
 //! `server` holds the tokens of one server. `attempt` reacts to the refusal of a request, within limits. `renew` refreshes tokens,
-//! `authorize` obtains them by a grant after `discover` has found the authorization server, and `logout` revokes them. `status` and
-//! `report` describe them and the server.
+//! `authorize` obtains them by a grant after `discover` has found the authorization server, `authorized` is the outcome of that, and
+//! `logout` revokes them. `status` and `report` describe them and the server.
 
 mod attempt;
 mod authorize;
+mod authorized;
 mod discover;
 mod logout;
 mod need;

@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use treenail_runtime::client::Challenge;
 
+use super::authorized::Authorized;
 use super::need::{Cause, Need};
 use super::network::Network;
 use super::step_ups::{StepUps, WantedScopes};
@@ -40,8 +41,7 @@ pub(crate) struct Server {
     /// Access to servers that this one names.
     pub(super) network: Mutex<Option<Network>>,
     pub(super) refreshing: SingleFlight<Arc<Tokens>>,
-    /// `None` if the operation of the caller has had its step-ups.
-    pub(super) authorizing: SingleFlight<Option<Arc<Tokens>>>,
+    pub(super) authorizing: SingleFlight<Authorized>,
     pub(super) wanted: WantedScopes,
     loaded: OnceCell<()>,
     state: Mutex<State>,

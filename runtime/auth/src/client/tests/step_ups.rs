@@ -1,6 +1,7 @@
 //! Step-ups: parallel ones, and their bounds.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +10,10 @@ use tokio::sync::Notify;
 
 use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, call_tool, oauth, session};
 use crate::testing::{Approval, Endpoint, Fault, TestAuthorizationServer, TestClient};
-use crate::{AuthorizationRequest, Callback, ClientCredentials, OAuth, Scopes};
+use crate::{
+    AuthorizationRequest, Callback, ClientCredentials, Generation, MemoryStore, OAuth, Scopes,
+    StepUp, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStore,
+};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
     let planner = TestClient::with_secret("planner", "s3cret");
@@ -161,4 +165,77 @@ async fn a_user_who_declines_is_asked_once_for_a_scope_and_three_times_for_an_op
         let requests = server.requests_at(Endpoint::Authorization);
         assert_eq!(requests.len(), authorizations, "AUTH-C-109: {scope}");
     }
+}
+
+/// Store whose next read waits for the gate, once that is closed.
+#[derive(Debug, Default)]
+struct GatedStore {
+    inner: MemoryStore,
+    is_closed: AtomicBool,
+    reached: Notify,
+    opened: Notify,
+}
+
+impl TokenStore for GatedStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<StoredEntry>> {
+        Box::pin(async move {
+            if self.is_closed.swap(false, Ordering::Relaxed) {
+                self.reached.notify_one();
+                self.opened.notified().await;
+            }
+            self.inner.load(key).await
+        })
+    }
+
+    fn store<'a>(&'a self, key: &'a StoreKey, entry: StoredEntry) -> StoreFuture<'a, ()> {
+        self.inner.store(key, entry)
+    }
+
+    fn delete<'a>(&'a self, key: &'a StoreKey, generation: Generation) -> StoreFuture<'a, bool> {
+        self.inner.delete(key, generation)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, StoreLock> {
+        self.inner.lock(key)
+    }
+}
+
+#[tokio::test]
+async fn a_step_up_that_the_scope_filter_forbids_fails_no_other_call() {
+    let (_server, resource) = start().await;
+    require_names(&resource, 0);
+    let forbidden = ["admin", "admin a", "admin b", "admin c"];
+    let (store, asked) = (Arc::new(GatedStore::default()), Arc::new(Notify::new()));
+    let (gate, count) = (store.clone(), AtomicUsize::new(0));
+    let ask = move |scopes: Scopes| {
+        if scopes.contains("admin") && count.fetch_add(1, Ordering::Relaxed) + 1 == forbidden.len()
+        {
+            asked.notify_one();
+        }
+        let (gate, asked) = (gate.clone(), asked.clone());
+        async move {
+            if scopes.contains("write") {
+                // The authorization of the first call goes on after all others have joined it.
+                asked.notified().await;
+                gate.reached.notified().await;
+                gate.opened.notify_one();
+            }
+            true
+        }
+    };
+    let client = oauth().store(store.clone()).step_up(StepUp::ask(ask));
+    let client = client.scope_filter(|scopes| scopes.clone().without("admin"));
+    let session = Arc::new(session(&resource, &client));
+    call(&session, "tools/list").await.unwrap();
+    store.is_closed.store(true, Ordering::Relaxed);
+    let spawn = |tool: &'static str| {
+        let session = session.clone();
+        tokio::spawn(async move { call_tool(&session, tool).await })
+    };
+    let (calls, other) = (forbidden.map(spawn), spawn("write"));
+    for call in calls {
+        let error = call.await.unwrap().unwrap_err().to_string();
+        assert!(error.contains("the scope filter"), "{error}");
+    }
+    other.await.unwrap().expect("its scope is allowed");
 }
