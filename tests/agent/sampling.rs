@@ -134,11 +134,10 @@ async fn the_lower_limit_of_tokens_counts() {
     for (own, requested, sent) in [(5, 10, 5), (10, 10, 10), (20, 10, 10)] {
         let model = ScriptedModel::new(["Hi", "Hi"]);
         let agent = ToolLoop::new(model.clone()).max_tokens(own);
-        for params in [asking(&json!({})), with_tool("auto")] {
-            let mut params = params;
+        for mut params in [asking(&json!({})), with_tool("auto")] {
             params["maxTokens"] = requested.into();
-            let agent = agent.clone();
-            sampled(Revision::LATEST, agent, &params).await.unwrap();
+            let answer = sampled(Revision::LATEST, agent.clone(), &params).await;
+            answer.unwrap();
             assert_eq!(model.requests().last().unwrap().max_tokens, sent);
         }
     }
