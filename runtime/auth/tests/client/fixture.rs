@@ -80,7 +80,7 @@ impl World {
 
     /// Returns credentials that belong to the authorization server.
     pub(crate) fn bound(&self, credentials: ClientCredentials) -> ClientCredentials {
-        credentials.with_issuer(self.authorization.issuer())
+        credentials.issuer(self.authorization.issuer())
     }
 
     /// Returns a client whose user signs in at the authorization server.

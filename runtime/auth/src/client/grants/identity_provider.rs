@@ -22,7 +22,7 @@ use crate::{AuthError, Secret};
 ///
 /// let at_provider = ClientCredentials::public("planner-at-provider");
 /// let provider = IdentityProvider::new("https://login.corp.example/token", at_provider, id_token);
-/// let client = ClientCredentials::secret("planner", "s3cret").with_issuer("https://auth.example.com");
+/// let client = ClientCredentials::secret("planner", "s3cret").issuer("https://auth.example.com");
 /// let oauth = OAuth::enterprise("Travel planner", provider).client(client);
 /// # let _ = oauth;
 /// ```
