@@ -117,7 +117,7 @@ impl WaitingCalls {
         let replaced = table.calls.insert(id.into(), (visit, call));
         drop(table);
         drop(replaced);
-        let (waiting, id, time) = (self.clone(), id.to_owned(), limits.waiting_time);
+        let (waiting, id, time) = (self.clone(), id.to_owned(), limits.waiting_timeout);
         tokio::spawn(async move {
             tokio::time::sleep(time).await;
             waiting.expire(&id, visit);

@@ -64,7 +64,11 @@ async fn call(client: &McpClient, tool: &str) -> String {
 }
 
 async fn connect(url: &str, oauth: OAuth) -> McpClient {
-    let client = McpClient::builder().url(url).oauth(oauth).build().await;
+    let client = McpClient::builder()
+        .url(url)
+        .authorization(oauth)
+        .build()
+        .await;
     client.expect("the client signs in")
 }
 

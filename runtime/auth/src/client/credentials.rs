@@ -66,8 +66,8 @@ impl ClientCredentials {
 
     /// Sets the issuer of the authorization server at which the client is registered, exactly as its metadata spell it.
     #[must_use]
-    pub fn issuer(mut self, issuer: impl Into<Arc<str>>) -> Self {
-        self.issuer = IssuerBinding::Only(issuer.into());
+    pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = IssuerBinding::Only(issuer.into().into());
         self
     }
 

@@ -104,8 +104,8 @@ impl SigningKey {
 
     /// Sets the `kid` of signed tokens. Default: none.
     #[must_use]
-    pub fn key_id(mut self, key_id: impl Into<Arc<str>>) -> Self {
-        self.key_id = Some(key_id.into());
+    pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
+        self.key_id = Some(key_id.into().into());
         self
     }
 

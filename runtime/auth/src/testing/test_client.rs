@@ -48,9 +48,9 @@ impl TestClient {
     }
 
     /// Makes a client that authenticates with `client_secret_basic` or `client_secret_post`.
-    pub fn secret(id: impl Into<String>, secret: impl Into<String>) -> Self {
+    pub fn secret(id: impl Into<String>, secret: impl Into<crate::Secret>) -> Self {
         Self {
-            credential: Credential::Secret(secret.into().into()),
+            credential: Credential::Secret(secret.into()),
             ..Self::public(id)
         }
     }

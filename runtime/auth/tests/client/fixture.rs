@@ -75,7 +75,7 @@ impl World {
 
     pub(crate) async fn connect(&self, oauth: &OAuth) -> Result<McpClient, ClientError> {
         let builder = McpClient::builder().url(self.url.as_str());
-        builder.oauth(oauth.clone()).build().await
+        builder.authorization(oauth.clone()).build().await
     }
 
     /// Returns credentials that belong to the authorization server.

@@ -1,7 +1,5 @@
 //! Constructors of clients with these grants.
 
-use std::sync::Arc;
-
 use super::IdentityProvider;
 use super::client_credentials::ClientCredentialsGrant;
 use super::enterprise::EnterpriseGrant;
@@ -37,7 +35,7 @@ impl OAuth {
     ///
     /// Set the client at the authorization server of the MCP server with [`client`](Self::client) or
     /// [`client_id_url`](Self::client_id_url).
-    pub fn enterprise(client_name: impl Into<Arc<str>>, provider: IdentityProvider) -> Self {
+    pub fn enterprise(client_name: impl Into<String>, provider: IdentityProvider) -> Self {
         Self::with_grant(client_name, EnterpriseGrant(provider))
     }
 
