@@ -9,7 +9,8 @@ use std::error::Error;
 use treenail::client::ServerCommand;
 use treenail::context::Principal;
 use treenail::prelude::*;
-use treenail::proxy::{Item, Proxy, Remote};
+use treenail::proxy::{Proxy, Remote};
+use treenail::server::FeatureDescriptor;
 
 struct Files;
 
@@ -32,19 +33,19 @@ pub(crate) fn gateway(
         .dynamic()
         // It replaces the tool of the mounted server.
         .mount(Files)
-        .visible(|item, caller| {
+        .visible(|feature, caller| {
             let is_admin = caller.principal().is_some_and(|it| it == &Principal::new("admin"));
-            is_admin || !item.name().starts_with("memory.delete_")
+            is_admin || !feature.name().starts_with("memory.delete_")
         })
         .build()?;
     let proxy = Proxy::new(&server);
     let connect = move || McpClient::builder().command(files.clone());
     let files = Remote::new("files", connect)
-        .filter(|item| item.name() != "write_file")
+        .filter(|feature| feature.name() != "write_file")
         .rename("read_text_file", "read");
     proxy.mount(files)?;
     let connect = move || McpClient::builder().command(memory.clone());
-    let tools_only = |item: &Item<'_>| item.kind() == "tool";
+    let tools_only = |feature: &FeatureDescriptor<'_>| feature.tool().is_some();
     proxy.mount(Remote::new("memory", connect).filter(tools_only))?;
     Ok((server, proxy))
 }

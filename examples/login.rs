@@ -24,7 +24,11 @@ async fn main() -> treenail::Result<()> {
 
 /// Connects to a server and lists its tools. The user signs in if the server requires it.
 pub(crate) async fn tool_names(url: &str, oauth: OAuth) -> Result<Vec<String>, ClientError> {
-    let client = McpClient::builder().url(url).oauth(oauth).build().await?;
+    let client = McpClient::builder()
+        .url(url)
+        .authorization(oauth)
+        .build()
+        .await?;
     let tools = client.tools().await?;
     let names = tools.iter().map(|tool| tool.name.clone()).collect();
     client.close().await?;

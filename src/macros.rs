@@ -270,7 +270,7 @@ pub use treenail_macros::resource;
 /// | `external` | another program ends the task, with its token |
 /// | `resume` | after a crash, the function may run again, although the tool is neither `read_only` nor `idempotent` |
 /// | `keep = "1d"` | time for which the result is readable after the end |
-/// | `max = "2h"` | maximum run time |
+/// | `run_time = "2h"` | maximum run time |
 ///
 /// Units of time are `ms`, `s`, `m`, `h` and `d`. A client without tasks gets the result of a plain call, or an
 /// error with `required` or `external`.

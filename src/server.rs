@@ -2,8 +2,8 @@
 
 #[doc(inline)]
 pub use treenail_runtime::{
-    Caller, Component, Edit, Item, ItemDescriptor, Mount, Namespace, Server, ServerBuilder,
-    SubscribedResources, WeakServer,
+    Caller, Component, Edit, FeatureDescriptor, FeatureRef, Mount, Namespace, Server,
+    ServerBuilder, SubscribedResources, WeakServer,
 };
 
 /// Creates a server builder with the name and version of the calling crate.

@@ -4,13 +4,13 @@ use std::fmt;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
+use crate::feature_descriptor::FeatureDescriptor;
 use crate::handler::Handler;
 use crate::json::json_text;
 use crate::registered::Completers;
 use crate::resource::pattern::Pattern;
 use crate::revision::ResultFormat;
 use crate::scope::RequiredScopes;
-use crate::visibility::ItemDescriptor;
 
 /// Entry of the registry. It is one type for all kinds, so that lists and indexes are compiled once.
 pub(crate) struct Entry {
@@ -26,7 +26,7 @@ impl fmt::Debug for Entry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Entry")
-            .field("descriptor", &self.descriptor.as_item())
+            .field("descriptor", &self.descriptor.describe())
             .finish_non_exhaustive()
     }
 }
@@ -103,12 +103,12 @@ pub(crate) struct Template {
 
 impl Descriptor {
     /// Returns the part that the rules of the server see.
-    pub(crate) fn as_item(&self) -> ItemDescriptor<'_> {
+    pub(crate) fn describe(&self) -> FeatureDescriptor<'_> {
         match self {
-            Self::Tool(tool) => ItemDescriptor::Tool(tool),
-            Self::Prompt(prompt) => ItemDescriptor::Prompt(prompt),
-            Self::Resource(resource, _) => ItemDescriptor::Resource(resource),
-            Self::Template(template, _) => ItemDescriptor::Template(template),
+            Self::Tool(tool) => FeatureDescriptor::Tool(tool),
+            Self::Prompt(prompt) => FeatureDescriptor::Prompt(prompt),
+            Self::Resource(resource, _) => FeatureDescriptor::Resource(resource),
+            Self::Template(template, _) => FeatureDescriptor::ResourceTemplate(template),
         }
     }
 

@@ -1,13 +1,12 @@
-//! Rules that decide which items of a server a caller sees and may use.
+//! Rules that decide which features of a server a caller sees and may use.
 
 use std::fmt;
 use std::sync::Arc;
 
-use treenail_schema::{
-    ClientCapabilities, Implementation, MetaObject, Prompt, Resource, ResourceTemplate, Tool,
-};
+use treenail_schema::{ClientCapabilities, Implementation, MetaObject, Tool};
 
 use crate::extensions::{Extensions, Principal};
+use crate::feature_descriptor::FeatureDescriptor;
 use crate::panic::catch;
 use crate::revision::Peer;
 use crate::scope::{Access, RequiredScopes};
@@ -54,7 +53,7 @@ impl<'a> Caller<'a> {
         access.is_none_or(|access| access.has_scope(scope.as_ref()))
     }
 
-    /// Returns true if the caller has the scopes that an item [requires](Item::scopes).
+    /// Returns true if the caller has the scopes that a feature [requires](FeatureRef::scopes).
     pub fn has_scopes(&self, scopes: &RequiredScopes) -> bool {
         let access = self.extension::<Access>();
         access.is_none_or(|access| scopes.are_met(|scope| access.has_scope(scope)))
@@ -71,29 +70,15 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Descriptor of an [`Item`], as peers receive it.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum ItemDescriptor<'a> {
-    /// A tool.
-    Tool(&'a Tool),
-    /// A prompt.
-    Prompt(&'a Prompt),
-    /// A resource with a URI of its own.
-    Resource(&'a Resource),
-    /// A template of resources.
-    Template(&'a ResourceTemplate),
-}
-
 /// Tool, prompt, resource or template, for the rules of [`ServerBuilder::visible`](crate::ServerBuilder::visible).
 #[derive(Clone, Copy, Debug)]
-pub struct Item<'a> {
+pub struct FeatureRef<'a> {
     pub(crate) name: &'a str,
-    pub(crate) descriptor: ItemDescriptor<'a>,
+    pub(crate) descriptor: FeatureDescriptor<'a>,
     pub(crate) scopes: &'a RequiredScopes,
 }
 
-impl<'a> Item<'a> {
+impl<'a> FeatureRef<'a> {
     /// Returns the full name with dots, such as `admin.users.delete`, also on a server with another
     /// [separator](crate::ServerBuilder::name_separator).
     pub fn name(&self) -> &'a str {
@@ -102,30 +87,23 @@ impl<'a> Item<'a> {
 
     /// Returns the URI of a resource, or the text of a template.
     pub fn uri(&self) -> Option<&'a str> {
-        match self.descriptor {
-            ItemDescriptor::Resource(resource) => Some(&resource.uri),
-            ItemDescriptor::Template(template) => Some(&template.uri_template),
-            ItemDescriptor::Tool(_) | ItemDescriptor::Prompt(_) => None,
-        }
+        self.descriptor.uri()
     }
 
-    /// Returns true if the item is in `namespace`, or in a namespace nested in it.
+    /// Returns true if the feature is in `namespace`, or in a namespace nested in it.
     pub fn is_in(&self, namespace: impl AsRef<str>) -> bool {
         let rest = self.name.strip_prefix(namespace.as_ref());
         rest.is_some_and(|rest| rest.starts_with('.'))
     }
 
     /// Returns the descriptor.
-    pub fn descriptor(&self) -> ItemDescriptor<'a> {
+    pub fn descriptor(&self) -> FeatureDescriptor<'a> {
         self.descriptor
     }
 
     /// Returns the descriptor of a tool, with its annotations.
     pub fn tool(&self) -> Option<&'a Tool> {
-        match self.descriptor {
-            ItemDescriptor::Tool(tool) => Some(tool),
-            _ => None,
-        }
+        self.descriptor.tool()
     }
 
     /// Returns the scopes that its requests require.
@@ -135,17 +113,12 @@ impl<'a> Item<'a> {
 
     /// Returns its `_meta` object.
     pub fn meta(&self) -> Option<&'a MetaObject> {
-        match self.descriptor {
-            ItemDescriptor::Tool(tool) => tool.meta.as_ref(),
-            ItemDescriptor::Prompt(prompt) => prompt.meta.as_ref(),
-            ItemDescriptor::Resource(resource) => resource.meta.as_ref(),
-            ItemDescriptor::Template(template) => template.meta.as_ref(),
-        }
+        self.descriptor.meta()
     }
 }
 
-/// Function of a rule: returns true if the caller sees the item.
-type IsVisible = dyn Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync;
+/// Function of a rule: returns true if the caller sees the feature.
+type IsVisible = dyn Fn(&FeatureRef<'_>, &Caller<'_>) -> bool + Send + Sync;
 
 /// Rule of a server or a namespace.
 #[derive(Clone)]
@@ -159,15 +132,19 @@ impl fmt::Debug for Rule {
 
 impl Rule {
     pub(crate) fn new(
-        rule: impl Fn(&Item<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
+        rule: impl Fn(&FeatureRef<'_>, &Caller<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(rule))
     }
 
-    /// Returns true if the caller sees the item. A rule that panics hides it.
-    pub(crate) fn allows(&self, item: &Item<'_>, caller: &Caller<'_>) -> bool {
-        catch(|| (self.0)(item, caller)).unwrap_or_else(|message| {
-            tracing::error!(item = item.name, message, "a rule of `visible` panicked");
+    /// Returns true if the caller sees the feature. A rule that panics hides it.
+    pub(crate) fn allows(&self, feature: &FeatureRef<'_>, caller: &Caller<'_>) -> bool {
+        catch(|| (self.0)(feature, caller)).unwrap_or_else(|message| {
+            tracing::error!(
+                feature = feature.name,
+                message,
+                "a rule of `visible` panicked"
+            );
             false
         })
     }

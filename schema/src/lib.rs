@@ -108,7 +108,7 @@ pub mod internal {
     pub use crate::percent::percent_decode;
     pub use crate::places::Places;
     pub use crate::scalar::read_scalar;
-    pub use crate::text::{quoted, shortened};
+    pub use crate::text::{is_invisible, quoted, shortened};
     pub use crate::text_deserializer::TextDeserializer;
     #[cfg(feature = "uri-template")]
     pub use crate::uri_template::expand_uri_template;

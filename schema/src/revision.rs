@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A revision of the protocol; later ones are greater.
+/// A revision of the protocol; later ones are greater. Further ones are added as the protocol has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Revision {
     /// The first revision.
     V2024_11_05,

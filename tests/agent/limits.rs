@@ -61,10 +61,7 @@ async fn iterations_end_with_an_answer() {
 
 #[tokio::test]
 async fn the_tokens_of_a_run_are_bounded() {
-    let used = |input_tokens, output_tokens| Usage {
-        input_tokens,
-        output_tokens,
-    };
+    let used = Usage::new;
     for (total, iterations) in [(31, 3), (30, 2), (11, 2), (10, 1)] {
         let limits = ToolLoopLimits::default().total_tokens(total);
         let replies = [

@@ -10,10 +10,7 @@ use treenail::agent::{
 use crate::fixture::{assert_well_formed, desk, results};
 
 fn used(tokens: u64) -> Usage {
-    Usage {
-        input_tokens: tokens,
-        output_tokens: 1,
-    }
+    Usage::new(tokens, 1)
 }
 
 fn agent(server: &Server, replies: impl IntoIterator<Item = ScriptedReply>) -> ToolLoop {

@@ -50,10 +50,7 @@ async fn minimal_agent() {
 
 #[tokio::test]
 async fn the_loop_runs_until_a_message_without_calls() {
-    let used = |input, output| Usage {
-        input_tokens: input,
-        output_tokens: output,
-    };
+    let used = Usage::new;
     let (report, model) = run([
         echo("a").and_text("Let me see.").usage(used(10, 1)),
         ScriptedReply::call("add", json!({"a": 1, "b": 2})).usage(used(20, 2)),

@@ -113,10 +113,7 @@ async fn an_announcement_is_a_call_only_if_enabled() {
     let mention = "I will use the unsaid tool.";
     let report = run(&plain([mention])).await;
     assert_eq!(report.calls, []);
-    let format = TextToolFormat {
-        mentions: true,
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default().mentions(true);
     let (server, _) = desk();
     let model = plain([mention, "Done."]);
     let agent = ToolLoop::new(model)
@@ -141,10 +138,7 @@ async fn disabled_tools_are_not_called() {
     let model = plain([ECHO, "I will use the unsaid tool."]);
     let agent = ToolLoop::new(model)
         .source("desk", server)
-        .text_tool_format(TextToolFormat {
-            mentions: true,
-            ..TextToolFormat::default()
-        })
+        .text_tool_format(TextToolFormat::default().mentions(true))
         .tool_choice(ToolChoice::None);
     let report = agent.run("Go").await.unwrap();
     assert_well_formed(&report.transcript);

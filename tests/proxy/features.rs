@@ -2,7 +2,7 @@
 
 use treenail::dynamic::Tool;
 use treenail::prelude::*;
-use treenail::proxy::{Item, Proxy, Remote};
+use treenail::proxy::{Proxy, Remote};
 
 use crate::station::{LEGACY, MODERN, client_of, gateway, proxied, remote, station};
 
@@ -44,8 +44,8 @@ async fn filters_and_names_apply_to_lists_and_calls() {
     let (station, _) = station();
     let (gateway, proxy) = gateway();
     let remote = remote("st", &station, MODERN)
-        .filter(|item| matches!(item, Item::Tool(_)) && item.name() != "work")
-        .filter(|item| item.name() != "book")
+        .filter(|feature| feature.tool().is_some() && feature.name() != "work")
+        .filter(|feature| feature.name() != "book")
         .rename("add", "sum");
     proxy.mount(remote).unwrap().connected().await;
     assert_eq!(names(&gateway).await, ["st.sum", "st.fail", "st.greet"]);
@@ -84,7 +84,8 @@ async fn a_template_does_not_read_a_resource_that_is_not_served() {
         let server = Server::builder("files", "1").add(secret).add(files);
         let server = server.build().unwrap();
         let (gateway, proxy) = gateway();
-        let remote = remote("files", &server, revision).filter(|item| item.name() != "secret");
+        let remote =
+            remote("files", &server, revision).filter(|feature| feature.name() != "secret");
         proxy.mount(remote).unwrap().connected().await;
         let client = client_of(&gateway, MODERN).build().await.unwrap();
         let read = client.read_resource("file:///public").await.unwrap();

@@ -67,7 +67,7 @@ async fn a_filter_of_resources_drops_a_user_interface_too() {
     let server = Server::builder("charts", "1").add([tool, listed]).build();
     let server = server.unwrap();
     let (gateway, proxy) = gateway();
-    let remote = remote("charts", &server, MODERN).filter(|item| item.kind() == "tool");
+    let remote = remote("charts", &server, MODERN).filter(|feature| feature.tool().is_some());
     proxy.mount(remote).unwrap().connected().await;
     let client = client_of(&gateway, MODERN).build().await.unwrap();
     for uri in ["ui://chart", "charts+ui://chart"] {

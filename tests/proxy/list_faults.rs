@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use treenail::client::{ClientError, ClientLimits};
 use treenail::prelude::*;
-use treenail::proxy::{Item, Remote};
+use treenail::proxy::Remote;
+use treenail::server::FeatureDescriptor;
 
 use crate::script::{Line, legacy_server, scripted, tools};
 use crate::station::{LEGACY, MODERN, client_of, gateway, impatient};
@@ -104,7 +105,7 @@ async fn resources_are_not_read_until_their_list_is_known() {
         }
         true
     });
-    let remote = remote.filter(|item| !matches!(item, Item::Resource(_)));
+    let remote = remote.filter(|feature| !matches!(feature, FeatureDescriptor::Resource(_)));
     let (gateway, proxy) = gateway();
     let mounted = proxy.limits(impatient()).mount(remote).unwrap();
     mounted.connected().await;

@@ -186,7 +186,7 @@ pub(crate) async fn proxied(server: &Server, revision: Revision) -> (Server, Mou
 pub(crate) fn impatient() -> ProxyLimits {
     let delay = std::time::Duration::from_millis(1);
     ProxyLimits::default()
-        .reconnect_delay(delay)
-        .max_reconnect_delay(delay)
+        .initial_backoff(delay)
+        .max_backoff(delay)
         .refresh_interval(delay)
 }

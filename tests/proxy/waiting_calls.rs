@@ -37,7 +37,7 @@ pub(crate) fn slow_user(
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_too_long_is_cancelled_and_its_caller_learns_so() {
     let (gateway, proxy) = gateway();
-    let limits = ProxyLimits::default().waiting_time(Duration::from_secs(10));
+    let limits = ProxyLimits::default().waiting_timeout(Duration::from_secs(10));
     let cancelled = Arc::new(AtomicUsize::new(0));
     let noted = Arc::clone(&cancelled);
     let server = legacy_server(&tools(&["ask"]), move |message, line| {

@@ -43,7 +43,7 @@ impl<'a> Field<'a> {
         let entered = value.map(|value| (self.name.to_owned(), value));
         let entered: BTreeMap<_, _> = entered.into_iter().collect();
         let mut content = parse_form_content(&schema, entered).map_err(|error| {
-            let messages = error.problems().iter().map(FieldError::message);
+            let messages = error.errors().iter().map(FieldError::message);
             messages.collect::<Vec<_>>().join("; ")
         })?;
         Ok(content.remove(self.name))

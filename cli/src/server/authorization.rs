@@ -107,7 +107,7 @@ fn user_agent(sign_in: SignIn, terminal: &Terminal) -> Arc<dyn UserAgent> {
     match sign_in {
         SignIn::Browser => {
             let terminal = terminal.clone();
-            Arc::new(Browser::with_notify(move |request| {
+            Arc::new(Browser::new().notify(move |request| {
                 let (server, host) = (request.server(), request.authorization_server());
                 terminal.print_message(&format!(
                     "{server} requires authorization; sign in at {host} in the browser. If it does not open, use this URL:\n{}",

@@ -1,4 +1,4 @@
-//! Suggestions for unknown keys.
+//! Suggestions for unknown keys. The search at run time is `nearest` of `treenail-schema`, on which macros do not depend.
 
 use quote::ToTokens;
 

@@ -151,7 +151,7 @@ impl ModelReply {
 
     /// Sets the token usage.
     #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
+    pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
@@ -165,11 +165,22 @@ impl From<CreateMessageResult> for ModelReply {
 
 /// Token usage of model messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Usage {
     /// Tokens of the input.
     pub input_tokens: u64,
     /// Tokens of the output.
     pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Creates a usage.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens,
+            output_tokens,
+        }
+    }
 }
 
 impl std::ops::AddAssign for Usage {

@@ -28,8 +28,8 @@ impl Scopes {
     }
 
     /// Returns true if it contains `scope`.
-    pub fn contains(&self, scope: &str) -> bool {
-        self.0.contains(scope)
+    pub fn contains(&self, scope: impl AsRef<str>) -> bool {
+        self.0.contains(scope.as_ref())
     }
 
     /// Returns true if it contains all scopes of `other`.

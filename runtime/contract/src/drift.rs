@@ -9,6 +9,8 @@ use crate::escape::escape_invisible;
 
 /// Effect of a change on a program that was written against the recorded contract. Ordered: `Wording < Additive <
 /// Breaking`.
+///
+/// The three are all possible effects, so a `match` needs no other arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

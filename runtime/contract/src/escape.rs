@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use treenail_schema::internal;
+
 /// Returns `true` for characters that are invisible, or that change how other characters are displayed: control characters,
 /// bidirectional controls, characters that Unicode defines as ignorable, and line separators. A server can use them to hide
 /// text from people, so programs should escape them before they display text from a server. Joiners and the 16 variation
@@ -15,26 +17,7 @@ use std::fmt::Write;
 /// assert!(!"ü 漢 👩‍🚀".chars().any(is_invisible));
 /// ```
 pub fn is_invisible(character: char) -> bool {
-    match character {
-        '\u{ad}'
-        | '\u{34f}'
-        | '\u{61c}'
-        | '\u{115f}'..='\u{1160}'
-        | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'
-        | '\u{200e}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        other => other.is_control(),
-    }
+    internal::is_invisible(character)
 }
 
 /// Escapes invisible characters in a line as `\u{…}`, except tabs.

@@ -203,7 +203,7 @@ impl Dispatcher {
         };
         let params = envelope.params.text.unwrap_or("{}");
         let request = IncomingRequest::new(id, &envelope.method, params, responder);
-        handler.request(request.with_related_request(related));
+        handler.request(request.related_request(related));
     }
 
     /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, or, on a

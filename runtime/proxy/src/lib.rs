@@ -18,7 +18,6 @@ mod failure;
 mod features;
 mod forward;
 mod interface;
-mod item;
 mod limits;
 mod link;
 mod lists;
@@ -40,7 +39,6 @@ mod upstream;
 mod uris;
 mod waiting;
 
-pub use self::item::Item;
 pub use self::limits::ProxyLimits;
 pub use self::mounted::Mounted;
 pub use self::proxy::Proxy;

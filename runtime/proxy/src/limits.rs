@@ -37,7 +37,7 @@ limits! {
         /// principals cannot be distinguished, and share `waiting_calls`. Default 64.
         waiting_calls_per_client: usize = 64,
         /// Maximum time of such a wait. After it the call is cancelled. Default 5 min.
-        waiting_time: Duration = Duration::from_secs(5 * 60),
+        waiting_timeout: Duration = Duration::from_secs(5 * 60),
         /// Maximum number of messages of a server for one call that have not been passed on. Of further ones, progress and log
         /// messages are dropped, and requests refused. Default 64.
         queued_messages: usize = 64,
@@ -50,9 +50,9 @@ limits! {
         /// Least time between two refreshes of the lists of a server. Default 200 ms.
         refresh_interval: Duration = Duration::from_millis(200),
         /// Delay after the first failure to connect; it doubles with each further one. Default 500 ms.
-        reconnect_delay: Duration = Duration::from_millis(500),
+        initial_backoff: Duration = Duration::from_millis(500),
         /// Maximum delay between attempts to connect. Default 30 s.
-        max_reconnect_delay: Duration = Duration::from_secs(30),
+        max_backoff: Duration = Duration::from_secs(30),
         /// Timeout of one attempt to connect, with the handshake and the lists, and of later fetches of the lists. A list without
         /// an answer in this time stays as it was, and is fetched again. It pauses while a user signs in. Default 60 s.
         connect_timeout: Duration = Duration::from_secs(60),

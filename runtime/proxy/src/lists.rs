@@ -5,13 +5,13 @@ use std::future::Future;
 use std::sync::Arc;
 
 use tokio::time::Instant;
+use treenail_runtime::FeatureDescriptor;
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_runtime::internal::timeout::timeout_at;
 use treenail_schema::internal::shortened;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::interface::interface_uris;
-use crate::item::Item;
 use crate::limits::MAX_URI_BYTES;
 use crate::matcher::Matcher;
 use crate::omissions::Omissions;
@@ -107,19 +107,21 @@ impl Lists {
         let too_long = before - self.uris().count();
         omissions.several(too_long, "their URIs have more than 8 KiB");
         let (mut left, mut dropped) = (most, 0);
-        let mut keep = |item: Item<'_>| {
-            let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&item));
+        let mut keep = |feature: FeatureDescriptor<'_>| {
+            let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&feature));
             let kept = wanted && left > 0;
             left -= usize::from(kept);
             dropped += usize::from(wanted && !kept);
             kept
         };
-        self.tools.retain(|tool| keep(Item::Tool(tool)));
-        self.prompts.retain(|prompt| keep(Item::Prompt(prompt)));
+        self.tools
+            .retain(|tool| keep(FeatureDescriptor::Tool(tool)));
+        self.prompts
+            .retain(|prompt| keep(FeatureDescriptor::Prompt(prompt)));
         self.resources
-            .retain(|resource| keep(Item::Resource(resource)));
+            .retain(|resource| keep(FeatureDescriptor::Resource(resource)));
         self.templates
-            .retain(|template| keep(Item::Template(template)));
+            .retain(|template| keep(FeatureDescriptor::ResourceTemplate(template)));
         omissions.several(dropped, "the server has more features than are served");
     }
 

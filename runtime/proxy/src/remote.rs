@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use treenail_runtime::FeatureDescriptor;
 use treenail_runtime::client::McpClientBuilder;
 use treenail_runtime::internal::task::TaskTool;
 use treenail_schema::ClientCapabilities;
 
-use crate::item::Item;
-
 type Connect = dyn Fn() -> McpClientBuilder + Send + Sync;
-type Filter = dyn Fn(&Item<'_>) -> bool + Send + Sync;
+type Filter = dyn Fn(&FeatureDescriptor<'_>) -> bool + Send + Sync;
 
 /// A server to put behind a [`Proxy`](crate::Proxy), and the part of it that is served.
 ///
@@ -20,7 +19,7 @@ type Filter = dyn Fn(&Item<'_>) -> bool + Send + Sync;
 /// use treenail::proxy::Remote;
 ///
 /// let weather = Remote::new("weather", || McpClient::builder().command("weather-server"))
-///     .filter(|item| !item.name().starts_with("admin"))
+///     .filter(|feature| !feature.name().starts_with("admin"))
 ///     .rename("getForecast", "forecast");
 /// # let _ = weather;
 /// ```
@@ -73,9 +72,12 @@ impl Remote {
 
     /// Serves only the features for which `filter` returns true. A feature that is not served cannot be called either. Several
     /// filters apply all.
-    pub fn filter(mut self, filter: impl Fn(&Item<'_>) -> bool + Send + Sync + 'static) -> Self {
+    pub fn filter(
+        mut self,
+        filter: impl Fn(&FeatureDescriptor<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
         self.filter = Some(match self.filter.take() {
-            Some(earlier) => Arc::new(move |item| earlier(item) && filter(item)),
+            Some(earlier) => Arc::new(move |feature| earlier(feature) && filter(feature)),
             None => Arc::new(filter),
         });
         self

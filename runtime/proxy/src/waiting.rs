@@ -145,7 +145,7 @@ impl WaitingCalls {
     }
 
     fn start_timer(&self, id: &str, number: u64, limits: &ProxyLimits) -> AbortHandle {
-        let (waiting, id, time) = (self.clone(), id.to_owned(), limits.waiting_time);
+        let (waiting, id, time) = (self.clone(), id.to_owned(), limits.waiting_timeout);
         let task = tokio::spawn(async move {
             tokio::time::sleep(time).await;
             waiting.expire(&id, number);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
-use treenail_tasks::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use treenail_tasks::{StoreError, StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 
 use crate::serve::Replica;
 use crate::world::{World, lock};
@@ -137,7 +137,7 @@ impl TaskStore for SimStore {
         self.perform(async move { store.list(&owner, after.as_ref(), limit).await })
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         let (store, owner) = (Arc::clone(&self.inner), owner.to_owned());
         self.perform(async move { store.usage(&owner).await })
     }

@@ -69,7 +69,7 @@ pub type AuthorizationFuture<'a, T> =
 ///     }
 /// }
 ///
-/// let client = McpClient::builder().url("https://example.com/mcp").oauth(TokenFile("token.txt"));
+/// let client = McpClient::builder().url("https://example.com/mcp").authorization(TokenFile("token.txt"));
 /// ```
 ///
 /// [`ClientLimits::shutdown_timeout`]: crate::client::ClientLimits::shutdown_timeout

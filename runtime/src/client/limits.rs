@@ -121,7 +121,7 @@ limits! {
         /// Longest interval between two polls, whatever the server gives. Default 10 min.
         max_poll_interval: Duration = Duration::from_secs(600),
         /// Maximum time from a failed poll without a successful one, after which the server counts as unreachable. Default 10 min.
-        unreachable: Duration = Duration::from_secs(600),
+        unreachable_timeout: Duration = Duration::from_secs(600),
         /// Maximum time of one wait for a task without a TTL, or with a longer one. Default 7 days.
         max_wait: Duration = Duration::from_secs(7 * 86_400),
         /// Maximum number of tasks whose changes are subscribed to at the same time; further ones are polled. Default 16.

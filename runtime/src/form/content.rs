@@ -47,7 +47,7 @@ pub fn check_content(
 ///
 /// let error = parse_form_content(&schema, BTreeMap::from([("guests".to_owned(), 40_i64.into())]));
 /// let error = error.unwrap_err();
-/// assert_eq!(error.problems()[0].message(), "expected an integer (at most 12), got 40");
+/// assert_eq!(error.errors()[0].message(), "expected an integer (at most 12), got 40");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

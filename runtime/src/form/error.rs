@@ -19,7 +19,7 @@ pub struct FormError {
     problems: Vec<FieldError>,
 }
 
-/// A problem with one field of a form.
+/// Validation error of one field of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     field: String,
@@ -40,8 +40,8 @@ impl FormError {
         self
     }
 
-    /// Returns the problems in the order of the fields of the form. The list is never empty.
-    pub fn problems(&self) -> &[FieldError] {
+    /// Returns the errors of the fields, in the order of the fields of the form. The list is never empty.
+    pub fn errors(&self) -> &[FieldError] {
         &self.problems
     }
 
@@ -77,11 +77,19 @@ impl FieldError {
 impl fmt::Display for FormError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("the form content is invalid:")?;
-        for FieldError { field, message } in &self.problems {
-            write!(formatter, "\n- `{field}`: {message}")?;
+        for error in &self.problems {
+            write!(formatter, "\n- {error}")?;
         }
         Ok(())
     }
 }
 
 impl Error for FormError {}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`: {}", self.field, self.message)
+    }
+}
+
+impl Error for FieldError {}

@@ -104,21 +104,21 @@ impl Edit {
         self
     }
 
-    /// Removes `item` permanently. Its calls in flight continue.
+    /// Removes `component` permanently. Its calls in flight continue.
     ///
     /// Its state is dropped when the last of these calls has ended and each connection has received a message since.
-    pub fn remove(self, item: Component) -> Self {
-        self.change(item, Change::Remove)
+    pub fn remove(self, component: Component) -> Self {
+        self.change(component, Change::Remove)
     }
 
-    /// Hides `item`: it is not listed, and a call of it fails as if it did not exist. Calls in flight continue.
-    pub fn disable(self, item: Component) -> Self {
-        self.change(item, Change::Disable)
+    /// Hides `component`: it is not listed, and a call of it fails as if it did not exist. Calls in flight continue.
+    pub fn disable(self, component: Component) -> Self {
+        self.change(component, Change::Disable)
     }
 
-    /// Enables `item` again, at its old position.
-    pub fn enable(self, item: Component) -> Self {
-        self.change(item, Change::Enable)
+    /// Enables `component` again, at its old position.
+    pub fn enable(self, component: Component) -> Self {
+        self.change(component, Change::Enable)
     }
 
     fn push(mut self, namespace: Namespace) -> Self {
@@ -126,8 +126,8 @@ impl Edit {
         self
     }
 
-    fn change(mut self, item: Component, change: Change) -> Self {
-        self.steps.push(Step::Change(item, change));
+    fn change(mut self, component: Component, change: Change) -> Self {
+        self.steps.push(Step::Change(component, change));
         self
     }
 }

@@ -15,6 +15,7 @@ pub(super) const TEXT_BLOCK_END: &[u8] = br#""}"#;
 
 /// Method that combines the items of a stream to one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fold {
     /// All items: values as one array, content blocks as a list.
     Collect,

@@ -16,5 +16,5 @@ pub enum TaskKey {
     /// Time for which the result is readable after the end of the task.
     Keep(u64),
     /// Maximum run time.
-    Max(u64),
+    RunTime(u64),
 }

@@ -136,8 +136,8 @@ impl ToolMetadata {
 
     /// Sets the timeout of a call. The default is [`Limits::call_timeout`](crate::Limits::call_timeout).
     #[must_use]
-    pub fn timeout(mut self, within: Duration) -> Self {
-        self.details.policy.timeout = Some(within);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.details.policy.timeout = Some(timeout);
         self
     }
 

@@ -41,7 +41,8 @@ pub use self::options::ToolTask;
 #[cfg(feature = "redis")]
 pub use self::store::RedisStore;
 pub use self::store::{
-    MemoryStore, ParseTaskIdError, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage,
+    MemoryStore, ParseTaskIdError, StoreError, StoreFuture, StoreUsage, StoredTask, TaskId,
+    TaskStore,
 };
 #[cfg(feature = "postgres")]
 pub use self::store::{PostgresStore, PostgresStoreBuilder};

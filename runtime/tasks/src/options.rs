@@ -29,7 +29,7 @@ use crate::tasks::Tasks;
 pub struct ToolTask {
     pub(crate) after: Option<Duration>,
     keep: Option<Duration>,
-    max: Option<Duration>,
+    run_time: Option<Duration>,
     pub(crate) required: bool,
     pub(crate) external: bool,
     resume: bool,
@@ -80,8 +80,8 @@ impl ToolTask {
     }
 
     /// Sets the maximum run time of a task. Default: [`TaskLimits::run_time`].
-    pub fn max(mut self, max: Duration) -> Self {
-        self.max = Some(max);
+    pub fn run_time(mut self, run_time: Duration) -> Self {
+        self.run_time = Some(run_time);
         self
     }
 
@@ -92,9 +92,9 @@ impl ToolTask {
 
     /// Returns the settings for a record of the tool.
     pub(crate) fn policy(&self, tool: &ToolFacts, limits: &TaskLimits) -> Policy {
-        let max = self.max.unwrap_or(limits.run_time);
+        let run_time = self.run_time.unwrap_or(limits.run_time);
         let keep = self.keep.unwrap_or(limits.keep);
-        let mut policy = Policy::new(max, keep, limits.poll_interval);
+        let mut policy = Policy::new(run_time, keep, limits.poll_interval);
         policy.repeatable = tool.read_only || tool.idempotent;
         policy.resumable = policy.repeatable || self.resume;
         policy.external = self.external;

@@ -15,6 +15,6 @@ pub fn task(keys: &[TaskKey]) -> ToolTask {
         TaskKey::Resume => task.resume(),
         TaskKey::After(ms) => task.after(Duration::from_millis(ms)),
         TaskKey::Keep(ms) => task.keep(Duration::from_millis(ms)),
-        TaskKey::Max(ms) => task.max(Duration::from_millis(ms)),
+        TaskKey::RunTime(ms) => task.run_time(Duration::from_millis(ms)),
     })
 }

@@ -85,7 +85,7 @@ impl Tasks {
 
     /// Offers `tasks/list` to clients of revision 2025-11-25. Callers without a principal see the tasks of all such callers, so
     /// this is for servers that authenticate their callers or have one user. Default: not offered.
-    pub fn list(mut self) -> Self {
+    pub fn enable_list(mut self) -> Self {
         self.list = true;
         self
     }

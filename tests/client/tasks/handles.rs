@@ -53,7 +53,7 @@ async fn a_direct_answer_is_in_the_handle() {
         )
     });
     let client = builder.build().await.unwrap();
-    let mut handle = TypedCall::<i64>::new(&client, "count", &())
+    let mut handle = TypedCall::<i64>::new(&client, "count", ())
         .task()
         .await
         .unwrap();
@@ -120,7 +120,7 @@ async fn a_typed_call_has_a_typed_handle() {
     let end = state("completed", &json!({ "result": number }));
     let (builder, _) = modern(move |message| result(message, "complete", &end));
     let client = builder.build().await.unwrap();
-    let mut handle = TypedCall::<i64>::new(&client, "count", &())
+    let mut handle = TypedCall::<i64>::new(&client, "count", ())
         .task()
         .await
         .unwrap();

@@ -75,7 +75,7 @@ async fn progress_reaches_the_callback_and_the_stream() {
     for revision in [Revision::V2025_11_25, Revision::LATEST] {
         let (server, _) = fixture::server();
         let client = client(&server, revision).await;
-        let steps = || TypedCall::<u32>::new(&client, "steps", &json!({"count": 3}));
+        let steps = || TypedCall::<u32>::new(&client, "steps", json!({"count": 3}));
         let received = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&received);
         let call = steps().on_progress(move |step| {
@@ -113,9 +113,9 @@ async fn added_meta_is_sent() {
         ),
     });
     let client = McpClient::builder().session(session).build().await.unwrap();
-    let call = TypedCall::<u8>::new(&client, "t", &()).meta("com.example/trace", "abc");
+    let call = TypedCall::<u8>::new(&client, "t", ()).meta("com.example/trace", "abc");
     assert_eq!(call.await.unwrap(), 7);
-    let whole = TypedCall::<CallToolResult>::whole(&client, "t".to_owned(), &json!({"a": 1}));
+    let whole = TypedCall::<CallToolResult>::whole(&client, "t".to_owned(), json!({"a": 1}));
     assert_eq!(whole.await.unwrap().content, ["7".into()]);
     let sent = received.all();
     assert_eq!(sent[1]["params"]["_meta"]["com.example/trace"], "abc");

@@ -21,7 +21,7 @@ async fn ask(cx: &Context) -> Result<String, AskError> {
 
 fn server() -> Server {
     let builder = Server::builder("jobs", "1.0.0").tools(tools![job, ask]);
-    let builder = builder.extension(Tasks::new().list());
+    let builder = builder.extension(Tasks::new().enable_list());
     builder.build().expect("the server is valid")
 }
 

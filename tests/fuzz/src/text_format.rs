@@ -59,12 +59,10 @@ fn reported(options: u8, message: &str, piece: Option<usize>) -> RunReport {
         ScriptedReply::text("Good."),
     ]);
     let model = model.with_capabilities(ModelCapabilities::default().tools(false));
-    let format = TextToolFormat {
-        mentions: options & 2 != 0,
-        arguments_bytes: if options & 4 != 0 { 32 } else { 256 << 10 },
-        arguments_depth: if options & 8 != 0 { 2 } else { 64 },
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default()
+        .mentions(options & 2 != 0)
+        .arguments_bytes(if options & 4 != 0 { 32 } else { 256 << 10 })
+        .arguments_depth(if options & 8 != 0 { 2 } else { 64 });
     let agent = ToolLoop::new(model)
         .source("desk", &*SERVER)
         .text_tool_format(format);

@@ -45,7 +45,7 @@ async fn call(service: &HttpService, post: Post, token: &str) -> (u16, String) {
 
 #[tokio::test]
 async fn a_token_is_exchanged_for_the_allowed_audiences_only() {
-    let client = TestClient::with_secret("mcp-server", "s3cret/+");
+    let client = TestClient::secret("mcp-server", "s3cret/+");
     let server = TestAuthorizationServer::builder().client(client);
     let server = server
         .resource(RESOURCE)

@@ -68,7 +68,7 @@ async fn the_example_signs_in_and_lists_the_tools() {
 #[tokio::test]
 async fn a_tool_that_needs_more_scopes_leads_to_a_step_up() {
     let (authorization_server, url) = start().await;
-    let client = McpClient::builder().url(&*url).oauth(oauth());
+    let client = McpClient::builder().url(&*url).authorization(oauth());
     let client = client.build().await.unwrap();
     client.call_tool("notes.list", json!({})).await.unwrap();
     client
@@ -133,7 +133,7 @@ async fn cached_results_of_a_user_are_not_those_of_the_next() {
     let resource = ResourceServer::new(&*url).issuer(authorization_server.issuer());
     tokio::spawn(http.authorize(resource).unwrap().serve());
     let oauth = oauth();
-    let client = McpClient::builder().url(&*url).oauth(oauth.clone());
+    let client = McpClient::builder().url(&*url).authorization(oauth.clone());
     let client = client.build().await.unwrap();
     let read = async || json!(*client.read_resource("desk://me").await.unwrap()).to_string();
     assert!(read().await.contains("alice"));

@@ -37,11 +37,10 @@ async fn http_sse_is_off_by_default() {
 
 #[tokio::test]
 async fn the_paths_can_be_chosen() {
-    let paths = SsePaths {
-        stream: PathAndQuery::from_static("/events"),
-        messages: PathAndQuery::from_static("/inbox"),
-        announced: Some(PathAndQuery::from_static("/api/inbox")),
-    };
+    let paths = SsePaths::default()
+        .stream(PathAndQuery::from_static("/events"))
+        .messages(PathAndQuery::from_static("/inbox"))
+        .announced(PathAndQuery::from_static("/api/inbox"));
     let service = http_service(builder().build().unwrap()).legacy_sse(paths);
     let response = get().at("/events").begin(&service).await;
     let (name, endpoint) = super::Stream::new(response).event().await.unwrap();

@@ -64,7 +64,11 @@ async fn call(client: &McpClient, tool: &str) -> String {
 }
 
 async fn connect(url: &str, oauth: OAuth) -> McpClient {
-    let client = McpClient::builder().url(url).oauth(oauth).build().await;
+    let client = McpClient::builder()
+        .url(url)
+        .authorization(oauth)
+        .build()
+        .await;
     client.expect("the client signs in")
 }
 
@@ -116,12 +120,12 @@ async fn oidc_provider_accepts_the_key_of_a_client_without_a_user() {
     let bound = Bound::new(Clock::system()).await;
     let url = bound.url.clone();
     let key = SigningKey::generate().expect("the system has random numbers");
-    let key = key.with_key_id("2026");
+    let key = key.key_id("2026");
     let public = key.public_jwk().to_string();
     let provider = Program::start("node", &["provider.mjs", &url, "bearer", &public]).await;
     let running = bound.serve(&provider.line);
     let credentials = ClientCredentials::private_key("service", key);
-    let credentials = credentials.with_issuer(provider.line.as_str());
+    let credentials = credentials.issuer(provider.line.as_str());
     let client = connect(&url, OAuth::client_credentials(credentials)).await;
     assert_eq!(call(&client, "whoami").await, "service: files:read");
     client.close().await.expect("the session ends");

@@ -55,7 +55,7 @@ async fn both_sides_use_types() {
             "EXT-B-03, EXT-C-01"
         );
         let other: Value = client
-            .extension_request(ID, "jobs/other", &())
+            .extension_request(ID, "jobs/other", ())
             .await
             .unwrap();
         assert_eq!(other["resultType"], "job", "EXT-B-08");

@@ -103,7 +103,7 @@ fn choices_may_be_a_comma_separated_string() {
         "s\u{e4}una",
     ] {
         let error = read(&filled(&json!({"extras": text}))).unwrap_err();
-        assert_eq!(error.problems()[0].field(), "extras", "{text:?}");
+        assert_eq!(error.errors()[0].field(), "extras", "{text:?}");
     }
 }
 
@@ -119,7 +119,7 @@ fn empty_strings_mean_no_value_for_optional_fields() {
     assert_eq!(read(&filled(&empty)), read(&filled(&json!({}))));
 
     let error = read(&json!({"day": "", "breakfast": ""})).unwrap_err();
-    let fields: Vec<_> = error.problems().iter().map(FieldError::field).collect();
+    let fields: Vec<_> = error.errors().iter().map(FieldError::field).collect();
     assert_eq!(fields, ["day", "breakfast"], "they have to be filled in");
 }
 
@@ -173,7 +173,7 @@ fn a_form_without_a_type_is_read_by_its_schema() {
     );
 
     let error = check_content(&schema, &content(&json!({"days": 0.5}))).unwrap_err();
-    let problems = error.problems().iter();
+    let problems = error.errors().iter();
     let messages: Vec<_> = problems
         .map(|problem| (problem.field(), problem.message()))
         .collect();
@@ -200,7 +200,7 @@ fn bounds_without_a_schema_keyword_are_enforced() {
     let read = |share: f64| Share::read(content(&json!({"share": share})));
     assert!(read(0.5).is_ok_and(|form| (form.share - 0.5).abs() < f32::EPSILON));
     let error = read(1.0).err().unwrap();
-    assert_eq!(error.problems()[0].message(), "1.0 is out of range");
+    assert_eq!(error.errors()[0].message(), "1.0 is out of range");
 }
 
 /// A value that a field might contain.
@@ -270,7 +270,7 @@ fn any_content_is_accepted_or_rejected_according_to_the_schema() {
             assert!(outcome.is_ok(), "{entered}: {}", outcome.unwrap_err());
             accepted += 1;
         } else if let Err(error) = outcome {
-            let fields = error.problems().iter().map(FieldError::field);
+            let fields = error.errors().iter().map(FieldError::field);
             assert!(
                 fields.clone().count() > 0 && fields.clone().all(|it| entered.get(it).is_some())
             );

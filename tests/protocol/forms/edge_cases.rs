@@ -154,7 +154,7 @@ async fn a_form_that_does_not_accept_its_default_is_not_asked() {
     // A form schema has no exclusive bounds.
     let error = AtTheBound::read(BTreeMap::new()).unwrap_err();
     assert_eq!(
-        error.problems()[0].message(),
+        error.errors()[0].message(),
         "the default of this field is out of range"
     );
 }

@@ -184,8 +184,8 @@ async fn a_rule_can_edit_the_server() {
     let server = office()
         .dynamic()
         .limits(Limits::default())
-        .visible(move |item, _| {
-            if let (Some(server), "desk.open") = (own.get(), item.name()) {
+        .visible(move |feature, _| {
+            if let (Some(server), "desk.open") = (own.get(), feature.name()) {
                 let open = Component::prompt("desk.greet");
                 server.edit(|edit| edit.disable(open)).unwrap();
             }

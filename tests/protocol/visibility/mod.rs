@@ -1,4 +1,4 @@
-//! Lists per caller: an item that a rule hides does not exist for the caller.
+//! Lists per caller: a feature that a rule hides does not exist for the caller.
 
 mod edits;
 mod hidden;
@@ -7,7 +7,7 @@ mod subscriptions;
 
 use treenail::context::Principal;
 use treenail::schema::Revision;
-use treenail::server::{Caller, Item};
+use treenail::server::{Caller, FeatureRef};
 use treenail::transport::Connection;
 use treenail::{Limits, Server, ServerBuilder};
 
@@ -18,8 +18,8 @@ fn builder() -> ServerBuilder {
     Server::builder("office", "1.0.0").limits(Limits::default().page_size(1))
 }
 
-fn is_secret(item: &Item<'_>) -> bool {
-    item.is_in("desk_close") || item.name() == "late"
+fn is_secret(feature: &FeatureRef<'_>) -> bool {
+    feature.is_in("desk_close") || feature.name() == "late"
 }
 
 fn is_admin(caller: &Caller<'_>) -> bool {
@@ -28,8 +28,8 @@ fn is_admin(caller: &Caller<'_>) -> bool {
         .is_some_and(|one| one.as_str() == "admin")
 }
 
-fn visible(item: &Item<'_>, caller: &Caller<'_>) -> bool {
-    !is_secret(item) || is_admin(caller)
+fn visible(feature: &FeatureRef<'_>, caller: &Caller<'_>) -> bool {
+    !is_secret(feature) || is_admin(caller)
 }
 
 /// A server whose safe only `admin` sees.

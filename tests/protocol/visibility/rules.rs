@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use treenail::Limits;
 use treenail::schema::CacheScope;
-use treenail::server::ItemDescriptor;
+use treenail::server::FeatureDescriptor;
 
 use super::{add_desk, add_late, add_safe, builder, is_admin, office, peer};
 use crate::support::covering::{covering, covering_one};
@@ -60,19 +60,21 @@ async fn a_rule_sees_the_item_and_the_caller() {
     struct Tenant(&'static str);
 
     let server = add_desk(builder().name_separator("__"))
-        .visible(|item, caller| {
+        .visible(|feature, caller| {
             let tenant = caller.extension::<Tenant>().map(|tenant| tenant.0);
             let client = caller.client_info().map(|client| &*client.name);
-            assert!(caller.has_scope("anything") && caller.has_scopes(item.scopes()));
-            match item.descriptor() {
-                ItemDescriptor::Tool(tool) => {
-                    assert_eq!(item.tool().unwrap().name, tool.name);
-                    assert_eq!(tool.name, item.name().replace('.', "__"));
-                    item.name() == "desk.open" && tenant == Some("acme") && client == Some("test")
+            assert!(caller.has_scope("anything") && caller.has_scopes(feature.scopes()));
+            match feature.descriptor() {
+                FeatureDescriptor::Tool(tool) => {
+                    assert_eq!(feature.tool().unwrap().name, tool.name);
+                    assert_eq!(tool.name, feature.name().replace('.', "__"));
+                    feature.name() == "desk.open"
+                        && tenant == Some("acme")
+                        && client == Some("test")
                 }
-                ItemDescriptor::Prompt(_) => item.uri().is_none() && tenant.is_none(),
-                ItemDescriptor::Resource(_) => item.uri() == Some("desk://lamp"),
-                _ => item.uri() == Some("desk://drawer/{name}") && item.meta().is_none(),
+                FeatureDescriptor::Prompt(_) => feature.uri().is_none() && tenant.is_none(),
+                FeatureDescriptor::Resource(_) => feature.uri() == Some("desk://lamp"),
+                _ => feature.uri() == Some("desk://drawer/{name}") && feature.meta().is_none(),
             }
         })
         .build()
@@ -95,7 +97,7 @@ async fn a_rule_sees_the_item_and_the_caller() {
 #[tokio::test]
 async fn a_rule_that_panics_hides_the_item() {
     let server = add_desk(builder())
-        .visible(|item, _| match item.name() {
+        .visible(|feature, _| match feature.name() {
             "desk.close_drawer" => panic!("a secret"),
             _ => true,
         })

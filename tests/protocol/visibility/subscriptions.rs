@@ -13,8 +13,8 @@ async fn updates_of_hidden_resources_are_not_sent() {
     let open = Arc::new(AtomicBool::new(true));
     let is_open = Arc::clone(&open);
     let server = add_desk(builder())
-        .visible(move |item, _| {
-            item.uri() != Some("desk://lamp") || is_open.load(Ordering::Relaxed)
+        .visible(move |feature, _| {
+            feature.uri() != Some("desk://lamp") || is_open.load(Ordering::Relaxed)
         })
         .build()
         .unwrap();

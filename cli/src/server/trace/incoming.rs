@@ -66,7 +66,7 @@ impl IncomingHandler for TracedIncoming {
         let responder = Responder::new(move |result| answer.respond(result));
         let traced = IncomingRequest::new(request.id, request.method, request.params, responder);
         self.incoming
-            .request(traced.with_related_request(request.related_request));
+            .request(traced.related_request(request.related_request));
     }
 
     fn closed(&self) {

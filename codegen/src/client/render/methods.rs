@@ -86,7 +86,7 @@ impl Input<'_> {
             Call::Tool(output) => {
                 let (call, ty) = self.tool_call(output.as_ref());
                 // Some servers require an object even without arguments.
-                let arguments = given.unwrap_or_else(|| quote! { &types::JsonObject::new() });
+                let arguments = given.unwrap_or_else(|| quote! { types::JsonObject::new() });
                 quote! {
                     pub fn #name(&self #parameter) -> #krate::client::TypedCall<#ty> {
                         #krate::client::TypedCall::#call(&self.client, #remote, #arguments)

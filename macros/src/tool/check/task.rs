@@ -28,10 +28,10 @@ pub(super) fn external_is_always_required(feature: &Feature, sink: &mut Sink) {
 /// A call does not wait longer than it may run.
 pub(super) fn waits_less_than_it_runs(feature: &Feature, sink: &mut Sink) {
     let Some(task) = task(feature) else { return };
-    if let (Some(after), Some(max)) = (&task.after, &task.max) {
-        if after.ms >= max.ms {
-            let max = max.text.value();
-            let message = format!("a call may run for {max} only; write a shorter `after`");
+    if let (Some(after), Some(run_time)) = (&task.after, &task.run_time) {
+        if after.ms >= run_time.ms {
+            let run_time = run_time.text.value();
+            let message = format!("a call may run for {run_time} only; write a shorter `after`");
             sink.error(&after.text, message);
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn task(krate: &Krate, tool: &Tool) -> Option<TokenStream> {
         let variant = variant(key);
         quote!(#path::#variant)
     });
-    let lengths = [&task.after, &task.keep, &task.max];
+    let lengths = [&task.after, &task.keep, &task.run_time];
     let lengths = lengths.into_iter().flatten().map(|Length { key, ms, .. }| {
         let variant = variant(key);
         quote!(#path::#variant(#ms))
@@ -35,9 +35,12 @@ pub(super) fn task(krate: &Krate, tool: &Tool) -> Option<TokenStream> {
     Some(quote_spanned!(span=> .task(#krate::__tasks_0_1_0::task(#keys))))
 }
 
-/// The variant of `TaskKey` for a key: `Always` for `always`.
+/// The variant of `TaskKey` for a key: `RunTime` for `run_time`.
 fn variant(key: &Ident) -> Ident {
     let key_text = key.to_string();
-    let (first, rest) = key_text.split_at(1);
-    Ident::new(&(first.to_uppercase() + rest), key.span())
+    let words = key_text.split('_').map(|word| {
+        let (first, rest) = word.split_at(1);
+        first.to_uppercase() + rest
+    });
+    Ident::new(&words.collect::<String>(), key.span())
 }

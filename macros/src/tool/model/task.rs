@@ -7,7 +7,7 @@ use crate::args::{Attr, Keys};
 use crate::diag::Sink;
 
 const TASK_KEYS: [&str; 7] = [
-    "always", "required", "external", "resume", "after", "keep", "max",
+    "always", "required", "external", "resume", "after", "keep", "run_time",
 ];
 
 /// The units of durations, in milliseconds.
@@ -28,7 +28,7 @@ pub(crate) struct Task {
     pub(crate) resume: Option<Ident>,
     pub(crate) after: Option<Length>,
     pub(crate) keep: Option<Length>,
-    pub(crate) max: Option<Length>,
+    pub(crate) run_time: Option<Length>,
 }
 
 /// A length of time, with its key and its literal.
@@ -57,7 +57,7 @@ impl Task {
             resume,
             after: length("after"),
             keep: length("keep"),
-            max: length("max"),
+            run_time: length("run_time"),
         })
     }
 }

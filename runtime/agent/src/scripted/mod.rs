@@ -84,7 +84,7 @@ impl ScriptedModel {
         Self::from_steps(steps.collect())
     }
 
-    /// Sets the capabilities. Default: tools, without images and audio.
+    /// Sets the capabilities; [`capabilities`](Model::capabilities) returns them. Default: tools, without images and audio.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: ModelCapabilities) -> Self {
         self.capabilities = capabilities;

@@ -28,8 +28,8 @@ impl OAuth {
     ///
     /// [`client_id_document`](Self::client_id_document) returns the document to publish there.
     #[must_use]
-    pub fn client_id_url(self, url: impl Into<Arc<str>>) -> Self {
-        self.with(|settings| settings.document = Some(url.into()))
+    pub fn client_id_url(self, url: impl Into<String>) -> Self {
+        self.with(|settings| settings.document = Some(url.into().into()))
     }
 
     /// Sets a function that returns credentials for an issuer, if the client cannot register itself there.
@@ -79,8 +79,8 @@ impl OAuth {
 
     /// Sets whether to ask for the scope `offline_access` where the authorization server lists it. Default: true.
     #[must_use]
-    pub fn offline_access(self, is_wanted: bool) -> Self {
-        self.with(|settings| settings.offline_access = is_wanted)
+    pub fn offline_access(self, enabled: bool) -> Self {
+        self.with(|settings| settings.offline_access = enabled)
     }
 
     /// Repeats the scopes in refresh requests, for authorization servers that require it. Default: they are omitted.
@@ -97,20 +97,20 @@ impl OAuth {
 
     /// Prefers an authorization server, if the MCP server names several or none.
     #[must_use]
-    pub fn prefer_issuer(self, issuer: impl Into<Arc<str>>) -> Self {
-        self.with(|settings| settings.issuers.preferred = Some(issuer.into()))
+    pub fn prefer_issuer(self, issuer: impl Into<String>) -> Self {
+        self.with(|settings| settings.issuers.preferred = Some(issuer.into().into()))
     }
 
     /// Accepts metadata with the issuer `actual` where the MCP server names the issuer `listed`.
     ///
     /// By default, both must be equal. Some servers spell their own issuer differently, for example with a slash at its end.
     #[must_use]
-    pub fn accept_issuer(self, listed: impl Into<Arc<str>>, actual: impl Into<Arc<str>>) -> Self {
+    pub fn accept_issuer(self, listed: impl Into<String>, actual: impl Into<String>) -> Self {
         self.with(|settings| {
             settings
                 .issuers
                 .aliases
-                .insert(listed.into(), actual.into());
+                .insert(listed.into().into(), actual.into().into());
         })
     }
 
@@ -118,9 +118,9 @@ impl OAuth {
     ///
     /// By default, such a server is refused, because it may ignore the proof key.
     #[must_use]
-    pub fn accept_unlisted_s256(self, issuer: impl Into<Arc<str>>) -> Self {
+    pub fn accept_unlisted_s256(self, issuer: impl Into<String>) -> Self {
         self.with(|settings| {
-            settings.issuers.unlisted_s256.insert(issuer.into());
+            settings.issuers.unlisted_s256.insert(issuer.into().into());
         })
     }
 

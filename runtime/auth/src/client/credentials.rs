@@ -15,7 +15,7 @@ use crate::{AuthError, Secret, SigningKey};
 /// use treenail::auth::ClientCredentials;
 ///
 /// let public = ClientCredentials::public("planner");
-/// let confidential = ClientCredentials::secret("planner", "s3cret").with_issuer("https://auth.example.com");
+/// let confidential = ClientCredentials::secret("planner", "s3cret").issuer("https://auth.example.com");
 /// # let _ = (public, confidential);
 /// ```
 #[derive(Clone, Debug)]
@@ -42,13 +42,13 @@ impl ClientCredentials {
         Self::new(client_id, ClientProof::None)
     }
 
-    /// Returns a client with a secret. Set its issuer with [`with_issuer`](Self::with_issuer).
+    /// Returns a client with a secret. Set its issuer with [`issuer`](Self::issuer).
     pub fn secret(client_id: impl Into<String>, secret: impl Into<Secret>) -> Self {
         Self::new(client_id, ClientProof::Secret(secret.into()))
     }
 
     /// Returns a client that signs an assertion for each request (`private_key_jwt`). Set its issuer with
-    /// [`with_issuer`](Self::with_issuer).
+    /// [`issuer`](Self::issuer).
     pub fn private_key(client_id: impl Into<String>, key: SigningKey) -> Self {
         Self::new(client_id, ClientProof::Key(key))
     }
@@ -66,8 +66,8 @@ impl ClientCredentials {
 
     /// Sets the issuer of the authorization server at which the client is registered, exactly as its metadata spell it.
     #[must_use]
-    pub fn with_issuer(mut self, issuer: impl Into<Arc<str>>) -> Self {
-        self.issuer = IssuerBinding::Only(issuer.into());
+    pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = IssuerBinding::Only(issuer.into().into());
         self
     }
 
@@ -75,7 +75,7 @@ impl ClientCredentials {
     ///
     /// Only for servers that you trust with them: a hostile server receives the secret.
     #[must_use]
-    pub fn with_any_issuer(mut self) -> Self {
+    pub fn allow_any_issuer(mut self) -> Self {
         self.issuer = IssuerBinding::Any;
         self
     }
@@ -83,7 +83,7 @@ impl ClientCredentials {
     /// Sets `token_endpoint_auth_method` of the registration, such as `client_secret_post`. Default: the best method that the
     /// authorization server lists.
     #[must_use]
-    pub fn with_auth_method(mut self, method: impl Into<String>) -> Self {
+    pub fn auth_method(mut self, method: impl Into<String>) -> Self {
         self.client.registered_method = Some(method.into());
         self
     }
@@ -91,7 +91,7 @@ impl ClientCredentials {
     pub(crate) fn check(&self) -> Result<(), AuthError> {
         let needs_issuer = !matches!(self.client.proof, ClientProof::None);
         if needs_issuer && matches!(self.issuer, IssuerBinding::First) {
-            let reason = "credentials with a secret or a key need `with_issuer`, or `with_any_issuer` for a server that you trust with them";
+            let reason = "credentials with a secret or a key need `issuer`, or `allow_any_issuer` for a server that you trust with them";
             return Err(AuthError::invalid(reason));
         }
         if self.client.id.is_empty() {
@@ -139,8 +139,8 @@ mod tests {
     fn credentials_belong_to_one_issuer() {
         let secret = ClientCredentials::secret("id", "canary");
         assert!(secret.check().is_err());
-        assert!(secret.clone().with_any_issuer().check().is_ok());
-        let bound = secret.with_issuer("https://a.example");
+        assert!(secret.clone().allow_any_issuer().check().is_ok());
+        let bound = secret.issuer("https://a.example");
         assert!(bound.check().is_ok());
         assert!(bound.check_issuer("https://a.example", None).is_ok());
         let error = bound.check_issuer("https://b.example", None).unwrap_err();

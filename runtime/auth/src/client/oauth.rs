@@ -29,7 +29,7 @@ use crate::AuthError;
 /// # async fn connect() -> Result<(), ClientError> {
 /// let client = McpClient::builder()
 ///     .url("https://mcp.example.com/mcp")
-///     .oauth(OAuth::browser("Travel planner"))
+///     .authorization(OAuth::browser("Travel planner"))
 ///     .build()
 ///     .await?;
 /// # Ok(())
@@ -48,22 +48,22 @@ pub struct OAuth {
 /// Constructors
 impl OAuth {
     /// Returns a client whose user signs in with the browser of this computer. `client_name` is shown to the user.
-    pub fn browser(client_name: impl Into<Arc<str>>) -> Self {
+    pub fn browser(client_name: impl Into<String>) -> Self {
         Self::user_agent(client_name, Browser::new())
     }
 
     /// Returns a client whose user opens a printed URL, and pastes the URL of the redirect.
-    pub fn console(client_name: impl Into<Arc<str>>) -> Self {
+    pub fn console(client_name: impl Into<String>) -> Self {
         Self::user_agent(client_name, Console::new())
     }
 
     /// Returns a client whose user signs in by a function of the program. See [`Callback`].
-    pub fn callback(client_name: impl Into<Arc<str>>, callback: Callback) -> Self {
+    pub fn callback(client_name: impl Into<String>, callback: Callback) -> Self {
         Self::user_agent(client_name, callback)
     }
 
     /// Returns a client whose user signs in in another way.
-    pub fn user_agent(client_name: impl Into<Arc<str>>, agent: impl UserAgent) -> Self {
+    pub fn user_agent(client_name: impl Into<String>, agent: impl UserAgent) -> Self {
         Self::with_grant(client_name, CodeGrant(Box::new(agent)))
     }
 
@@ -73,12 +73,9 @@ impl OAuth {
         Self::new(Settings::new("".into(), method))
     }
 
-    pub(super) fn with_grant(
-        client_name: impl Into<Arc<str>>,
-        grant: impl Grant + 'static,
-    ) -> Self {
+    pub(super) fn with_grant(client_name: impl Into<String>, grant: impl Grant + 'static) -> Self {
         let method = Method::Grant(Arc::new(grant));
-        Self::new(Settings::new(client_name.into(), method))
+        Self::new(Settings::new(client_name.into().into(), method))
     }
 
     fn new(settings: Settings) -> Self {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use http::Uri;
 use http::uri::Scheme;
 use treenail_http_client::url;
-use treenail_schema::internal::quoted;
+use treenail_schema::internal::{is_invisible, quoted};
 
 use super::address::AddressClass;
 use crate::AuthError;
@@ -194,7 +194,7 @@ fn normalized(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-/// Quotes a URL for a message: at most 256 characters, without control characters and without its query, which may contain
+/// Quotes a URL for a message: at most 256 characters, without invisible characters and without its query, which may contain
 /// secrets.
 pub(crate) fn quoted_url(url: &str) -> String {
     const MAX: usize = 256;
@@ -202,7 +202,7 @@ pub(crate) fn quoted_url(url: &str) -> String {
     for character in url.chars().take(MAX) {
         match character {
             '`' => quoted.push('\''),
-            control if control.is_control() => quoted.extend(control.escape_default()),
+            hidden if is_invisible(hidden) => quoted.extend(hidden.escape_default()),
             other => quoted.push(other),
         }
     }

@@ -21,7 +21,7 @@ use crate::AuthError;
 /// ```
 /// use treenail::auth::SigningKey;
 ///
-/// let key = SigningKey::generate()?.with_key_id("2026");
+/// let key = SigningKey::generate()?.key_id("2026");
 /// // The authorization server is given the public part.
 /// assert_eq!(key.public_jwk()["crv"], "P-256");
 /// # Ok::<(), treenail::auth::AuthError>(())
@@ -104,8 +104,8 @@ impl SigningKey {
 
     /// Sets the `kid` of signed tokens. Default: none.
     #[must_use]
-    pub fn with_key_id(mut self, key_id: impl Into<Arc<str>>) -> Self {
-        self.key_id = Some(key_id.into());
+    pub fn key_id(mut self, key_id: impl Into<String>) -> Self {
+        self.key_id = Some(key_id.into().into());
         self
     }
 

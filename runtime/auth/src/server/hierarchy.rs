@@ -135,7 +135,7 @@ mod tests {
     fn a_rule_adds_to_the_implications() {
         let rule: ScopeRule = Arc::new(|granted, scope| {
             let area = scope.split(':').next().unwrap_or_default();
-            granted.contains(&format!("{area}:*"))
+            granted.contains(format!("{area}:*"))
         });
         let hierarchy = Hierarchy::new(&[], Some(rule)).unwrap();
         assert!(

@@ -59,7 +59,7 @@ impl Keys {
 
 fn generate_key() -> SigningKey {
     let key = SigningKey::generate().expect("the operating system provides random bytes");
-    key.with_key_id(random())
+    key.key_id(random())
 }
 
 /// Returns the header's type and the claims of a token that a key of the set has signed.

@@ -13,7 +13,7 @@ use super::parameters::Parameters;
 ///
 /// let server = TestAuthorizationServer::builder()
 ///     .client(TestClient::public("desktop"))
-///     .client(TestClient::with_secret("service", "s3cret").redirect_uri("https://service.example/callback"))
+///     .client(TestClient::secret("service", "s3cret").redirect_uri("https://service.example/callback"))
 ///     .build();
 /// # let _ = server;
 /// ```
@@ -48,15 +48,15 @@ impl TestClient {
     }
 
     /// Makes a client that authenticates with `client_secret_basic` or `client_secret_post`.
-    pub fn with_secret(id: impl Into<String>, secret: impl Into<String>) -> Self {
+    pub fn secret(id: impl Into<String>, secret: impl Into<crate::Secret>) -> Self {
         Self {
-            credential: Credential::Secret(secret.into().into()),
+            credential: Credential::Secret(secret.into()),
             ..Self::public(id)
         }
     }
 
     /// Makes a client that authenticates with `private_key_jwt`. `jwks` is the JWK set with its public keys.
-    pub fn with_keys(id: impl Into<String>, jwks: Value) -> Self {
+    pub fn jwks(id: impl Into<String>, jwks: Value) -> Self {
         Self {
             credential: Credential::Keys(jwks),
             ..Self::public(id)

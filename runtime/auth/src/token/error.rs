@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use serde_json::{Map, Value};
+use treenail_schema::internal::is_invisible;
 
 use crate::AuthError;
 use crate::fetch::FetchResponse;
@@ -43,13 +44,11 @@ pub(crate) fn refusal(code: &str, description: Option<&str>) -> AuthError {
     }
 }
 
-/// Returns a text without control characters, at most 1 KiB long.
+/// Returns a text without invisible characters, at most 1 KiB long.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars() {
-        let escaped = character.is_control()
-            || matches!(character, '\u{200b}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if escaped {
+        if is_invisible(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -86,6 +85,10 @@ mod tests {
         assert_eq!(
             shown(r#"{"error":"invalid_client","error_description":"a\u001b[31m"}"#),
             "the authorization server refused: invalid_client: a\\u{1b}[31m"
+        );
+        assert_eq!(
+            shown(r#"{"error":"a\u2060b","error_description":"\u202ec\udb40\udc41"}"#),
+            "the authorization server refused: a\\u{2060}b: \\u{202e}c\\u{e0041}"
         );
         assert!(!shown("canary").contains("canary"));
         assert!(!shown(r#"{"message":"canary"}"#).contains("canary"));

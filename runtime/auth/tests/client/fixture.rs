@@ -75,12 +75,12 @@ impl World {
 
     pub(crate) async fn connect(&self, oauth: &OAuth) -> Result<McpClient, ClientError> {
         let builder = McpClient::builder().url(self.url.as_str());
-        builder.oauth(oauth.clone()).build().await
+        builder.authorization(oauth.clone()).build().await
     }
 
     /// Returns credentials that belong to the authorization server.
     pub(crate) fn bound(&self, credentials: ClientCredentials) -> ClientCredentials {
-        credentials.with_issuer(self.authorization.issuer())
+        credentials.issuer(self.authorization.issuer())
     }
 
     /// Returns a client whose user signs in at the authorization server.

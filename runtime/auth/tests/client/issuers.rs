@@ -43,9 +43,9 @@ async fn nothing_is_sent_to_an_issuer_that_the_program_has_not_named() {
         .await
         .expect("a free port");
     let (token, calls) = counted();
-    let secret = ClientCredentials::secret("planner", "s3cret").with_issuer(HONEST);
-    let keyed = ClientCredentials::private_key("planner", key()).with_issuer(HONEST);
-    let public = ClientCredentials::public("planner").with_issuer(HONEST);
+    let secret = ClientCredentials::secret("planner", "s3cret").issuer(HONEST);
+    let keyed = ClientCredentials::private_key("planner", key()).issuer(HONEST);
+    let public = ClientCredentials::public("planner").issuer(HONEST);
     for oauth in [
         OAuth::client_credentials(secret.clone()),
         OAuth::client_credentials(keyed),
@@ -78,7 +78,7 @@ async fn credentials_without_an_issuer_are_invalid() {
     for oauth in [
         OAuth::client_credentials(ClientCredentials::secret("planner", "s3cret")),
         OAuth::client_credentials(ClientCredentials::private_key("planner", key())),
-        OAuth::client_credentials(public.clone().with_any_issuer()),
+        OAuth::client_credentials(public.clone().allow_any_issuer()),
         OAuth::workload(public, token),
         OAuth::enterprise("Travel planner", provider(&world.authorization)),
     ] {

@@ -59,7 +59,11 @@ async fn child_that_calls() {
     writeln!(std::io::stdout(), "\nready").expect("written");
     // The parent lets all children start at once.
     let _ = std::io::stdin().lines().next();
-    let client = McpClient::builder().url(url).oauth(oauth).build().await;
+    let client = McpClient::builder()
+        .url(url)
+        .authorization(oauth)
+        .build()
+        .await;
     let client = client.expect("a session");
     let calls: Vec<_> = (0..CALLS)
         .map(|_| {
@@ -135,7 +139,11 @@ async fn child_that_crashes() {
     let Some(store) = of_parent() else { return };
     let oauth = expired(Crashing(store));
     let url = std::env::var(URL).expect("a URL");
-    let client = McpClient::builder().url(url).oauth(oauth).build().await;
+    let client = McpClient::builder()
+        .url(url)
+        .authorization(oauth)
+        .build()
+        .await;
     drop(client);
 }
 

@@ -27,10 +27,11 @@ const SESSION: &str = "sessionId";
 /// use http::uri::PathAndQuery;
 /// use treenail::http::SsePaths;
 ///
-/// let paths = SsePaths { stream: PathAndQuery::from_static("/events"), ..SsePaths::default() };
+/// let paths = SsePaths::default().stream(PathAndQuery::from_static("/events"));
 /// assert_eq!(paths.messages.path(), "/messages");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SsePaths {
     /// Path of the stream, which starts a session. Default `/sse`.
     pub stream: PathAndQuery,
@@ -59,6 +60,27 @@ pub(crate) enum SseEndpoint {
 }
 
 impl SsePaths {
+    /// Sets the path of the stream. Default `/sse`.
+    #[must_use]
+    pub fn stream(mut self, path: PathAndQuery) -> Self {
+        self.stream = path;
+        self
+    }
+
+    /// Sets the path to which messages are posted. Default `/messages`.
+    #[must_use]
+    pub fn messages(mut self, path: PathAndQuery) -> Self {
+        self.messages = path;
+        self
+    }
+
+    /// Sets the path of `messages` that is announced to clients. Default: the same as `messages`.
+    #[must_use]
+    pub fn announced(mut self, path: impl Into<Option<PathAndQuery>>) -> Self {
+        self.announced = path.into();
+        self
+    }
+
     /// Returns the endpoint at a path, if there is one.
     pub(crate) fn endpoint_at(&self, path: &str) -> Option<SseEndpoint> {
         let is_at = |endpoint: &PathAndQuery| without_slash(endpoint.path()) == without_slash(path);

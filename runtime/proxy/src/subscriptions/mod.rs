@@ -44,7 +44,7 @@ fn is_final(error: &ClientError) -> bool {
 
 fn backoff(upstream: &Upstream) -> Backoff {
     Backoff {
-        initial: upstream.limits.reconnect_delay,
-        max: upstream.limits.max_reconnect_delay,
+        initial: upstream.limits.initial_backoff,
+        max: upstream.limits.max_backoff,
     }
 }

@@ -78,8 +78,8 @@ impl Supervisor {
 
     fn backoff(&self) -> Backoff {
         Backoff {
-            initial: self.upstream.limits.reconnect_delay,
-            max: self.upstream.limits.max_reconnect_delay,
+            initial: self.upstream.limits.initial_backoff,
+            max: self.upstream.limits.max_backoff,
         }
     }
 
@@ -93,7 +93,7 @@ impl Supervisor {
                     let since = Instant::now();
                     let cause = self.serve(&link).await;
                     // A server that ends at once is not started again at once.
-                    if since.elapsed() >= limits.max_reconnect_delay {
+                    if since.elapsed() >= limits.max_backoff {
                         failures = 0;
                     }
                     cause

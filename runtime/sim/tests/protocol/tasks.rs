@@ -82,7 +82,7 @@ impl Works {
     }
 
     /// Asks during a task.
-    #[tool(idempotent, task(always, max = "20s"))]
+    #[tool(idempotent, task(always, run_time = "20s"))]
     async fn inquire(&self, cx: &Context, key: String) -> Result<String, AskError> {
         let _running = self.ledger.enter();
         sleep(Duration::from_millis(300)).await;

@@ -209,14 +209,14 @@ forward_to_session_builder! {
     /// Sets the limits of the client.
     limits(limits: ClientLimits);
     /// Sets the default timeout of requests. Default 60 s.
-    request_timeout(limit: Duration);
+    request_timeout(timeout: Duration);
 }
 
 #[cfg(feature = "http-client")]
 forward_to_session_builder! {
     /// Sets the credentials of a connection over HTTP, such as an OAuth client of `treenail::auth`.
     #[cfg(feature = "http-client")]
-    oauth(authorization: impl crate::client::HttpAuthorization);
+    authorization(authorization: impl crate::client::HttpAuthorization);
     /// Adds a header to every request over HTTP.
     #[cfg(feature = "http-client")]
     header(name: impl Into<String>, value: impl Into<String>);

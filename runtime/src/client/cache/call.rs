@@ -204,7 +204,7 @@ impl McpClient {
     pub async fn tool_request(
         &self,
         name: &str,
-        arguments: &impl Serialize,
+        arguments: impl Serialize,
     ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
         let request = self.session().tools_call(name, arguments);
         if self.sends_header_arguments() {

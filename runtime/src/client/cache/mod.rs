@@ -130,7 +130,7 @@ impl McpClient {
         &self,
         extension: &str,
         method: &str,
-        params: &impl Serialize,
+        params: impl Serialize,
     ) -> ExtensionRequest<R> {
         self.session().extension_request(extension, method, params)
     }

@@ -68,6 +68,18 @@ impl From<&str> for ServerCommand {
     }
 }
 
+impl From<String> for ServerCommand {
+    fn from(program: String) -> Self {
+        Self::new(program)
+    }
+}
+
+impl From<std::path::PathBuf> for ServerCommand {
+    fn from(program: std::path::PathBuf) -> Self {
+        Self::new(program)
+    }
+}
+
 impl From<&Path> for ServerCommand {
     fn from(program: &Path) -> Self {
         Self::new(program)

@@ -95,6 +95,7 @@ impl Broadcast {
 ///
 /// It buffers at most [`ClientLimits::queued_notifications`]; after that, the oldest are dropped.
 #[derive(Debug)]
+#[must_use = "streams do nothing unless polled"]
 pub struct Notifications {
     queue: Arc<Queue<Arc<ServerNotification>>>,
 }

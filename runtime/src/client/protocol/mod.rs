@@ -190,7 +190,7 @@ impl McpClientSession {
         &self,
         params: &CompleteRequestParams,
     ) -> ClientRequest<CompleteRequest> {
-        ClientRequest::new(&self.inner, Params::new(params))
+        ClientRequest::new(&self.inner, Params::new(&params))
     }
 
     /// `logging/setLevel` (legacy era): sets the minimum level of log messages. In the modern era the level is set for each
@@ -219,8 +219,8 @@ impl McpClientSession {
     }
 
     /// Sends any request. `_meta` is added to the parameters.
-    pub fn request<R: Request>(&self, params: &impl Serialize) -> ClientRequest<R> {
-        ClientRequest::new(&self.inner, Params::new(params))
+    pub fn request<R: Request>(&self, params: impl Serialize) -> ClientRequest<R> {
+        ClientRequest::new(&self.inner, Params::new(&params))
     }
 
     /// Returns the settings with which the server has declared the extension `id`, unchanged. `None` if it has not.
@@ -251,9 +251,9 @@ impl McpClientSession {
         &self,
         extension: &str,
         method: &str,
-        params: &impl Serialize,
+        params: impl Serialize,
     ) -> ExtensionRequest<R> {
-        ExtensionRequest::new(&self.inner, (extension, method), params)
+        ExtensionRequest::new(&self.inner, (extension, method), &params)
     }
 
     /// Sends any notification, such as `notifications/roots/list_changed` in the legacy era.

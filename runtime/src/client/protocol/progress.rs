@@ -16,6 +16,7 @@ use crate::client::protocol::queue::{ByteSize, Queue};
 ///
 /// It buffers at most [`ClientLimits::queued_notifications`]; after that, the oldest are dropped.
 #[derive(Debug)]
+#[must_use = "streams do nothing unless polled"]
 pub struct ProgressStream(Arc<Queue<ProgressNotificationParams>>);
 
 impl ProgressStream {

@@ -30,6 +30,7 @@ use crate::client::timeout::timeout;
 /// # Cancellation
 ///
 /// Dropping it ends the subscription.
+#[must_use = "dropping it ends the subscription"]
 pub struct Subscription {
     acknowledged: SubscriptionFilter,
     /// The parameters of the acknowledgement, as JSON text.

@@ -80,7 +80,7 @@ impl Target {
             Self::Http(http, _) => Ok(Self::Http(http, options)),
             _ if options.authorization.is_none() && options.headers.is_empty() => Ok(self),
             _ => Err(ClientError::invalid(
-                "`oauth`, `header` and `bearer_token` concern servers over HTTP; set a `url`, or pass credentials to a child process in its environment",
+                "`authorization`, `header` and `bearer_token` concern servers over HTTP; set a `url`, or pass credentials to a child process in its environment",
             )),
         }
     }

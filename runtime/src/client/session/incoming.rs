@@ -60,7 +60,7 @@ impl<'a> IncomingRequest<'a> {
 
     /// Sets the request on whose response stream it arrived.
     #[must_use]
-    pub fn with_related_request(mut self, request: Option<i64>) -> Self {
+    pub fn related_request(mut self, request: Option<i64>) -> Self {
         self.related_request = request;
         self
     }

@@ -73,9 +73,9 @@ impl<T: DeserializeOwned + 'static> TypedCall<T> {
     pub fn new(
         client: &McpClient,
         name: impl Into<Cow<'static, str>>,
-        arguments: &impl Serialize,
+        arguments: impl Serialize,
     ) -> Self {
-        Self::with_decoder(client, name.into(), arguments, Box::new(decode_output))
+        Self::with_decoder(client, name.into(), &arguments, Box::new(decode_output))
     }
 }
 
@@ -85,9 +85,9 @@ impl TypedCall<CallToolResult> {
     pub fn whole(
         client: &McpClient,
         name: impl Into<Cow<'static, str>>,
-        arguments: &impl Serialize,
+        arguments: impl Serialize,
     ) -> Self {
-        Self::with_decoder(client, name.into(), arguments, Box::new(require_success))
+        Self::with_decoder(client, name.into(), &arguments, Box::new(require_success))
     }
 
     /// Creates a call that returns its result as it is, even of a failed tool.

@@ -12,8 +12,8 @@ macro_rules! options {
             /// Sets the timeout of the whole call, which includes requests of the server to the client. After it, the call is
             /// cancelled and fails with [`ClientError::Timeout`]. Default:
             /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
-            pub fn timeout(self, limit: std::time::Duration) -> Self {
-                self.map_request(|request| request.timeout(limit))
+            pub fn timeout(self, timeout: std::time::Duration) -> Self {
+                self.map_request(|request| request.timeout(timeout))
             }
 
             /// Restarts the timeout at each progress notification and each item of a stream, up to `max_duration` in total.

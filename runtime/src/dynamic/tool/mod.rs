@@ -149,8 +149,8 @@ impl Tool {
     }
 
     /// Sets the timeout of a call. Default: [`Limits::call_timeout`](crate::Limits::call_timeout).
-    pub fn timeout(mut self, within: Duration) -> Self {
-        self.policy.timeout = Some(within);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.policy.timeout = Some(timeout);
         self
     }
 

@@ -11,7 +11,7 @@ use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
 use crate::server::registry::entries::{EntryList, Ruled};
 use crate::server::registry::snapshot::Snapshot;
-use crate::visibility::{Caller, Item, Rule};
+use crate::visibility::{Caller, FeatureRef, Rule};
 use crate::wire::{Envelope, as_string};
 
 /// Views of one snapshot. Each contains only the items that a caller sees, so hidden items are unknown in every respect.
@@ -135,9 +135,9 @@ impl Views {
 /// Returns true if all rules of the server and of the item's namespaces allow it.
 fn is_visible(item: &Ruled<'_>, caller: &Caller<'_>, config: &ServerConfig) -> bool {
     let scopes: &RequiredScopes = &item.entry.scopes;
-    let described = Item {
+    let described = FeatureRef {
         name: item.name,
-        descriptor: item.entry.descriptor.as_item(),
+        descriptor: item.entry.descriptor.describe(),
         scopes,
     };
     let mut rules = config.rules.iter().chain(item.rules);

@@ -47,6 +47,7 @@ use crate::client::updates::{Publisher, TaskUpdates};
 /// Dropping the handle does not cancel the task, which continues without this client. [`ticket`](Self::ticket) names it for
 /// later; [`cancel`](Self::cancel) ends it.
 #[cfg(feature = "client")]
+#[must_use = "dropping the handle leaves the task without a client"]
 pub struct TaskHandle<T> {
     reader: ResultReader<T>,
     state: State<T>,

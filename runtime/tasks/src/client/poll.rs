@@ -66,7 +66,7 @@ impl Schedule {
         self.last = Instant::now();
         self.failures = (self.failures + 1).min(MAX_DELAY);
         let since = *self.failing_since.get_or_insert(self.last);
-        since.elapsed() < self.limits.unreachable
+        since.elapsed() < self.limits.unreachable_timeout
     }
 
     /// Sets whether the server pushes changes that no poll needs to find.

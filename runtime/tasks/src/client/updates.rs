@@ -18,6 +18,7 @@ const MAX_QUEUED: usize = 64;
 /// It buffers 64 states; after that, the oldest are dropped.
 #[cfg(feature = "client")]
 #[derive(Debug)]
+#[must_use = "streams do nothing unless polled"]
 pub struct TaskUpdates(Arc<Mutex<Queue>>);
 
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use treenail_runtime::RpcError;
 
 use super::Engine;
-use crate::store::{StoreError, StoredTask, TaskId, Usage};
+use crate::store::{StoreError, StoreUsage, StoredTask, TaskId};
 
 impl Engine {
     pub(crate) async fn insert(&self, task: StoredTask, wake: Duration) -> Result<(), StoreError> {
@@ -49,7 +49,7 @@ impl Engine {
         self.timed(self.store.list(owner, after, limit)).await
     }
 
-    pub(crate) async fn usage(&self, owner: &str) -> Result<Usage, StoreError> {
+    pub(crate) async fn usage(&self, owner: &str) -> Result<StoreUsage, StoreError> {
         self.timed(self.store.usage(owner)).await
     }
 

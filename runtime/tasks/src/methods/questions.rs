@@ -9,7 +9,7 @@ use std::task::{self, Poll};
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::task::{SessionPeer, ask_client, session_number};
 use treenail_runtime::{AskError, Context, RpcError};
@@ -19,7 +19,7 @@ use super::claim::Claim;
 use super::result::{RELATED_TASK, related};
 use crate::engine::{Engine, Loaded, owner};
 use crate::record::{Answer, Question};
-use crate::run::{DELAY, MAX_DELAY};
+use crate::run::StoreRetry;
 
 /// Questions that one `tasks/result` has sent to its client.
 pub(super) struct Questions {
@@ -187,20 +187,20 @@ async fn store(claim: &Claim, owner: &str, answer: Result<Box<str>, AskError>) -
     let Some(answer) = read(answer) else {
         return true;
     };
-    let (end, mut delay) = (deadline::after(claim.engine.limits.lease), DELAY);
+    let end = deadline::after(claim.engine.limits.lease);
+    let mut retry = StoreRetry::default();
     loop {
         let error = match store_once(claim, owner, &answer).await {
             Err(error) if error.code != error_code::INVALID_PARAMS => error,
             // Otherwise the task was deleted.
             _ => return true,
         };
-        if Instant::now() + delay >= end {
+        let Some(delay) = retry.next_delay(end) else {
             tracing::error!(%error, "the answer to a question of a task could not be stored");
             return false;
-        }
+        };
         tracing::warn!(%error, "the answer to a question of a task could not be stored; trying again");
         sleep(delay).await;
-        delay = (delay * 2).min(MAX_DELAY);
     }
 }
 

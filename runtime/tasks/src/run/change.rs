@@ -2,23 +2,17 @@
 
 use std::future::{Future, pending};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use treenail_runtime::RpcError;
 
+use super::retry::StoreRetry;
 use super::{Creation, Lease, Run, Stop};
 use crate::record::Record;
 use crate::store::StoreError;
 
 /// Maximum number of conflicts of one change. Each is a change by a client.
 const CONFLICTS: usize = 64;
-
-/// First delay after a failure of the store; it doubles with each further one.
-pub(crate) const DELAY: Duration = Duration::from_millis(50);
-
-/// Longest such delay.
-pub(crate) const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// Reason why a change was not stored.
 #[derive(Debug, thiserror::Error)]
@@ -60,20 +54,19 @@ impl Run {
         &self,
         mut edit: impl FnMut(&mut Record) -> Result<bool, RpcError> + Send,
     ) -> Result<(), NotStored> {
-        let (id, mut delay) = (&self.key.id, DELAY);
+        let (id, mut retry) = (&self.key.id, StoreRetry::default());
         loop {
             let error = match self.change(&mut edit).await {
                 Err(NotStored::Store(error)) if !matches!(error, StoreError::Full(_)) => error,
                 done => return done,
             };
-            if Instant::now() + delay >= self.lease().end {
+            let Some(delay) = retry.next_delay(self.lease().end) else {
                 tracing::error!(?id, %error, "the lease of a task ended while the store failed");
                 self.stop(Stop::Lost);
                 return Err(NotStored::Stopped);
-            }
+            };
             tracing::warn!(?id, %error, "a change of a task could not be stored; trying again");
             sleep(delay).await;
-            delay = (delay * 2).min(MAX_DELAY);
         }
     }
 

@@ -9,6 +9,7 @@ mod drive;
 mod keeper;
 mod link;
 mod question;
+mod retry;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,8 +25,8 @@ use crate::engine::Engine;
 use crate::record::{Record, TaskKey};
 use crate::store::TaskId;
 
-pub(crate) use self::change::{DELAY, MAX_DELAY};
 pub(crate) use self::drive::drive;
+pub(crate) use self::retry::{BACKOFF, StoreRetry};
 
 /// Run of a task.
 pub(crate) struct Run {

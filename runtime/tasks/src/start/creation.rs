@@ -1,7 +1,6 @@
 //! Creation of a task: its record is durable before the client hears of it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::time::Instant;
 use treenail_runtime::RpcError;
@@ -10,7 +9,7 @@ use treenail_runtime::internal::task::StoredCall;
 use crate::clock;
 use crate::engine::{Engine, not_written, store_failed};
 use crate::record::{Policy, Record, TaskKey};
-use crate::run::{Run, Stop, random_run_id};
+use crate::run::{BACKOFF, Run, Stop, random_run_id};
 use crate::store::{StoreError, TaskId};
 
 /// Shortest time that a client of 2025-11-25 can wish for a result to remain readable, in milliseconds.
@@ -115,8 +114,7 @@ pub(super) async fn remove(run: Arc<Run>) {
     // Work that the function has left behind stores nothing more.
     run.stop(Stop::Lost);
     run.dismiss();
-    let mut delay = Duration::from_millis(50);
-    for _ in 0..5 {
+    for failures in 1..=5 {
         match engine.remove(id, run.version()).await {
             Ok(true) => {
                 tracing::debug!(?id, "an unused task was removed");
@@ -128,8 +126,7 @@ pub(super) async fn remove(run: Arc<Run>) {
             }
             Err(error) => tracing::warn!(?id, %error, "an unused task could not be removed"),
         }
-        tokio::time::sleep(delay).await;
-        delay *= 2;
+        tokio::time::sleep(BACKOFF.delay(failures)).await;
     }
     engine.disown(&run);
 }

@@ -26,7 +26,7 @@ pub use self::postgres::{PostgresStore, PostgresStoreBuilder};
 pub use self::redis::RedisStore;
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{SqliteStore, SqliteStoreBuilder};
-pub use self::stored_task::{StoredTask, Usage};
+pub use self::stored_task::{StoreUsage, StoredTask};
 
 /// Future of a [`TaskStore`].
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -95,5 +95,5 @@ pub trait TaskStore: Debug + Send + Sync + 'static {
     ) -> StoreFuture<'a, Vec<StoredTask>>;
 
     /// Returns the number and size of the tasks of an owner.
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage>;
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage>;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use super::{StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 
 impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
     fn insert(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, ()> {
@@ -39,7 +39,7 @@ impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
         (**self).list(owner, after, limit)
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         (**self).usage(owner)
     }
 }

@@ -62,14 +62,14 @@ impl fmt::Debug for StoredTask {
 /// Tasks of an owner in a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct StoreUsage {
     /// Number of tasks.
     pub tasks: u64,
     /// Total size of their states and bodies in bytes.
     pub bytes: u64,
 }
 
-impl Usage {
+impl StoreUsage {
     /// Creates a usage.
     pub fn new(tasks: u64, bytes: u64) -> Self {
         Self { tasks, bytes }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{next, task};
-use crate::store::{StoredTask, TaskStore, Usage};
+use crate::store::{StoreUsage, StoredTask, TaskStore};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Largest number that all stores represent exactly.
@@ -69,7 +69,7 @@ pub(super) async fn check_states(store: &Arc<dyn TaskStore>) {
             "a task is replaced"
         );
         check_state(store, &second).await;
-        let expected = Usage::new(1, (state.len() + body.len()) as u64);
+        let expected = StoreUsage::new(1, (state.len() + body.len()) as u64);
         assert_eq!(
             store.usage("states").await,
             Ok(expected),
@@ -159,7 +159,7 @@ async fn check_owner(store: &Arc<dyn TaskStore>, task: &StoredTask) {
         Ok(vec![task.clone()]),
         "the owner {owner:?} has a list of its own"
     );
-    let expected = Usage::new(1, owner.len() as u64 + 1);
+    let expected = StoreUsage::new(1, owner.len() as u64 + 1);
     assert_eq!(
         store.usage(owner).await,
         Ok(expected),
@@ -172,7 +172,7 @@ async fn check_owner(store: &Arc<dyn TaskStore>, task: &StoredTask) {
     );
     assert_eq!(
         store.usage(owner).await,
-        Ok(Usage::default()),
+        Ok(StoreUsage::default()),
         "the owner {owner:?} has no tasks"
     );
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{next, task};
-use crate::store::{StoreError, StoredTask, TaskStore, Usage};
+use crate::store::{StoreError, StoreUsage, StoredTask, TaskStore};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
@@ -98,7 +98,7 @@ async fn check_positions(store: &Arc<dyn TaskStore>, tasks: &[StoredTask], other
 pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::default()),
+        Ok(StoreUsage::default()),
         "an unknown owner uses nothing"
     );
     let first = task("owner", 1, *b"12345");
@@ -112,7 +112,7 @@ pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
     }
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::new(2, 14)),
+        Ok(StoreUsage::new(2, 14)),
         "usage counts tasks and bytes"
     );
     let duplicate = store.insert(first.clone(), HOUR).await;
@@ -125,13 +125,13 @@ pub(super) async fn check_usage(store: &Arc<dyn TaskStore>) {
     assert_eq!(lost, Ok(false), "version 1 is not replaced by 1");
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::new(2, 14)),
+        Ok(StoreUsage::new(2, 14)),
         "failed changes are not counted"
     );
     check_changed_usage(store, &first, &second).await;
     assert_eq!(
         store.usage("other").await,
-        Ok(Usage::new(1, 2)),
+        Ok(StoreUsage::new(1, 2)),
         "usage is counted per owner"
     );
 }
@@ -147,7 +147,7 @@ async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, sec
         let usage = store.usage("owner").await;
         assert_eq!(
             usage,
-            Ok(Usage::new(2, bytes)),
+            Ok(StoreUsage::new(2, bytes)),
             "usage follows the size of states and bodies"
         );
     }
@@ -158,7 +158,7 @@ async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, sec
     );
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::new(1, 1)),
+        Ok(StoreUsage::new(1, 1)),
         "a removed task is not counted"
     );
     assert_eq!(
@@ -168,7 +168,7 @@ async fn check_changed_usage(store: &Arc<dyn TaskStore>, first: &StoredTask, sec
     );
     assert_eq!(
         store.usage("owner").await,
-        Ok(Usage::default()),
+        Ok(StoreUsage::default()),
         "an owner without tasks uses nothing"
     );
 }

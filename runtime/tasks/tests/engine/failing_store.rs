@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use treenail::tasks::{MemoryStore, StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use treenail::tasks::{
+    MemoryStore, StoreError, StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct FailingStore {
@@ -163,7 +165,7 @@ impl TaskStore for FailingStore {
         self.run(|| self.inner.list(owner, after, limit))
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         self.run(|| self.inner.usage(owner))
     }
 }

@@ -165,7 +165,7 @@ async fn the_list_has_pages() {
 
 /// Lists `count` tasks in pages of `size`. Returns the number of pages.
 async fn count_pages(count: usize, size: usize) -> usize {
-    let tasks = Tasks::new().list().limits(limits().page_size(size));
+    let tasks = Tasks::new().enable_list().limits(limits().page_size(size));
     let server = Works::default().with(tasks);
     let (mut peer, _) = Peer::older(&server, "2025-11-25", None).await;
     let mut created = Vec::new();

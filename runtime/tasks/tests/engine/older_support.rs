@@ -28,7 +28,7 @@ async fn the_capability_is_declared_in_its_revision_only() {
         capabilities["tasks"], expected,
         "LTASK-B-01, LTASK-B-15, LTASK-C-02"
     );
-    let listing = Works::default().with(Tasks::new().list());
+    let listing = Works::default().with(Tasks::new().enable_list());
     let (_, capabilities) = Peer::older(&listing, "2025-11-25", None).await;
     assert_eq!(capabilities["tasks"]["list"], json!({}), "LTASK-B-01");
     for revision in ["2024-11-05", "2025-03-26", "2025-06-18"] {

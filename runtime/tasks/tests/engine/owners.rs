@@ -46,7 +46,7 @@ async fn a_task_without_an_owner_is_foreign_for_a_principal() {
 
 #[tokio::test(start_paused = true)]
 async fn the_older_form_separates_owners_too() {
-    let tasks = Tasks::new().list();
+    let tasks = Tasks::new().enable_list();
     let server = Works::default().with(tasks);
     let (mut alice, _) = Peer::older(&server, "2025-11-25", Some("alice")).await;
     let (mut bob, _) = Peer::older(&server, "2025-11-25", Some("bob")).await;

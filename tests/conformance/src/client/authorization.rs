@@ -29,18 +29,18 @@ pub(crate) fn oauth(scenario: &str) -> Result<Option<OAuth>, Failure> {
             let context = Context::read()?;
             let (id, secret) = (context.text("client_id")?, context.text("client_secret")?);
             let credentials = ClientCredentials::secret(id, secret);
-            oauth.client(credentials.with_issuer(context.text("issuer")?))
+            oauth.client(credentials.issuer(context.text("issuer")?))
         }
         "client-credentials-basic" => {
             let context = Context::read()?;
             let (id, secret) = (context.text("client_id")?, context.text("client_secret")?);
-            OAuth::client_credentials(ClientCredentials::secret(id, secret).with_any_issuer())
+            OAuth::client_credentials(ClientCredentials::secret(id, secret).allow_any_issuer())
         }
         "client-credentials-jwt" => {
             let context = Context::read()?;
             let key = SigningKey::from_pem(context.text("private_key_pem")?)?;
             let credentials = ClientCredentials::private_key(context.text("client_id")?, key);
-            OAuth::client_credentials(credentials.with_any_issuer())
+            OAuth::client_credentials(credentials.allow_any_issuer())
         }
         "enterprise-managed-authorization" => enterprise(&Context::read()?)?,
         "wif-jwt-bearer" => workload(&Context::read()?)?,
@@ -60,12 +60,12 @@ fn enterprise(context: &Context) -> Result<OAuth, Failure> {
         },
     );
     let (id, secret) = (context.text("client_id")?, context.text("client_secret")?);
-    let credentials = ClientCredentials::secret(id, secret).with_any_issuer();
+    let credentials = ClientCredentials::secret(id, secret).allow_any_issuer();
     Ok(OAuth::enterprise("conformance-client", provider).client(credentials))
 }
 
 fn workload(context: &Context) -> Result<OAuth, Failure> {
-    let credentials = ClientCredentials::public(context.text("client_id")?).with_any_issuer();
+    let credentials = ClientCredentials::public(context.text("client_id")?).allow_any_issuer();
     let jwt = context.text("valid_jwt")?.to_owned();
     let token = WorkloadToken::function(move || {
         let jwt = Secret::from(jwt.as_str());

@@ -39,7 +39,7 @@ async fn run() -> Result<(), scenarios::Failure> {
     let version: Revision = version.parse()?;
     let mut builder = McpClient::builder().url(url);
     if let Some(oauth) = authorization::oauth(&scenario)? {
-        builder = builder.oauth(oauth);
+        builder = builder.authorization(oauth);
     }
     let client = builder
         .protocol_version(version)

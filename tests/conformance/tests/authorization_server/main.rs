@@ -125,7 +125,7 @@ async fn auth_s_01_the_suite_accepts_a_public_client() -> io::Result<()> {
 async fn auth_s_01_the_suite_accepts_an_issuer_with_a_path_and_a_secret() -> io::Result<()> {
     let server = TestAuthorizationServer::builder()
         .path("/tenant")
-        .client(TestClient::with_secret("suite", "s3cret/ä"));
+        .client(TestClient::secret("suite", "s3cret/ä"));
     let server = server.start().await?;
     // The suite prefers `none`, though its client has a secret.
     server.inject(Fault::Replace(

@@ -17,15 +17,15 @@ const LEGACY: [Revision; 2] = [Revision::V2025_03_26, Revision::V2025_11_25];
 
 /// A server that hides what the token of the caller does not grant.
 fn hiding() -> Guarded {
-    let server = builder().visible(|item, caller| caller.has_scopes(item.scopes()));
+    let server = builder().visible(|feature, caller| caller.has_scopes(feature.scopes()));
     Guarded::of(server.dynamic(), |resource| resource)
 }
 
 /// A server that hides one tool for another reason than a scope.
 fn partly_hiding() -> Guarded {
-    let server = builder().visible(|item, caller| {
+    let server = builder().visible(|feature, caller| {
         let subject = caller.principal().map_or("", |one| one.as_str());
-        item.name() != "files.audit" || subject.ends_with("bob")
+        feature.name() != "files.audit" || subject.ends_with("bob")
     });
     Guarded::of(server, |resource| resource)
 }

@@ -16,8 +16,8 @@ struct Tenant(&'static str);
 
 fn tenants() -> ServerBuilder {
     let server = add_paid(add_plain(Server::builder("tenants", "1.0.0")));
-    server.dynamic().visible(|item, caller| {
-        !item.is_in("paid") || caller.extension::<Tenant>() == Some(&Tenant("acme"))
+    server.dynamic().visible(|feature, caller| {
+        !feature.is_in("paid") || caller.extension::<Tenant>() == Some(&Tenant("acme"))
     })
 }
 
@@ -141,8 +141,8 @@ async fn rules_run_without_the_lock_of_a_session() {
     // A rule that uses the session of its own request would wait for the lock forever.
     let slot = std::sync::Arc::new(std::sync::OnceLock::<(HttpService, String)>::new());
     let own = std::sync::Arc::clone(&slot);
-    let server = tenants().visible(move |item, _| {
-        if let (Some((service, session)), "plain.ping") = (own.get(), item.name()) {
+    let server = tenants().visible(move |feature, _| {
+        if let (Some((service, session)), "plain.ping") = (own.get(), feature.name()) {
             let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
             let post = Post::raw(ping.to_string()).with("mcp-session-id", session);
             assert_eq!(status_on_another_thread(post, service.clone()), 200);

@@ -143,7 +143,7 @@ async fn the_timeout_does_not_run_while_credentials_are_obtained() {
         ..Tokens::default()
     });
     let connecting = McpClientSession::builder()
-        .oauth(Arc::clone(&tokens))
+        .authorization(Arc::clone(&tokens))
         .url(&server.url)
         .build();
     let connecting = tokio::spawn(connecting);

@@ -101,7 +101,7 @@ async fn oauth_concerns_connections_over_http_only() {
     let server = treenail::Server::builder("x", "1").build().unwrap();
     let client = McpClient::builder()
         .server(&server)
-        .oauth(Arc::<Tokens>::default());
+        .authorization(Arc::<Tokens>::default());
     let error = client.build().await.unwrap_err();
     assert!(
         matches!(error, ClientError::Invalid(_)),

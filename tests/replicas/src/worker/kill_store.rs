@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use treenail::tasks::{StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use treenail::tasks::{StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 
 use crate::point::{self, Changing};
 
@@ -93,7 +93,7 @@ impl TaskStore for KillStore {
         self.store.list(owner, after, limit)
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         self.store.usage(owner)
     }
 }

@@ -1,6 +1,6 @@
 use treenail::mcp_tool;
 
-#[mcp_tool(task(max = "2 weeks"))]
+#[mcp_tool(task(run_time = "2 weeks"))]
 async fn build(commit: String) -> String {
     commit
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, StatusCode};
 use treenail_http_client::response::is_transient;
 use treenail_runtime::internal::jitter;
+use treenail_schema::internal::is_invisible;
 
 use self::details::ErrorDetails;
 use super::Endpoint;
@@ -125,7 +126,7 @@ impl Failure {
         for character in characters.by_ref().take(MAX_REASON_CHARS) {
             match character {
                 '\n' | '\t' => reason.push(' '),
-                control if control.is_control() => reason.extend(control.escape_default()),
+                hidden if is_invisible(hidden) => reason.extend(hidden.escape_default()),
                 other => reason.push(other),
             }
         }

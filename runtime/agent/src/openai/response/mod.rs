@@ -114,10 +114,10 @@ impl<'a> Assembler<'a> {
             self.model = Some(shorten(&model)).filter(|model| !model.is_empty());
         }
         if let Some(usage) = chunk.usage {
-            self.usage = Some(Usage {
-                input_tokens: usage.prompt_tokens.unwrap_or_default(),
-                output_tokens: usage.completion_tokens.unwrap_or_default(),
-            });
+            self.usage = Some(Usage::new(
+                usage.prompt_tokens.unwrap_or_default(),
+                usage.completion_tokens.unwrap_or_default(),
+            ));
         }
         // Only one choice was requested.
         let mut choices = chunk.choices.into_iter().flatten();

@@ -33,11 +33,9 @@ fn check_malformed(format: &TextToolFormat, message: &str, reported: &[&str]) {
 
 #[test]
 fn malformed_calls_are_reported_with_the_position() {
-    let format = TextToolFormat {
-        arguments_bytes: 64,
-        arguments_depth: 3,
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default()
+        .arguments_bytes(64)
+        .arguments_depth(3);
     let deep = "TOOL: clock\nPARAMETERS: {\"a\": [[{}]]}";
     let long = format!(
         "TOOL: clock\nPARAMETERS: {{\"a\": \"{}\"}}\n",

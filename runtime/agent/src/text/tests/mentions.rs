@@ -6,10 +6,7 @@ use super::{call, parse, text};
 use crate::text::{Piece, TextToolFormat};
 
 fn called(message: &str) -> Option<String> {
-    let format = TextToolFormat {
-        mentions: true,
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default().mentions(true);
     parse(&format, message)
         .into_iter()
         .find_map(|piece| match piece {
@@ -22,10 +19,7 @@ fn called(message: &str) -> Option<String> {
 fn announcements_are_calls_if_enabled() {
     let message = "I will use the clock tool.";
     assert_eq!(parse(&TextToolFormat::default(), message), [text(message)]);
-    let format = TextToolFormat {
-        mentions: true,
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default().mentions(true);
     assert_eq!(
         parse(&format, message),
         [text(message), call("clock", json!({}))]
@@ -111,10 +105,7 @@ fn other_sentences_are_not_announcements() {
 #[test]
 fn announcements_beside_a_call_are_ignored() {
     let message = "I will use the clock tool.\nTOOL: get_time\nI will use the clock tool.";
-    let format = TextToolFormat {
-        mentions: true,
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default().mentions(true);
     let pieces = parse(&format, message);
     let calls = pieces
         .iter()

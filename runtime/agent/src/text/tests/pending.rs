@@ -30,10 +30,7 @@ fn text_is_emitted_as_soon_as_it_cannot_be_a_call() {
 
 #[test]
 fn the_pending_text_is_bounded() {
-    let format = TextToolFormat {
-        arguments_bytes: 1000,
-        ..TextToolFormat::default()
-    };
+    let format = TextToolFormat::default().arguments_bytes(1000);
     let endless = [
         " ".repeat(5000),
         "TOOL: clock".to_owned() + &"\n".repeat(5000),

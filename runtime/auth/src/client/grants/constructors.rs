@@ -1,7 +1,5 @@
 //! Constructors of clients with these grants.
 
-use std::sync::Arc;
-
 use super::IdentityProvider;
 use super::client_credentials::ClientCredentialsGrant;
 use super::enterprise::EnterpriseGrant;
@@ -16,14 +14,14 @@ impl OAuth {
     /// Returns a client that acts for itself, by its secret or key.
     ///
     /// The credentials need an issuer: the MCP server names the authorization server, and a hostile one could name its own. See
-    /// [`ClientCredentials::with_issuer`].
+    /// [`ClientCredentials::issuer`].
     ///
     /// ```
     /// use treenail::auth::{ClientCredentials, OAuth, SigningKey};
     ///
     /// // From your secret store, in place of a new key.
-    /// let key = SigningKey::generate()?.with_key_id("2026");
-    /// let client = ClientCredentials::private_key("planner", key).with_issuer("https://auth.example.com");
+    /// let key = SigningKey::generate()?.key_id("2026");
+    /// let client = ClientCredentials::private_key("planner", key).issuer("https://auth.example.com");
     /// let oauth = OAuth::client_credentials(client);
     /// # let _ = oauth;
     /// # Ok::<(), treenail::auth::AuthError>(())
@@ -37,13 +35,13 @@ impl OAuth {
     ///
     /// Set the client at the authorization server of the MCP server with [`client`](Self::client) or
     /// [`client_id_url`](Self::client_id_url).
-    pub fn enterprise(client_name: impl Into<Arc<str>>, provider: IdentityProvider) -> Self {
+    pub fn enterprise(client_name: impl Into<String>, provider: IdentityProvider) -> Self {
         Self::with_grant(client_name, EnterpriseGrant(provider))
     }
 
     /// Returns a client that its platform identifies, by a [`WorkloadToken`]. It needs no secret.
     ///
-    /// The credentials need an issuer, the only recipient of the token. See [`ClientCredentials::with_issuer`].
+    /// The credentials need an issuer, the only recipient of the token. See [`ClientCredentials::issuer`].
     pub fn workload(credentials: ClientCredentials, token: WorkloadToken) -> Self {
         let name = credentials.client.id.clone();
         Self::with_grant(name, WorkloadGrant::new(token)).client(credentials)

@@ -22,7 +22,7 @@ use crate::{AuthError, Secret};
 ///
 /// let at_provider = ClientCredentials::public("planner-at-provider");
 /// let provider = IdentityProvider::new("https://login.corp.example/token", at_provider, id_token);
-/// let client = ClientCredentials::secret("planner", "s3cret").with_issuer("https://auth.example.com");
+/// let client = ClientCredentials::secret("planner", "s3cret").issuer("https://auth.example.com");
 /// let oauth = OAuth::enterprise("Travel planner", provider).client(client);
 /// # let _ = oauth;
 /// ```
@@ -40,7 +40,7 @@ impl IdentityProvider {
     ///
     /// `subject_token` returns a current token of the user. It is called for each exchange, and may ask the user to sign in.
     pub fn new<F, R>(
-        token_endpoint: impl Into<Arc<str>>,
+        token_endpoint: impl Into<String>,
         client: ClientCredentials,
         subject_token: F,
     ) -> Self
@@ -49,7 +49,7 @@ impl IdentityProvider {
         R: Future<Output = Result<SubjectToken, AuthError>> + Send + 'static,
     {
         Self {
-            token_endpoint: token_endpoint.into(),
+            token_endpoint: token_endpoint.into().into(),
             client: client.client,
             subject: Arc::new(move || Box::pin(subject_token())),
         }

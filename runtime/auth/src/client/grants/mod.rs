@@ -45,7 +45,7 @@ fn check_bound(settings: &Settings, secret: &str) -> Result<(), AuthError> {
         return Ok(());
     }
     let reason = format!(
-        "{secret} needs client credentials with `with_issuer`, or `with_any_issuer` for a server that you trust with it"
+        "{secret} needs client credentials with `issuer`, or `allow_any_issuer` for a server that you trust with it"
     );
     Err(AuthError::invalid(reason))
 }

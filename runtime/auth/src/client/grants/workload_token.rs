@@ -20,7 +20,7 @@ const MAX: usize = 16 * 1024;
 /// ```
 /// use treenail::auth::{ClientCredentials, OAuth, WorkloadToken};
 ///
-/// let client = ClientCredentials::public("planner").with_issuer("https://auth.example.com");
+/// let client = ClientCredentials::public("planner").issuer("https://auth.example.com");
 /// let token = WorkloadToken::file("/var/run/secrets/tokens/mcp");
 /// let oauth = OAuth::workload(client, token);
 /// # let _ = oauth;

@@ -12,7 +12,7 @@ use crate::{ClientCredentials, Clock, MemoryStore, OAuth};
 const PATH: &str = "/announced";
 
 async fn start() -> (TestAuthorizationServer, Resource) {
-    let planner = TestClient::with_secret("planner", "s3cret");
+    let planner = TestClient::secret("planner", "s3cret");
     let builder = TestAuthorizationServer::builder().client(planner);
     let builder = builder.access_token_lifetime(Duration::from_secs(3600));
     let server = builder.start().await.unwrap();
@@ -32,8 +32,8 @@ async fn a_grant_is_repeated_at_the_authorization_server_of_its_tokens() {
     let (server, resource) = start().await;
     let credentials = || ClientCredentials::secret("planner", "s3cret");
     for credentials in [
-        credentials().with_any_issuer(),
-        credentials().with_issuer(server.issuer()),
+        credentials().allow_any_issuer(),
+        credentials().issuer(server.issuer()),
     ] {
         for is_restarted in [false, true] {
             server.clear_requests();
@@ -82,7 +82,7 @@ async fn a_step_up_needs_no_second_announcement() {
 async fn a_program_without_a_user_leaves_a_server_that_was_replaced() {
     for is_restarted in [false, true] {
         let ((server, resource), (other, _)) = (start().await, start().await);
-        let credentials = ClientCredentials::secret("planner", "s3cret").with_any_issuer();
+        let credentials = ClientCredentials::secret("planner", "s3cret").allow_any_issuer();
         let (clock, store) = (clock(), Arc::default());
         let start = || session(&resource, &machine(&credentials, &clock, &store));
         let mut session = start();

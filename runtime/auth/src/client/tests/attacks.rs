@@ -98,7 +98,7 @@ async fn a_secret_goes_to_its_issuer_only() {
     let (server, resource) = start().await;
     let evil = TestAuthorizationServer::builder().start().await.unwrap();
     resource.set_issuers([evil.issuer()]);
-    let credentials = ClientCredentials::secret("planner", "canary").with_issuer(server.issuer());
+    let credentials = ClientCredentials::secret("planner", "canary").issuer(server.issuer());
     let session = session(&resource, &oauth().client(credentials));
     let error = call(&session, "tools/list").await.unwrap_err().to_string();
     assert!(
@@ -212,7 +212,7 @@ async fn an_authorization_url_that_no_browser_should_open_is_refused() {
 #[tokio::test]
 async fn secrets_are_in_no_debug_output() {
     let (server, resource) = start().await;
-    let credentials = ClientCredentials::secret("planner", "canary").with_issuer(server.issuer());
+    let credentials = ClientCredentials::secret("planner", "canary").issuer(server.issuer());
     let callback = Callback::new(REDIRECT_URI, |request| async move {
         let shown = format!("{request:?}");
         assert!(

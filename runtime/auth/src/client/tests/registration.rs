@@ -16,12 +16,12 @@ async fn start() -> (TestAuthorizationServer, Resource) {
 #[tokio::test]
 async fn credentials_and_documents_need_no_registration() {
     let server = TestAuthorizationServer::builder()
-        .client(TestClient::with_secret("planner", "s3cret").redirect_uri(REDIRECT_URI))
+        .client(TestClient::secret("planner", "s3cret").redirect_uri(REDIRECT_URI))
         .start()
         .await
         .unwrap();
     let resource = Resource::start(&server).await;
-    let credentials = ClientCredentials::secret("planner", "s3cret").with_issuer(server.issuer());
+    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
     call(
         &session(&resource, &oauth().client(credentials)),
         "tools/list",
@@ -166,8 +166,8 @@ async fn credentials_that_fit_every_server_leave_the_choice_to_the_preference() 
     let public = || ClientCredentials::public("app");
     for (credentials, preferred, expected) in [
         (public(), &other, (0, 1)),
-        (public().with_any_issuer(), &other, (0, 1)),
-        (public().with_issuer(other.issuer()), &first, (0, 1)),
+        (public().allow_any_issuer(), &other, (0, 1)),
+        (public().issuer(other.issuer()), &first, (0, 1)),
         (public(), &first, (1, 0)),
     ] {
         first.clear_requests();
@@ -234,7 +234,7 @@ async fn tokens_of_a_replaced_registration_are_refreshed() {
 async fn logout_revokes_tokens_of_clients_that_are_not_known_any_more() {
     let server = TestAuthorizationServer::builder()
         .client(TestClient::public("app").redirect_uri(REDIRECT_URI))
-        .client(TestClient::with_secret("secret app", "s3cret").redirect_uri(REDIRECT_URI));
+        .client(TestClient::secret("secret app", "s3cret").redirect_uri(REDIRECT_URI));
     let server = server.start().await.unwrap();
     let (resource, client) = register_twice(&server, |client| client).await;
     client.logout(&resource.url()).await.unwrap();
@@ -245,7 +245,7 @@ async fn logout_revokes_tokens_of_clients_that_are_not_known_any_more() {
     );
 
     let public = ClientCredentials::public("app");
-    let secret = ClientCredentials::secret("secret app", "s3cret").with_issuer(server.issuer());
+    let secret = ClientCredentials::secret("secret app", "s3cret").issuer(server.issuer());
     for (credentials, is_revoked) in [(public, true), (secret, false)] {
         server.clear_requests();
         let store: Arc<MemoryStore> = Arc::default();

@@ -16,7 +16,7 @@ use crate::{
 };
 
 async fn start() -> (TestAuthorizationServer, Resource) {
-    let planner = TestClient::with_secret("planner", "s3cret");
+    let planner = TestClient::secret("planner", "s3cret");
     let builder = TestAuthorizationServer::builder().client(planner);
     let server = builder.start().await.unwrap();
     let resource = Resource::start(&server).await;
@@ -111,7 +111,7 @@ async fn an_outage_does_not_count_as_a_step_up() {
     let (server, resource) = start().await;
     require_names(&resource, 0);
     let credentials = ClientCredentials::secret("planner", "s3cret");
-    let client = OAuth::client_credentials(credentials.with_issuer(server.issuer()));
+    let client = OAuth::client_credentials(credentials.issuer(server.issuer()));
     let session = session(&resource, &client);
     call(&session, "tools/list").await.unwrap();
     let outage = Fault::Status(Endpoint::Token, StatusCode::SERVICE_UNAVAILABLE);

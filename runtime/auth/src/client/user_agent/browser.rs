@@ -29,22 +29,9 @@ impl Browser {
     ///
     /// If the browser cannot be opened, the flow waits on: the printed text contains the URL.
     pub fn new() -> Self {
-        Self::with_notify(|request| {
-            let (server, host) = (request.server(), request.authorization_server());
-            let url = request.url();
-            let text = format!(
-                "{server} requires authorization. Sign in at {host} in the browser. If it does not open, use this URL:\n{url}\n"
-            );
-            // The text is a courtesy, and standard error may be closed.
-            let _ = std::io::stderr().write_all(text.as_bytes());
-        })
-    }
-
-    /// Returns a user agent that calls a function before it opens the browser, for programs with their own display.
-    pub fn with_notify(notify: impl Fn(&AuthorizationRequest) + Send + Sync + 'static) -> Self {
         Self {
             port: None,
-            notify: Arc::new(notify),
+            notify: Arc::new(print_url),
         }
     }
 
@@ -61,12 +48,33 @@ impl Browser {
         launcher::open_file(file)
     }
 
+    /// Sets the function that is called before the browser opens, for programs with their own display. Default: one that prints to
+    /// standard error.
+    #[must_use]
+    pub fn notify(
+        mut self,
+        notify: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
+    ) -> Self {
+        self.notify = Arc::new(notify);
+        self
+    }
+
     /// Sets the port of the listener, for authorization servers that compare it. Default: a free one.
     #[must_use]
-    pub fn with_port(mut self, port: u16) -> Self {
+    pub fn port(mut self, port: u16) -> Self {
         self.port = Some(port);
         self
     }
+}
+
+fn print_url(request: &AuthorizationRequest) {
+    let (server, host) = (request.server(), request.authorization_server());
+    let url = request.url();
+    let text = format!(
+        "{server} requires authorization. Sign in at {host} in the browser. If it does not open, use this URL:\n{url}\n"
+    );
+    // The text is a courtesy, and standard error may be closed.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 impl Default for Browser {
@@ -169,7 +177,7 @@ mod tests {
             "http://127.0.0.1/callback",
             "AUTH-C-61"
         );
-        let fixed = Browser::new().with_port(4000);
+        let fixed = Browser::new().port(4000);
         assert_eq!(
             fixed.redirect_uri(),
             "http://127.0.0.1:4000/callback",

@@ -29,13 +29,13 @@ impl Callback {
     ///     Err(AuthError::NotAuthorized("the user has not signed in".into()))
     /// });
     /// ```
-    pub fn new<F, R>(redirect_uri: impl Into<Arc<str>>, function: F) -> Self
+    pub fn new<F, R>(redirect_uri: impl Into<String>, function: F) -> Self
     where
         F: Fn(AuthorizationRequest) -> R + Send + Sync + 'static,
         R: Future<Output = Result<String, AuthError>> + Send + 'static,
     {
         Self {
-            redirect_uri: redirect_uri.into(),
+            redirect_uri: redirect_uri.into().into(),
             function: Arc::new(move |request| Box::pin(function(request))),
         }
     }

@@ -49,10 +49,10 @@ impl Console {
         }
     }
 
-    /// Sets the redirect URI. Default: `http://127.0.0.1:33418/callback`.
+    /// Sets the redirect URI; [`redirect_uri`](UserAgent::redirect_uri) returns it. Default: `http://127.0.0.1:33418/callback`.
     #[must_use]
-    pub fn with_redirect_uri(mut self, redirect_uri: impl Into<Arc<str>>) -> Self {
-        self.redirect_uri = redirect_uri.into();
+    pub fn with_redirect_uri(mut self, redirect_uri: impl Into<String>) -> Self {
+        self.redirect_uri = redirect_uri.into().into();
         self
     }
 }

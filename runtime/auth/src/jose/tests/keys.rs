@@ -80,7 +80,7 @@ fn a_private_key_in_another_form_is_refused_with_the_remedy() {
 
 #[test]
 fn debug_shows_no_key() {
-    let key = SigningKey::from_pem(P256).unwrap().with_key_id("k1");
+    let key = SigningKey::from_pem(P256).unwrap().key_id("k1");
     let text = format!("{key:?}");
     assert_eq!(
         text,
@@ -140,7 +140,7 @@ fn rsa_keys_below_2048_bits_are_refused() {
 fn a_bad_key_does_not_spoil_the_others() {
     // AUTH-R-38
     let [key, other, ..] = keys();
-    let key = key.with_key_id("good");
+    let key = key.key_id("good");
     let token = key
         .sign(key.algorithm(), "JWT", &object(json!({})))
         .unwrap();
@@ -188,7 +188,7 @@ fn without_kid_exactly_one_key_must_fit() {
         KeySet::parse(json!({ "keys": keys }).to_string().as_bytes()).unwrap()
     };
     assert_eq!(set(&[&key, &rsa]).verify(&jws), Ok(true));
-    let second = SigningKey::generate().unwrap().with_key_id("2");
+    let second = SigningKey::generate().unwrap().key_id("2");
     assert!(set(&[&key, &second]).verify(&jws).is_err());
     assert_eq!(set(&[&rsa]).verify(&jws), Ok(false));
 }
@@ -196,10 +196,10 @@ fn without_kid_exactly_one_key_must_fit() {
 #[test]
 fn a_kid_selects_its_key_only() {
     let key = SigningKey::from_pem(P256).unwrap();
-    let set = json!({ "keys": [key.clone().with_key_id("a").public_jwk()] }).to_string();
+    let set = json!({ "keys": [key.clone().key_id("a").public_jwk()] }).to_string();
     let set = KeySet::parse(set.as_bytes()).unwrap();
     let verify = |id: &str| {
-        let key = key.clone().with_key_id(id);
+        let key = key.clone().key_id(id);
         let token = key.sign(key.algorithm(), "JWT", &object(json!({})));
         set.verify(&Jws::parse(&token.unwrap()).unwrap())
     };

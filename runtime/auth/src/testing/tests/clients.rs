@@ -14,7 +14,7 @@ const GRANT: (&str, &str) = ("grant_type", "client_credentials");
 
 #[tokio::test]
 async fn auth_s_02_clients_authenticate_with_their_secret() {
-    let client = TestClient::with_secret("a b", "p:ä%");
+    let client = TestClient::secret("a b", "p:ä%");
     let server = builder().client(client).build();
     let header = basic("a+b", "p%3A%C3%A4%25");
     let answer = post(&server, "/token", &[GRANT], &[("authorization", &header)]).await;
@@ -66,7 +66,7 @@ async fn assert_client(
 async fn auth_s_02_clients_authenticate_with_their_key_once_an_assertion() {
     let key = SigningKey::generate().unwrap();
     let jwks = json!({ "keys": [key.public_jwk()] });
-    let server = builder().client(TestClient::with_keys("job", jwks)).build();
+    let server = builder().client(TestClient::jwks("job", jwks)).build();
     let now = seconds(server.now());
     for refused in [
         ("aud", json!("https://other.example")),

@@ -146,5 +146,5 @@ fn builder() -> super::TestAuthorizationServerBuilder {
     TestAuthorizationServer::builder()
         .user("alice")
         .client(super::TestClient::public("app"))
-        .client(super::TestClient::with_secret("service", "s3cret"))
+        .client(super::TestClient::secret("service", "s3cret"))
 }

@@ -90,15 +90,15 @@ fn clients(world: &World, platform: &TestAuthorizationServer, key: &SigningKey) 
 
 /// Returns an identity provider and platform, and a server that trusts it.
 async fn start(key: &SigningKey) -> (TestAuthorizationServer, World) {
-    let client = TestClient::with_secret("planner", SECRET);
+    let client = TestClient::secret("planner", SECRET);
     let platform = TestAuthorizationServer::builder().client(client).start();
     let platform = platform.await.expect("a free port");
     let keys = json!({"keys": [key.public_jwk()]});
     let world = World::with(
         |builder| {
-            let builder = builder
-                .client(TestClient::with_secret("planner", SECRET).redirect_uri(REDIRECT_URI));
-            let builder = builder.client(TestClient::with_keys("keyed", keys));
+            let builder =
+                builder.client(TestClient::secret("planner", SECRET).redirect_uri(REDIRECT_URI));
+            let builder = builder.client(TestClient::jwks("keyed", keys));
             builder.client(TestClient::public("public"))
         },
         |resource| resource.dpop(Dpop::optional()),

@@ -21,7 +21,7 @@ fn claims(token: &str) -> Value {
 // AUTH-C-136, AUTH-C-137, AUTH-C-139, AUTH-C-96
 #[tokio::test]
 async fn a_secret_obtains_tokens_for_the_client_itself() {
-    let client = TestClient::with_secret("planner", "s&cret");
+    let client = TestClient::secret("planner", "s&cret");
     let world = World::with(|builder| builder.client(client), |resource| resource).await;
     let credentials = ClientCredentials::secret("planner", "s&cret");
     let credentials = world.bound(credentials);
@@ -46,7 +46,7 @@ async fn a_secret_obtains_tokens_for_the_client_itself() {
 
 #[tokio::test]
 async fn an_outage_of_the_authorization_server_is_no_refusal_of_its_tokens() {
-    let client = TestClient::with_secret("planner", "s3cret");
+    let client = TestClient::secret("planner", "s3cret");
     let world = World::with(|builder| builder.client(client), |resource| resource).await;
     let credentials = world.bound(ClientCredentials::secret("planner", "s3cret"));
     let oauth = OAuth::client_credentials(credentials);
@@ -63,9 +63,9 @@ async fn an_outage_of_the_authorization_server_is_no_refusal_of_its_tokens() {
 // AUTH-C-138, AUTH-C-141
 #[tokio::test]
 async fn a_key_signs_a_new_assertion_for_each_renewal() {
-    let key = SigningKey::generate().expect("a key").with_key_id("2026");
+    let key = SigningKey::generate().expect("a key").key_id("2026");
     let jwks = json!({"keys": [key.public_jwk()]});
-    let client = TestClient::with_keys("planner", jwks);
+    let client = TestClient::jwks("planner", jwks);
     let world = World::with(|builder| builder.client(client), |resource| resource).await;
     let credentials = ClientCredentials::private_key("planner", key);
     let credentials = world.bound(credentials);

@@ -16,7 +16,7 @@ use crate::fixture::{World, extensions};
 
 /// An identity provider at which `planner` is registered, and a token of its user.
 async fn identity_provider() -> (TestAuthorizationServer, IdentityProvider, Arc<AtomicUsize>) {
-    let client = TestClient::with_secret("planner", "at provider");
+    let client = TestClient::secret("planner", "at provider");
     let server = TestAuthorizationServer::builder().client(client).start();
     let server = server.await.expect("a free port");
     let (calls, issuing) = (Arc::new(AtomicUsize::new(0)), server.clone());
@@ -38,7 +38,7 @@ async fn identity_provider() -> (TestAuthorizationServer, IdentityProvider, Arc<
 }
 
 async fn enterprise(provider: &TestAuthorizationServer) -> World {
-    let client = TestClient::with_secret("planner", "at server");
+    let client = TestClient::secret("planner", "at server");
     World::with(
         |builder| builder.client(client).trust(provider),
         |resource| resource,

@@ -68,7 +68,7 @@ impl McpClientSessionBuilder {
     ///
     /// Other connections have none: [`build`](Self::build) fails with [`ClientError::Invalid`](crate::client::ClientError::Invalid).
     #[cfg(feature = "http-client")]
-    pub fn oauth(mut self, authorization: impl HttpAuthorization) -> Self {
+    pub fn authorization(mut self, authorization: impl HttpAuthorization) -> Self {
         self.http.authorization = Some(Arc::new(authorization));
         self
     }
@@ -84,7 +84,7 @@ impl McpClientSessionBuilder {
     }
 
     /// Sends a bearer token with every request over HTTP, in a [`header`](Self::header) `Authorization`. Tokens that expire are
-    /// credentials of [`oauth`](Self::oauth).
+    /// credentials of [`authorization`](Self::authorization).
     #[cfg(feature = "http-client")]
     pub fn bearer_token(self, token: impl AsRef<str>) -> Self {
         self.header("authorization", format!("Bearer {}", token.as_ref()))
@@ -249,8 +249,8 @@ impl McpClientSessionBuilder {
     }
 
     /// Sets the timeout of requests that have none of their own. Default 60 s.
-    pub fn request_timeout(mut self, limit: Duration) -> Self {
-        self.limits.request_timeout = limit;
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.request_timeout = timeout;
         self
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use self::table::Table;
-use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use super::{StoreError, StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 
 /// [`TaskStore`] in the memory of the process, and the default. Its tasks end with the process.
 ///
@@ -166,7 +166,7 @@ impl TaskStore for MemoryStore {
         ready(page.map(|page| page.iter().map(|task| (**task).clone()).collect()))
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         ready(Ok(self.table().usage(owner)))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::store::{StoredTask, TaskId, Usage};
+use crate::store::{StoreUsage, StoredTask, TaskId};
 
 /// Approximate size of a task in the table beside its contents and owner, in bytes.
 const OVERHEAD: usize = 500;
@@ -124,10 +124,10 @@ impl Table {
         Some(page.collect())
     }
 
-    pub(super) fn usage(&self, owner: &str) -> Usage {
+    pub(super) fn usage(&self, owner: &str) -> StoreUsage {
         let its = self.owners.get(owner);
-        its.map_or_else(Usage::default, |its| {
-            Usage::new(its.order.len() as u64, its.bytes)
+        its.map_or_else(StoreUsage::default, |its| {
+            StoreUsage::new(its.order.len() as u64, its.bytes)
         })
     }
 }

@@ -20,7 +20,7 @@ use self::failure::damaged;
 use self::pool::Pool;
 use self::query::{Query, Value};
 use self::record::{parse_task, parse_usage};
-use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use super::{StoreError, StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 
 /// Largest wake time in microseconds, about 3,000 years.
 const MAX_WAKE_US: i64 = 100_000_000_000_000_000;
@@ -246,7 +246,7 @@ impl TaskStore for PostgresStore {
         })
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         Box::pin(async move {
             let values = vec![Value::Bytes(owner.into())];
             let rows = self.pool.read(Query::Usage, values).await?;

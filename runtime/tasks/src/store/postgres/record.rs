@@ -4,7 +4,7 @@ use tokio_postgres::Row;
 
 use super::failure::damaged;
 use super::query::Query;
-use crate::store::{StoreError, StoredTask, Usage};
+use crate::store::{StoreError, StoreUsage, StoredTask};
 
 /// Reads a record. Its body is the last column, or was not read. Returns `None` if a value is invalid, or too long to be read.
 pub(super) fn parse_task(row: &Row, has_body: bool) -> Option<StoredTask> {
@@ -34,8 +34,8 @@ pub(super) fn position(row: &Row, query: Query) -> Result<(i64, String), StoreEr
     Ok((time, id))
 }
 
-pub(super) fn parse_usage(row: &Row) -> Option<Usage> {
-    Some(Usage::new(natural(row, 0)?, natural(row, 1)?))
+pub(super) fn parse_usage(row: &Row) -> Option<StoreUsage> {
+    Some(StoreUsage::new(natural(row, 0)?, natural(row, 1)?))
 }
 
 /// Reads a number that cannot be negative.

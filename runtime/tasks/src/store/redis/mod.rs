@@ -17,7 +17,7 @@ use treenail_runtime::Error;
 use self::keys::Keys;
 use self::link::Link;
 use self::record::{Found, decimal, parse_task};
-use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use super::{StoreError, StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 
 /// Largest wake time in milliseconds, about 3,000 years: Redis stores times as floating-point numbers.
 const MAX_WAKE_MS: u128 = 100_000_000_000_000;
@@ -258,14 +258,14 @@ impl TaskStore for RedisStore {
         })
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         Box::pin(async move {
             let reply = self.link.read(&scripts::usage(&self.keys, owner)).await?;
             match reply {
                 Value::Array(fields) => match &*fields {
                     [tasks, bytes] => decimal(tasks)
                         .zip(decimal(bytes))
-                        .map(|(tasks, bytes)| Usage::new(tasks, bytes))
+                        .map(|(tasks, bytes)| StoreUsage::new(tasks, bytes))
                         .ok_or_else(failure::damaged),
                     _ => Err(failure::unexpected()),
                 },

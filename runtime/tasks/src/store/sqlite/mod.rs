@@ -18,7 +18,7 @@ pub use self::builder::SqliteStoreBuilder;
 use self::failure::store_error;
 use self::readers::Readers;
 use self::writer::{Change, Writer};
-use super::{StoreError, StoreFuture, StoredTask, TaskId, TaskStore, Usage};
+use super::{StoreError, StoreFuture, StoreUsage, StoredTask, TaskId, TaskStore};
 use crate::clock;
 
 /// [`TaskStore`] in a file of SQLite. Requires the feature `durable-tasks`.
@@ -142,7 +142,7 @@ impl TaskStore for SqliteStore {
         Box::pin(self.readers.read(page))
     }
 
-    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, Usage> {
+    fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         Box::pin(async move {
             let owner = owner.to_owned();
             self.row(move |connection| read::usage(connection, &owner))

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::failure::{is_damage, store_error};
 use super::now_ms;
-use crate::store::{StoreError, StoredTask, TaskId, Usage};
+use crate::store::{StoreError, StoreUsage, StoredTask, TaskId};
 
 /// Interval of warnings about damaged records.
 const WARNING_INTERVAL_MS: i64 = 60_000;
@@ -71,8 +71,8 @@ pub(super) fn list(
     )
 }
 
-pub(super) fn usage(connection: &Connection, owner: &str) -> rusqlite::Result<Usage> {
-    let read = |row: &Row<'_>| Ok(Usage::new(natural(row, 0)?, natural(row, 1)?));
+pub(super) fn usage(connection: &Connection, owner: &str) -> rusqlite::Result<StoreUsage> {
+    let read = |row: &Row<'_>| Ok(StoreUsage::new(natural(row, 0)?, natural(row, 1)?));
     let query = "SELECT tasks, bytes FROM owner WHERE owner = ?1";
     let mut statement = connection.prepare_cached(query)?;
     let found = statement.query_row([owner], read).optional()?;

@@ -69,7 +69,7 @@ impl Works {
         "done".to_owned()
     }
 
-    #[tool(task(always, keep = "10s", max = "5s"))]
+    #[tool(task(always, keep = "10s", run_time = "5s"))]
     async fn short(&self, seconds: u64) -> String {
         sleep(Duration::from_secs(seconds)).await;
         "done".to_owned()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use treenail::tasks::{PostgresStore, StoreError, TaskStore, Usage, test_kit};
+use treenail::tasks::{PostgresStore, StoreError, StoreUsage, TaskStore, test_kit};
 
 use super::postgres_server::PostgresServer;
 use crate::log::Log;
@@ -82,7 +82,7 @@ async fn one_of_many_replicas_wins() {
         let stored = replicas[0].get(&first.id).await.unwrap().unwrap();
         assert_eq!((stored.version, stored.body.len()), (2, winners[0]));
         let usage = replicas[1].usage("owner").await;
-        assert_eq!(usage, Ok(Usage::new(1, winners[0] as u64)));
+        assert_eq!(usage, Ok(StoreUsage::new(1, winners[0] as u64)));
         assert_eq!(replicas[2].remove(&first.id, 2).await, Ok(true));
     }
 }
@@ -115,7 +115,11 @@ async fn changes_of_owners_are_counted_without_deadlocks() {
     }
     for (owner, workers) in [("", 11), ("a", 11), ("b", 10)] {
         let usage = replicas[0].usage(owner).await;
-        assert_eq!(usage, Ok(Usage::new(workers * 10, workers * 20)), "{owner}");
+        assert_eq!(
+            usage,
+            Ok(StoreUsage::new(workers * 10, workers * 20)),
+            "{owner}"
+        );
     }
 }
 
@@ -135,9 +139,9 @@ async fn rows_that_an_administrator_removes_are_counted() {
         remove.replace(&table, &format!("public.{table}"))
     );
     admin.run(&remove).await;
-    assert_eq!(store.usage("owner").await, Ok(Usage::new(6, 12)));
+    assert_eq!(store.usage("owner").await, Ok(StoreUsage::new(6, 12)));
     admin.run(&format!("TRUNCATE public.{table}")).await;
-    assert_eq!(store.usage("owner").await, Ok(Usage::default()));
+    assert_eq!(store.usage("owner").await, Ok(StoreUsage::default()));
     let rows = format!("SELECT count(*) FROM public.{table}_usage");
     assert_eq!(admin.run(&rows).await, ["0"]);
 }

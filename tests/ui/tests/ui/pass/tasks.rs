@@ -12,7 +12,7 @@ impl Builds {
     async fn build(&self) {}
 
     /// Builds again.
-    #[tool(task(always, resume, keep = "1d", max = "2h"), timeout = std::time::Duration::from_secs(9))]
+    #[tool(task(always, resume, keep = "1d", run_time = "2h"), timeout = std::time::Duration::from_secs(9))]
     async fn rebuild(&self) {}
 
     /// Tests.

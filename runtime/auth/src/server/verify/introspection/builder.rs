@@ -56,8 +56,8 @@ impl IntrospectionVerifierBuilder {
 
     /// Sets the time for which positive responses are cached. A revoked token is accepted for this time. Default and maximum:
     /// 60 s.
-    pub fn caching(mut self, time: Duration) -> Self {
-        self.caching = time.min(MAX_CACHING);
+    pub fn cache_ttl(mut self, ttl: Duration) -> Self {
+        self.caching = ttl.min(MAX_CACHING);
         self
     }
 

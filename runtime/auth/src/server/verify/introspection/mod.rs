@@ -83,10 +83,10 @@ impl IntrospectionVerifier {
     /// (`client_secret_basic`).
     pub fn builder(
         issuer: impl Into<String>,
-        client_id: impl AsRef<str>,
-        secret: Secret,
+        client_id: impl Into<String>,
+        secret: impl Into<Secret>,
     ) -> IntrospectionVerifierBuilder {
-        IntrospectionVerifierBuilder::new(issuer.into(), client_id.as_ref().to_owned(), secret)
+        IntrospectionVerifierBuilder::new(issuer.into(), client_id.into(), secret.into())
     }
 
     async fn check(&self, token: &str) -> Result<VerifiedToken, VerifyError> {

@@ -44,7 +44,7 @@ impl Source<KeySet> for Published {
 }
 
 fn key(id: &str) -> SigningKey {
-    SigningKey::generate().unwrap().with_key_id(id)
+    SigningKey::generate().unwrap().key_id(id)
 }
 
 #[tokio::test]

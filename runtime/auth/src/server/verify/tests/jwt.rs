@@ -138,7 +138,7 @@ async fn expiry_has_a_leeway_of_one_minute_at_most() {
 #[tokio::test]
 async fn a_key_proves_no_token_of_another_issuer() {
     // AUTH-X-23
-    let (key_a, key_b) = (key().with_key_id("1"), key().with_key_id("1"));
+    let (key_a, key_b) = (key().key_id("1"), key().key_id("1"));
     let verifier_of = |issuer: &str, key: &SigningKey| {
         let builder = JwtVerifier::builder(issuer).jwks(jwks(&[key]));
         builder.clock(clock()).build().unwrap()

@@ -130,7 +130,7 @@ async fn keys_live_from_5_to_15_minutes() {
 
 async fn opaque_issuer(clock: &Clock) -> TestAuthorizationServer {
     let builder = TestAuthorizationServer::builder().clock(clock.clone());
-    let client = TestClient::with_secret("mcp server", "s/e:c%r et");
+    let client = TestClient::secret("mcp server", "s/e:c%r et");
     let builder = builder.opaque_access_tokens().client(client);
     builder.start().await.unwrap()
 }

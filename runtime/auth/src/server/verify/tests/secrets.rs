@@ -90,7 +90,7 @@ async fn nothing_of_a_token_is_logged() {
     let recorder = Recorder::default();
     let _guard = tracing::subscriber::set_default(recorder.clone());
     let clock = clock();
-    let client = TestClient::with_secret("mcp", SECRET);
+    let client = TestClient::secret("mcp", SECRET);
     let builder = TestAuthorizationServer::builder().client(client);
     let server = builder.clock(clock.clone()).start().await.unwrap();
     let tokens = tokens(&server);

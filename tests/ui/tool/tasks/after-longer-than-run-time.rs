@@ -1,6 +1,6 @@
 use treenail::mcp_tool;
 
-#[mcp_tool(task(after = "1h", max = "30m"))]
+#[mcp_tool(task(after = "1h", run_time = "30m"))]
 async fn build(commit: String) -> String {
     commit
 }
