@@ -65,9 +65,14 @@ impl Client {
                 McpClient::builder().http(HttpSession::builder("http://localhost/mcp").dial(dial))
             }
         };
+        let client = self.index;
         builder.wrap_session(move |inner| {
             let world = Arc::clone(&world);
-            Arc::new(Recorder { inner, world })
+            Arc::new(Recorder {
+                inner,
+                world,
+                client,
+            })
         })
     }
 
