@@ -54,6 +54,7 @@ mod namespaces;
 mod negotiation;
 mod nested_bounds;
 mod notifications;
+mod observers;
 mod output_check;
 mod outputs;
 mod policy;
