@@ -49,6 +49,7 @@ mod layers;
 mod legacy_subscriptions;
 mod library_types;
 mod lists;
+mod log_throttles;
 mod malformed;
 mod namespaces;
 mod negotiation;
