@@ -23,6 +23,9 @@ mod input_rounds;
 mod jsoncall;
 mod large_messages;
 mod line;
+#[path = "../protocol/support/log.rs"]
+mod lines;
+mod log;
 mod negotiation;
 mod oversized_requests;
 mod request_meta;

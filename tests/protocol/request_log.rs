@@ -1,43 +1,15 @@
 //! The log of requests, and warnings about slow ones.
 
-use std::cell::RefCell;
-use std::io::{self, Write};
 use std::time::Duration;
 
 use serde_json::json;
-use tracing::subscriber::set_global_default;
 use treenail::context::Principal;
 use treenail::layer::LogLayer;
 use treenail::prelude::*;
 use treenail::transport::Handled;
 
+use crate::support::log::Log;
 use crate::support::peer::{MODERN, meta};
-
-thread_local! {
-    /// Log of the tests on this thread.
-    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Writer to the log of the thread. The subscriber is that of the process, because a subscriber of one thread misses events while
-/// other threads register theirs.
-struct Lines;
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        LOG.with_borrow_mut(|log| log.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Lines {
-    fn take() -> Vec<String> {
-        let text = String::from_utf8(LOG.take()).unwrap();
-        text.lines().map(ToOwned::to_owned).collect()
-    }
-}
 
 /// Echoes a text.
 #[mcp_tool]
@@ -53,12 +25,7 @@ async fn sleep(seconds: u64) {
 
 #[tokio::test(start_paused = true)]
 async fn requests_are_logged_with_their_outcome() {
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .without_time()
-        .with_writer(|| Lines)
-        .finish();
-    set_global_default(subscriber).unwrap();
+    Log::start();
     let log = LogLayer::new().slow(Duration::from_secs(2));
     let server = treenail::server!().tools(tools![echo, sleep]).layer(log);
     let mut connection = server.build().unwrap().connect();
@@ -97,7 +64,7 @@ async fn requests_are_logged_with_their_outcome() {
         if let Some(pending) = handle(1, method, params) {
             pending.await;
         }
-        let lines = Lines::take();
+        let lines = Log::take();
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(
             lines[0].contains("INFO") && lines[0].contains(expected),
@@ -107,7 +74,7 @@ async fn requests_are_logged_with_their_outcome() {
     }
     let slow = handle(2, "tools/call", call("sleep", json!({"seconds": 3}))).unwrap();
     slow.await;
-    let slow = Lines::take();
+    let slow = Log::take();
     assert_eq!(slow.len(), 2, "{slow:?}");
     assert!(
         slow[0].contains("WARN") && slow[0].contains("limit=2s"),
@@ -119,7 +86,7 @@ async fn requests_are_logged_with_their_outcome() {
         "tools/call",
         call("sleep", json!({"seconds": 3})),
     ));
-    let cancelled = Lines::take();
+    let cancelled = Log::take();
     assert!(
         cancelled[0].contains(r#"outcome="cancelled""#),
         "{cancelled:?}"

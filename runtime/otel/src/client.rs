@@ -150,6 +150,8 @@ impl SessionWrapper for ObservedClient {
 /// Returns the class of an error without a response of the server.
 fn error_type(error: &ClientError) -> &'static str {
     match error {
+        // Of the inner session: an own timeout drops the request.
+        ClientError::Timeout(_) => "timeout",
         ClientError::Closed(_) => "connection_closed",
         ClientError::SessionExpired => "session_expired",
         ClientError::Http { .. } => "http_status",

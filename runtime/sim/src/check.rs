@@ -1,6 +1,6 @@
 //! Runs of one simulation with many seeds.
 
-use std::env::var;
+use std::env::var_os;
 use std::thread;
 
 use crate::report::Report;
@@ -53,6 +53,7 @@ pub struct Summary {
 /// # Panics
 ///
 /// With the first seed that breaks a rule: the message has the rules, the end of the transcript, and the command that repeats the run.
+/// Also if one of the variables is not an integer.
 #[track_caller]
 pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
     if let Some(seed) = number(SEED) {
@@ -103,7 +104,15 @@ fn measured(measure: MeasureMemory, run: impl Fn() -> Report) -> (Report, i64) {
 }
 
 fn number(variable: &str) -> Option<u64> {
-    var(variable).ok()?.trim().parse().ok()
+    let value = var_os(variable)?;
+    Some(parse(variable, &value.to_string_lossy()))
+}
+
+/// Parses the value of a variable.
+fn parse(variable: &str, value: &str) -> u64 {
+    let number = value.trim().parse();
+    number
+        .unwrap_or_else(|_| panic!("`{variable}` is {value:?}; expected an integer of at least 0"))
 }
 
 /// Returns the command that repeats a run. The threads of tests have their names.
@@ -111,4 +120,22 @@ fn command(seed: u64) -> String {
     let thread = thread::current();
     let test = thread.name().filter(|name| *name != "main");
     format!("{SEED}={seed} cargo test {}", test.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_seeds_is_read() {
+        assert_eq!(parse(SEEDS, " 60\n"), 60);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "`TREENAIL_SIM_SEEDS` is \"1_000\"; expected an integer of at least 0"
+    )]
+    fn a_malformed_number_of_seeds_is_rejected() {
+        parse(SEEDS, "1_000");
+    }
 }

@@ -65,9 +65,14 @@ impl Client {
                 McpClient::builder().http(HttpSession::builder("http://localhost/mcp").dial(dial))
             }
         };
+        let client = self.index;
         builder.wrap_session(move |inner| {
             let world = Arc::clone(&world);
-            Arc::new(Recorder { inner, world })
+            Arc::new(Recorder {
+                inner,
+                world,
+                client,
+            })
         })
     }
 
@@ -120,7 +125,7 @@ impl Client {
 
     /// Delays all messages between this client and a replica until `time` has passed.
     pub fn partition(&self, replica: usize, time: Duration) {
-        let until = self.world.now() + millis(time);
+        let until = self.world.now().saturating_add(millis(time));
         self.world.disturbed_until(until);
         let partition = Partition {
             client: Some(self.index),

@@ -67,9 +67,10 @@ impl Environment for HostClock {
     }
 
     fn system_time(&self) -> SystemTime {
-        let now = self.now().unwrap_or(self.base);
+        // The difference may be less than the negated time since the start.
+        let now = START * 1_000 + self.now().unwrap_or(self.base);
         let now = now.saturating_add_signed(self.skew.load(Ordering::Relaxed));
-        UNIX_EPOCH + Duration::from_secs(START) + Duration::from_millis(now)
+        UNIX_EPOCH + Duration::from_millis(now)
     }
 }
 
@@ -212,4 +213,20 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_day_jumps_back_before_the_start() {
+        let random = || Random::new(1, 1);
+        let host = Host::start("replica-0".to_owned(), 0, random(), -3_600_000).unwrap();
+        let start = UNIX_EPOCH + Duration::from_secs(START);
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(host.enter(|| host.clock.system_time()), Some(start - hour));
+        host.clock.shift(7_200_000);
+        assert_eq!(host.enter(|| host.clock.system_time()), Some(start + hour));
+    }
 }

@@ -14,6 +14,8 @@ use crate::world::World;
 pub(crate) struct Recorder {
     pub(crate) inner: Arc<dyn Session>,
     pub(crate) world: Arc<World>,
+    /// Number of the client.
+    pub(crate) client: usize,
 }
 
 impl fmt::Debug for Recorder {
@@ -25,10 +27,21 @@ impl fmt::Debug for Recorder {
 /// Request in flight, which notes its end.
 struct InFlight<'a> {
     world: &'a World,
+    client: usize,
     id: i64,
     method: String,
     since: u64,
+    /// The client had a rough connection at the start.
+    is_rough: bool,
     is_done: bool,
+}
+
+impl InFlight<'_> {
+    /// Returns `true` if its response may be late for a reason outside of the server.
+    fn is_excused(&self) -> bool {
+        let has_rough = || self.world.network.has_rough(self.client, self.since);
+        self.method == "subscriptions/listen" || self.is_rough || has_rough()
+    }
 }
 
 impl Drop for InFlight<'_> {
@@ -40,7 +53,7 @@ impl Drop for InFlight<'_> {
         let waited = world
             .now()
             .saturating_sub(self.since.max(world.quiet_since()));
-        if waited > world.options.patience && method != "subscriptions/listen" {
+        if waited > world.options.patience && !self.is_excused() {
             let id = self.id;
             world.violation(format!("#{id} {method} had no response for {waited} ms"));
         }
@@ -61,11 +74,14 @@ impl SessionWrapper for Recorder {
         Box::pin(async move {
             let (id, world) = (request.id, &*self.world);
             world.log(format!("sends #{id} {} {}", request.method, request.params));
+            let since = world.now();
             let mut in_flight = InFlight {
                 world,
+                client: self.client,
                 id,
                 method: request.method.to_string(),
-                since: world.now(),
+                since,
+                is_rough: world.network.has_rough(self.client, since),
                 is_done: false,
             };
             let result = self.inner.request(request).await;

@@ -8,6 +8,7 @@ use crate::ask::resumed::{Responses, ResumedState, State, now, read_responses};
 use crate::ask::seal::{NO_RANDOM_BYTES, RequestStateKey};
 use crate::call::CallTarget;
 use crate::limits::Limits;
+use crate::log_throttle::LogThrottle;
 use crate::wire::{Params, RpcError, as_string, object};
 
 /// Error message for a state that does not fit its request. It hides the reason from an attacker.
@@ -22,6 +23,8 @@ pub(crate) struct ElicitConfig {
     timeout: Duration,
     rounds: u32,
     state_bytes: usize,
+    /// Clients can trigger the events of failures at will.
+    throttle: LogThrottle,
 }
 
 impl ElicitConfig {
@@ -32,6 +35,7 @@ impl ElicitConfig {
             timeout: limits.elicitation_timeout,
             rounds: limits.input_rounds,
             state_bytes: limits.request_state_bytes,
+            throttle: LogThrottle::default(),
         }
     }
 
@@ -84,22 +88,24 @@ impl ElicitConfig {
         let name = target.name;
         if state.rounds > self.rounds {
             let problem = format!("it asks in more than {} rounds", self.rounds);
-            return Err(failed(name, problem));
+            return Err(self.failed(name, problem));
         }
-        let text = serde_json::to_vec(&state).map_err(|error| failed(name, error))?;
+        let text = serde_json::to_vec(&state).map_err(|error| self.failed(name, error))?;
         if text.len() > self.state_bytes {
             let bound = self.state_bytes;
             let problem = format!("its answers so far take more than {bound} bytes");
-            return Err(failed(name, problem));
+            return Err(self.failed(name, problem));
         }
         self.key
             .seal(&scope(&self.server, target), text)
-            .map_err(|_| failed(name, NO_RANDOM_BYTES))
+            .map_err(|_| self.failed(name, NO_RANDOM_BYTES))
     }
-}
 
-#[cold]
-fn failed(target: &str, problem: impl fmt::Display) -> RpcError {
-    tracing::error!(target, %problem, "a function could not ask its client");
-    RpcError::internal(format!("`{target}` could not ask: {problem}"))
+    #[cold]
+    fn failed(&self, target: &str, problem: impl fmt::Display) -> RpcError {
+        if self.throttle.is_due() {
+            tracing::error!(target, %problem, "a function could not ask its client");
+        }
+        RpcError::internal(format!("`{target}` could not ask: {problem}"))
+    }
 }

@@ -65,6 +65,8 @@ pub trait ServerObserver: fmt::Debug + Send + Sync + 'static {
 }
 
 /// Observation of one request. Dropping it without [`Observation::end`] means that the request was cancelled.
+///
+/// That of `subscriptions/listen` lasts as long as the subscription.
 pub trait Observation: Send + Sync {
     /// Calls `run` once, which runs a part of the request in the current thread.
     fn in_scope(&self, run: &mut dyn FnMut());

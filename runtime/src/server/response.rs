@@ -85,17 +85,19 @@ impl PendingRequest {
         self
     }
 
-    /// Polls the result. The whole response is appended to `out` when it is ready, and nothing before.
+    /// Polls the result. The whole response is appended to `out` when it is ready, and nothing before. If `out` has more than `most`
+    /// bytes already, the response is an error.
     pub(crate) fn poll_response(
         &mut self,
         context: &mut task::Context<'_>,
         out: &mut Vec<u8>,
+        most: Option<usize>,
     ) -> Poll<()> {
         let Some(observation) = self.observation.take() else {
-            return self.poll_unobserved(context, out);
+            return self.poll_unobserved(context, out, most);
         };
         let (start, mut polled) = (out.len(), Poll::Pending);
-        observation.in_scope(&mut || polled = self.poll_unobserved(context, out));
+        observation.in_scope(&mut || polled = self.poll_unobserved(context, out, most));
         match polled {
             Poll::Ready(()) => observation.end(&Outcome::of_response(&out[start..])),
             Poll::Pending => self.observation = Some(observation),
@@ -103,7 +105,13 @@ impl PendingRequest {
         polled
     }
 
-    fn poll_unobserved(&mut self, context: &mut task::Context<'_>, out: &mut Vec<u8>) -> Poll<()> {
+    fn poll_unobserved(
+        &mut self,
+        context: &mut task::Context<'_>,
+        out: &mut Vec<u8>,
+        most: Option<usize>,
+    ) -> Poll<()> {
+        let start = out.len();
         let Self {
             server,
             revision,
@@ -117,10 +125,14 @@ impl PendingRequest {
                 Poll::Pending => Ok(Some(())),
             }
         });
-        match pending {
-            Some(()) => Poll::Pending,
-            None => Poll::Ready(()),
+        if pending.is_some() {
+            return Poll::Pending;
         }
+        if let Some(most) = most.filter(|most| start > *most) {
+            out.truncate(start);
+            write_error(out, Some(id), &left_out(most));
+        }
+        Poll::Ready(())
     }
 }
 
@@ -223,13 +235,8 @@ impl Future for PendingResponse {
             ..
         } = self.get_mut();
         requests.retain_mut(|request| {
-            let start = out.len();
-            let ready = request.poll_response(context, out).is_ready();
-            if let Some(most) = batch.filter(|_| ready) {
-                if start > most {
-                    out.truncate(start);
-                    write_error(out, Some(&request.id), &left_out(most));
-                }
+            let ready = request.poll_response(context, out, *batch).is_ready();
+            if ready && batch.is_some() {
                 out.push(b',');
             }
             !ready

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use treenail_runtime::internal::LogThrottle;
 use treenail_runtime::internal::extension::{SubscribedTopics, publish};
 use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
@@ -28,6 +29,8 @@ pub(crate) struct Watch {
     watched: Mutex<BTreeMap<TaskId, u64>>,
     /// The task that was read last.
     last: Mutex<Option<TaskId>>,
+    /// Warnings about subscriptions beyond `most`, which a client can trigger at will.
+    full: LogThrottle,
 }
 
 impl Watch {
@@ -37,6 +40,7 @@ impl Watch {
             most,
             watched: Mutex::default(),
             last: Mutex::default(),
+            full: LogThrottle::default(),
         }
     }
 
@@ -156,7 +160,11 @@ pub(crate) async fn accept(
                 }
                 accepted.push(id);
             }
-            Ok(_) => tracing::warn!("a task has no subscription: too many tasks are watched"),
+            Ok(_) => {
+                if engine.watch.full.is_due() {
+                    tracing::warn!("a task has no subscription: too many tasks are watched");
+                }
+            }
             Err(error) if error.code == unknown_task().code => {}
             Err(error) => return Err(error),
         }

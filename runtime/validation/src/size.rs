@@ -25,22 +25,22 @@ pub(crate) fn count_values(value: &Value) -> u64 {
 
 /// Returns whether the strings and names of a value, and eight bytes for each other value, take more than `max_bytes` bytes.
 pub(crate) fn is_larger(value: &Value, max_bytes: usize) -> bool {
+    fn take(bytes: usize, left: &mut usize) -> bool {
+        let remaining = left.checked_sub(bytes);
+        *left = remaining.unwrap_or(0);
+        remaining.is_some()
+    }
     fn charge(value: &Value, left: &mut usize) -> bool {
-        let own = match value {
-            Value::String(text) => text.len(),
-            _ => 8,
-        };
-        let Some(remaining) = left.checked_sub(own) else {
-            return false;
-        };
-        *left = remaining;
         match value {
-            Value::Array(items) => items.iter().all(|item| charge(item, left)),
-            Value::Object(members) => members.iter().all(|(name, member)| {
-                *left = left.saturating_sub(name.len());
-                charge(member, left)
-            }),
-            _ => true,
+            Value::String(text) => take(text.len(), left),
+            Value::Array(items) => take(8, left) && items.iter().all(|item| charge(item, left)),
+            Value::Object(members) => {
+                take(8, left)
+                    && members
+                        .iter()
+                        .all(|(name, member)| take(name.len(), left) && charge(member, left))
+            }
+            _ => take(8, left),
         }
     }
     let mut left = max_bytes;
@@ -62,5 +62,27 @@ pub(crate) fn names_lookups(names: &Value) -> u64 {
             .sum(),
         Value::String(name) => name_lookups(name),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn strings_names_and_other_values_are_charged() {
+        let name = "n".repeat(100);
+        for (value, bytes) in [
+            (json!("n".repeat(100)), 100),
+            (json!({(&*name): ""}), 108),
+            (json!({(&*name): 1, "m": [null]}), 133),
+            (json!([[], true]), 24),
+        ] {
+            assert!(!is_larger(&value, bytes), "{value}");
+            assert!(is_larger(&value, bytes - 1), "{value}");
+        }
+        assert!(is_larger(&json!({(&*name): ""}), 50));
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod echo;
 pub(crate) mod faulty;
 pub(crate) mod hotel;
 pub(crate) mod library;
+pub(crate) mod log;
 pub(crate) mod made;
 pub(crate) mod notes;
 pub(crate) mod offer;

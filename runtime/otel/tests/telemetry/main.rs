@@ -10,6 +10,7 @@
 )]
 
 mod chain;
+mod client;
 mod collector;
 mod metrics;
 mod spans;

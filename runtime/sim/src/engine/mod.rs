@@ -94,7 +94,8 @@ impl<'a> Engine<'a> {
         if let Some(afterwards) = self.simulation.afterwards.clone() {
             self.world.log("faults have ended; the last checks begin");
             self.start_client(options.clients, &afterwards);
-            self.run_until(self.now + options.time_limit, Self::clients_are_done);
+            let limit = self.now.saturating_add(options.time_limit);
+            self.run_until(limit, Self::clients_are_done);
         }
         self.finish()
     }
@@ -139,14 +140,19 @@ impl<'a> Engine<'a> {
 
     /// Performs the actions that are due or requested.
     fn act(&mut self) {
-        for action in self.world.take_requests() {
-            self.perform(action);
-        }
+        self.act_on_requests();
         while let Some(entry) = self.events.first_entry() {
             if entry.key().0 > self.now {
                 break;
             }
             let action = entry.remove();
+            self.perform(action);
+        }
+    }
+
+    /// Performs the actions that clients have requested.
+    fn act_on_requests(&mut self) {
+        for action in self.world.take_requests() {
             self.perform(action);
         }
     }

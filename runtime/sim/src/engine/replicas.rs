@@ -30,8 +30,9 @@ impl Engine<'_> {
         match action {
             Action::Kill { replica, down } => {
                 self.kill(replica);
-                self.world.disturbed_until(self.now + down);
-                self.schedule(self.now + down, Action::Boot { replica });
+                let until = self.now.saturating_add(down);
+                self.world.disturbed_until(until);
+                self.schedule(until, Action::Boot { replica });
             }
             Action::Close { replica, grace } => self.close(replica, grace),
             Action::Boot { replica } => self.boot(replica),
@@ -61,9 +62,10 @@ impl Engine<'_> {
     fn pause(&mut self, replica: usize, time: u64) {
         self.world
             .log(format!("replica-{replica} pauses for {time} ms"));
-        self.world.disturbed_until(self.now + time);
+        let until = self.now.saturating_add(time);
+        self.world.disturbed_until(until);
         if let Some(host) = &mut self.replicas[replica].host {
-            host.paused_until = host.paused_until.max(self.now + time);
+            host.paused_until = host.paused_until.max(until);
         }
     }
 
@@ -166,6 +168,8 @@ impl Engine<'_> {
 
     /// Heals everything, and starts the replicas that are down.
     pub(super) fn end_faults(&mut self) {
+        // Those of the last acts of clients end too.
+        self.act_on_requests();
         self.world.end_faults();
         self.world.network.heal();
         let closing = self.events.values().filter_map(|action| match action {

@@ -45,6 +45,16 @@ struct Link {
     client: usize,
     replica: usize,
     pipes: [Weak<Pipe>; 2],
+    /// Time at which it was dialed.
+    since: u64,
+    /// Its messages may be late for a reason outside of the server.
+    is_rough: bool,
+}
+
+impl Link {
+    fn is_alive(&self) -> bool {
+        self.pipes.iter().any(|pipe| pipe.strong_count() > 0)
+    }
 }
 
 /// Messages between these two arrive only after `until`. `None` is the task store.
@@ -124,9 +134,7 @@ impl Network {
     pub(crate) fn partition(&self, world: &World, partition: Partition) {
         let mut state = lock(&self.state);
         state.partitions.push(partition);
-        state
-            .links
-            .retain(|link| link.pipes.iter().any(|pipe| pipe.strong_count() > 0));
+        state.links.retain(|link| link.is_rough || link.is_alive());
         let cut = |link: &&Link| {
             Some(link.client) == partition.client && link.replica == partition.replica
         };
@@ -147,6 +155,15 @@ impl Network {
         let cut = state.partitions.iter();
         let cut = cut.filter(|one| one.client == client && one.replica == replica);
         cut.map(|one| one.until).max().unwrap_or(0)
+    }
+
+    /// Returns `true` if a client has a rough connection, or has dialed one since then.
+    pub(crate) fn has_rough(&self, client: usize, since: u64) -> bool {
+        let state = lock(&self.state);
+        let mut links = state.links.iter();
+        links.any(|link| {
+            link.client == client && link.is_rough && (link.since >= since || link.is_alive())
+        })
     }
 
     /// Heals all partitions of new connections.
@@ -172,6 +189,8 @@ impl Network {
             client,
             replica,
             pipes: [Arc::downgrade(&up), Arc::downgrade(&down)],
+            since: now,
+            is_rough: plan.is_rough(),
         };
         lock(&network.state).links.push(link);
         let name = format!("{number} (client-{client} to replica-{replica})");

@@ -9,6 +9,7 @@ mod calls;
 mod desk;
 mod determinism;
 mod events;
+mod faults;
 mod memory;
 mod rules;
 mod tasks;

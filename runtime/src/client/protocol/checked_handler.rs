@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::Value;
 use treenail_schema::{
     ClientCapabilities, CreateMessageRequestParams, ElicitAction, ElicitRequestFormParams,
-    ElicitRequestParams, ElicitResult, InputRequest, Revision,
+    ElicitRequestParams, ElicitResult, ElicitSchema, InputRequest, Revision,
 };
 
 use crate::client::protocol::handler::{ClientHandler, unsupported_method};
-use crate::form::parse_form_content;
+use crate::form::{FormError, describe_field, parse_form_content};
 use crate::panic::catch;
 use crate::revision::downgrade_sampling_result;
 use crate::wire::{RpcError, is_heavier, shortened};
@@ -110,8 +110,8 @@ impl CheckedHandler {
                 Ok(result)
             }
             Err(error) => {
-                let error = shortened(&error.to_string());
-                tracing::warn!(%error, "the content of a form does not match its schema");
+                let fields = invalid_fields(&schema, &error);
+                tracing::warn!(fields, "the content of a form does not match its schema");
                 Err(RpcError::internal(
                     "the content of the form does not match its schema",
                 ))
@@ -130,6 +130,16 @@ impl CheckedHandler {
         }
         Ok(())
     }
+}
+
+/// Describes the fields that do not match the schema, without the values, which only their recipient may see.
+fn invalid_fields(schema: &ElicitSchema, error: &FormError) -> String {
+    let fields = error.problems().iter().filter_map(|problem| {
+        let name = problem.field();
+        let expected = describe_field(schema.properties.get(name)?);
+        Some(format!("`{name}`: expected {expected}"))
+    });
+    shortened(&fields.collect::<Vec<_>>().join(", "))
 }
 
 fn serialize(result: &impl Serialize) -> Result<String, RpcError> {

@@ -47,6 +47,11 @@ impl Connection {
         if let Some(pending) = outcome {
             return Some(pending.with_observation(observation));
         }
+        if out.len() == start && envelope.known == Some(Method::SubscriptionsListen) {
+            // The response follows at the end of the subscription.
+            self.subscriber.observe(id, observation);
+            return None;
+        }
         observation.end(&Outcome::of_response(&out[start..]));
         None
     }
@@ -86,13 +91,16 @@ impl Connection {
 
     /// Observes the session that a handshake has started, in place of an earlier one.
     pub(super) fn observe_session(&mut self, revision: Revision) {
-        if let Some(observer) = &self.server.state.observer {
+        let observer = self.server.state.observer.as_deref();
+        let observer = observer.filter(|observer| observer.is_enabled());
+        let observation = observer.map(|observer| {
             let session = ObservedSession {
                 revision,
                 transport: self.observed_transport(),
             };
-            self.observation = SessionObservation::start(&**observer, &session);
-        }
+            SessionObservation::start(observer, &session)
+        });
+        self.observation = observation.unwrap_or_default();
     }
 
     #[cfg(feature = "http-server")]

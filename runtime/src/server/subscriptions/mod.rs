@@ -9,6 +9,7 @@ mod history;
 mod hub;
 mod listener;
 mod message;
+mod observations;
 mod review;
 mod subscriber;
 mod subscription;

@@ -10,6 +10,7 @@ use crate::extension::{Accepted, Accepting, Topics};
 use crate::extensions::Extensions;
 use crate::json::json_text;
 use crate::server::Server;
+use crate::server::observe::{Observation, Outcome};
 use crate::server::registry::{Registry, Snapshot};
 #[cfg(feature = "http-server")]
 use crate::server::subscriptions::Event;
@@ -21,6 +22,7 @@ use crate::server::subscriptions::history::{Decision, OpaqueSnapshot};
 use crate::server::subscriptions::hub::Registration;
 use crate::server::subscriptions::listener::State;
 use crate::server::subscriptions::message::SubscriptionMessage;
+use crate::server::subscriptions::observations::Observations;
 use crate::server::subscriptions::review::{Audience, Review, Unreviewed};
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
 use crate::wire::{Params, RpcError, string, write_error};
@@ -34,6 +36,7 @@ pub(crate) struct Subscriber {
     audience: Option<Audience>,
     /// Subscriptions whose topics have to be accepted, by the ids of their requests.
     accepting: Vec<(ListenId, Accepting)>,
+    observations: Observations,
 }
 
 impl Subscriber {
@@ -122,6 +125,11 @@ impl Subscriber {
         }
     }
 
+    /// Attaches the observation of the request that started a subscription.
+    pub(crate) fn observe(&mut self, id: &str, observation: Box<dyn Observation>) {
+        self.observations.add(id, observation);
+    }
+
     /// Starts subscriptions whose topics have been accepted. Returns the id and the error of one that has failed.
     fn poll_accepting(&mut self, context: &mut Context<'_>) -> Option<(ListenId, RpcError)> {
         let mut index = 0;
@@ -203,6 +211,7 @@ impl Subscriber {
             return false;
         }
         self.accepting.retain(|(one, _)| !one.is(id));
+        self.observations.cancel(id);
         let removed = self.change(server, |state| state.take(|one| one.is(id)));
         !removed.is_empty()
     }
@@ -216,20 +225,30 @@ impl Subscriber {
         if let Some((id, error)) = self.poll_accepting(context) {
             let mut response = Vec::new();
             write_error(&mut response, Some(&id.text), &error);
+            let outcome = Outcome::of_response(&response);
+            self.observations.end(&id.text, &outcome);
             return Poll::Ready(Unreviewed::Message(response));
         }
         let Some(registration) = &self.registration else {
             return Poll::Pending;
         };
         let config = &server.state.config;
+        let mut ended = None;
         let write = |message: SubscriptionMessage, id: Option<&str>| {
             let uri = match &message {
                 SubscriptionMessage::Updated(uri) if config.is_filtered() => Some(Arc::clone(uri)),
                 _ => None,
             };
+            if message == SubscriptionMessage::Ended {
+                ended = id.map(str::to_owned);
+            }
             (message.write(id, &config.info), uri)
         };
         let polled = ready!(registration.listener.poll_next(context, write));
+        // Without the lock, because the observer is the user's code.
+        if let Some(id) = ended {
+            self.observations.end(&id, &Outcome::Success);
+        }
         let review = |snapshots, update| {
             Unreviewed::Change(Review::new(
                 self.audience.as_ref(),

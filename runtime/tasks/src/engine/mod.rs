@@ -58,6 +58,8 @@ pub(crate) struct Engine {
     halted: AtomicBool,
     /// Warnings about tasks that are not created, which a caller can trigger with every call.
     pub(crate) not_created: LogThrottle,
+    /// Warnings about full journals, likewise.
+    pub(crate) journal_full: LogThrottle,
 }
 
 impl Engine {
@@ -81,6 +83,7 @@ impl Engine {
             started: OnceLock::new(),
             halted: AtomicBool::new(false),
             not_created: LogThrottle::default(),
+            journal_full: LogThrottle::default(),
         }
     }
 

@@ -8,6 +8,7 @@ use treenail_runtime::{AskError, RpcError};
 use treenail_schema::Number;
 
 use super::{Creation, Run};
+use crate::engine::Engine;
 use crate::external::seal_token;
 use crate::record::{Record, shorten};
 
@@ -44,12 +45,12 @@ impl TaskLink for Run {
 
     fn begin(self: Arc<Self>, key: String) -> BoxFuture<'static, Result<(), RpcError>> {
         Box::pin(async move {
-            let most = self.engine.limits.journal_bytes;
+            let engine = Arc::clone(&self.engine);
             let edit = move |record: &mut Record| {
                 if !record.journal.begun.insert(key.clone()) {
                     return Ok(false);
                 }
-                check_journal(record, most)?;
+                check_journal(record, &engine)?;
                 Ok(true)
             };
             self.record_change(edit).await
@@ -69,14 +70,14 @@ impl TaskLink for Run {
         value: Box<RawValue>,
     ) -> BoxFuture<'static, Result<(), RpcError>> {
         Box::pin(async move {
-            let most = self.engine.limits.journal_bytes;
+            let engine = Arc::clone(&self.engine);
             let edit = move |record: &mut Record| {
                 if record.journal.once.contains_key(&key) {
                     return Ok(false);
                 }
                 record.journal.begun.remove(&key);
                 record.journal.once.insert(key.clone(), value.clone());
-                check_journal(record, most)?;
+                check_journal(record, &engine)?;
                 Ok(true)
             };
             self.record_change(edit).await
@@ -95,11 +96,14 @@ impl TaskLink for Run {
 }
 
 /// Checks the size of a changed journal.
-pub(super) fn check_journal(record: &Record, most: usize) -> Result<(), RpcError> {
+pub(super) fn check_journal(record: &Record, engine: &Engine) -> Result<(), RpcError> {
+    let most = engine.limits.journal_bytes;
     if record.journal_bytes() <= most {
         return Ok(());
     }
-    tracing::error!(most, "the journal of a task is full");
+    if engine.journal_full.is_due() {
+        tracing::error!(most, "the journal of a task is full");
+    }
     Err(RpcError::internal(format!(
         "the questions, answers and `once` values of the task take more than {most} bytes"
     )))

@@ -11,7 +11,7 @@ use treenail_runtime::{AskError, RpcError};
 use super::Run;
 use super::change::{NotStored, detached};
 use super::link::check_journal;
-use crate::limits::TaskLimits;
+use crate::engine::Engine;
 use crate::record::{Answer, Record};
 
 impl Run {
@@ -67,7 +67,7 @@ impl Run {
                 return Ok(false);
             }
             opened = Some(record.open_question(&key, &id, request.clone()));
-            check_questions(record, &self.engine.limits)?;
+            check_questions(record, &self.engine)?;
             Ok(true)
         };
         self.persist(open).await?;
@@ -122,7 +122,8 @@ fn read(answer: &Answer) -> Result<Box<RawValue>, AskError> {
     }
 }
 
-fn check_questions(record: &Record, limits: &TaskLimits) -> Result<(), RpcError> {
+fn check_questions(record: &Record, engine: &Engine) -> Result<(), RpcError> {
+    let limits = &engine.limits;
     let (open, all) = (limits.questions, limits.questions_in_all);
     if record.open_questions() > open {
         let message = format!("the task has more than {open} open questions");
@@ -132,5 +133,5 @@ fn check_questions(record: &Record, limits: &TaskLimits) -> Result<(), RpcError>
         let message = format!("the task has asked more than {all} questions");
         return Err(RpcError::internal(message));
     }
-    check_journal(record, limits.journal_bytes)
+    check_journal(record, engine)
 }

@@ -1,0 +1,104 @@
+//! Faults of connections, those that clients request, and the end of all faults.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::sleep;
+use treenail::prelude::*;
+use treenail::sim::{Balance, Client, Faults, Simulation, Transport};
+
+/// Returns its argument.
+#[mcp_tool(read_only)]
+fn echo(text: String) -> String {
+    text
+}
+
+/// Returns more than a slow reader reads within the patience.
+#[mcp_tool(read_only)]
+fn big() -> String {
+    "x".repeat(60_000)
+}
+
+fn simulation(seed: u64) -> Simulation {
+    Simulation::new(seed).server(|_| treenail::server!().tools(tools![echo, big]).build())
+}
+
+/// Runs calls on connections that all have a fault.
+fn check_connections(faults: &Faults, tool: &'static str, arguments: &Value) {
+    for transport in [Transport::Http, Transport::Stream] {
+        for seed in 0..10 {
+            let arguments = arguments.clone();
+            let simulation = simulation(seed)
+                .transport(transport)
+                .faults(faults.clone())
+                .patience(Duration::from_millis(500))
+                .clients(1, move |client| call_often(client, tool, arguments.clone()));
+            simulation.run().assert_ok();
+        }
+    }
+}
+
+/// Calls a tool for longer than the time in which connections are dropped.
+async fn call_often(client: Client, tool: &'static str, arguments: Value) {
+    let Ok(session) = client.connect().await else {
+        return;
+    };
+    while client.elapsed() < Duration::from_secs(4) {
+        sleep(Duration::from_millis(100)).await;
+        let _ = session.call_tool(tool, arguments.clone()).await;
+    }
+}
+
+#[test]
+fn a_slow_reader_explains_a_late_response() {
+    check_connections(&Faults::none().slow_readers(1.0), "big", &json!({}));
+}
+
+#[test]
+fn a_dropped_connection_explains_a_late_response() {
+    let arguments = json!({"text": "a"});
+    check_connections(&Faults::none().drops(1.0), "echo", &arguments);
+}
+
+#[test]
+fn faults_that_are_the_last_act_of_a_client_end_before_the_last_checks() {
+    let simulation = simulation(1)
+        .replicas(2)
+        .clients(1, |client| async move {
+            let session = client.connect().await.unwrap();
+            let called = session.call_tool("echo", json!({"text": "a"})).await;
+            called.unwrap();
+            client.kill(0, Duration::from_secs(10));
+            client.pause_replica(1, Duration::from_secs(10));
+        })
+        .afterwards(|client| async move {
+            let faults_end = client.elapsed();
+            for _ in 0..2 {
+                let session = client.connect().await.expect("all replicas run");
+                let called = session.call_tool("echo", json!({"text": "a"})).await;
+                called.unwrap();
+            }
+            assert!(client.elapsed() < faults_end + Duration::from_secs(1));
+        });
+    let simulation = simulation.balance(Balance::Random);
+    simulation.run().assert_ok();
+}
+
+#[test]
+fn times_without_an_end_do_not_overflow() {
+    let simulation = simulation(1)
+        .replicas(3)
+        .time_limit(Duration::MAX)
+        .clients(3, |client| async move {
+            client.pause(Duration::from_secs(1)).await;
+            match client.index() {
+                0 => client.kill(0, Duration::MAX),
+                1 => client.pause_replica(1, Duration::MAX),
+                _ => client.partition(2, Duration::MAX),
+            }
+        })
+        .afterwards(|client| async move {
+            client.connect().await.expect("all replicas run");
+        });
+    simulation.run().assert_ok();
+}
