@@ -26,7 +26,6 @@ struct Poems;
 impl Poems {
     #[prompt]
     fn write(
-        &self,
         metre: Metre,
         echo: Option<Metre>,
         #[arg(complete = own)] own: Option<Metre>,
@@ -38,7 +37,7 @@ impl Poems {
     }
 
     #[resource("poems://{metre}")]
-    fn poem(&self, metre: Metre) -> String {
+    fn poem(metre: Metre) -> String {
         String::from(if matches!(metre, Metre::Ionic) {
             "1"
         } else {
