@@ -24,9 +24,11 @@ pub(crate) struct NestedBounds(Vec<Node>);
 #[derive(Default)]
 struct Node {
     bounds: Vec<Bound>,
+    /// True if the value must be an object.
+    is_object: bool,
     /// Properties of an object. Those without bounds are listed if `others` has some, which do not apply to them.
     members: Vec<(String, Option<usize>)>,
-    /// Members of an object that are not properties.
+    /// Members of an object that are not properties, whether their names have a pattern or not.
     others: Option<usize>,
     /// First items of an array.
     prefix: Vec<Option<usize>>,
@@ -53,6 +55,10 @@ impl NestedBounds {
     fn chain(&self, node: usize) -> impl Iterator<Item = &Node> {
         let next = |node: &&Node| self.0.get(node.same?);
         successors(self.0.get(node), next).take(MAX_STEPS as usize)
+    }
+
+    fn is_object(&self, node: usize) -> bool {
+        self.chain(node).any(|node| node.is_object)
     }
 
     fn holds(&self, node: usize, quantity: Quantity, amount: &Amount) -> bool {
