@@ -51,6 +51,13 @@ impl NestedBounds {
         walk::check(self, name, text, problems);
     }
 
+    /// Returns true if a value of the argument is within the bounds.
+    pub(crate) fn accepts(&self, value: &Value) -> bool {
+        let mut problems = Vec::new();
+        self.check("", &value.to_string(), &mut problems);
+        problems.is_empty()
+    }
+
     /// Returns the nodes of one value. Their number is bounded, because a type can refer to itself.
     fn chain(&self, node: usize) -> impl Iterator<Item = &Node> {
         let next = |node: &&Node| self.0.get(node.same?);
