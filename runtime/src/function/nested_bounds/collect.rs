@@ -49,7 +49,9 @@ impl Collector<'_> {
             }
         }
         if let Some(Value::Array(prefix)) = schema.get("prefixItems") {
-            node.prefix = prefix.iter().map(|item| self.node(item)).collect();
+            for item in prefix {
+                node.prefix.push(self.node(item));
+            }
         }
         let children = node.others.or(node.items);
         let is_plain = node.bounds.is_empty()

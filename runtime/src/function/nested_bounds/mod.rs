@@ -7,7 +7,7 @@ mod bound;
 mod collect;
 mod walk;
 
-use std::iter::successors;
+use std::iter::from_fn;
 
 use serde_json::Value;
 use treenail_schema::internal::json_schema::{MAX_STEPS, Schema};
@@ -60,8 +60,13 @@ impl NestedBounds {
 
     /// Returns the nodes of one value. Their number is bounded, because a type can refer to itself.
     fn chain(&self, node: usize) -> impl Iterator<Item = &Node> {
-        let next = |node: &&Node| self.0.get(node.same?);
-        successors(self.0.get(node), next).take(MAX_STEPS as usize)
+        let (mut next, mut left) = (Some(node), MAX_STEPS);
+        from_fn(move || {
+            left = left.checked_sub(1)?;
+            let node = self.0.get(next?)?;
+            next = node.same;
+            Some(node)
+        })
     }
 
     fn is_object(&self, node: usize) -> bool {
@@ -69,8 +74,8 @@ impl NestedBounds {
     }
 
     fn holds(&self, node: usize, quantity: Quantity, amount: &Amount) -> bool {
-        let mut bounds = self.chain(node).flat_map(|node| &node.bounds);
-        bounds.all(|bound| bound.quantity != quantity || bound.holds(amount))
+        let holds = |bound: &Bound| bound.quantity != quantity || bound.holds(amount);
+        self.chain(node).all(|node| node.bounds.iter().all(holds))
     }
 
     fn member(&self, node: usize, name: &str) -> Option<usize> {
