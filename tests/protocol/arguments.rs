@@ -160,19 +160,50 @@ async fn a_function_can_see_the_meta_of_its_call() {
 fn defaults_outside_their_bounds_do_not_build() {
     const MOST: u8 = 7;
 
+    #[treenail::mcp_type]
+    struct Level(#[schemars(range(max = 3))] u8);
+
+    #[treenail::mcp_type]
+    struct Pair {
+        level: Level,
+    }
+
     #[treenail::mcp_tool]
     fn double(#[arg(default = MOST + 1, range = 1..=MOST)] number: u8) -> u8 {
         number * 2
     }
 
-    let error = treenail::server!()
-        .tools(treenail::tools![double])
-        .build()
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "tool `double`: the default of argument `number` is out of range"
-    );
+    #[treenail::mcp_tool]
+    fn lower(#[arg(default = Level(9))] level: Level) -> u8 {
+        level.0
+    }
+
+    #[treenail::mcp_tool]
+    fn lower_all(#[arg(default = vec![Pair { level: Level(4) }])] pairs: Vec<Pair>) -> usize {
+        pairs.len()
+    }
+
+    #[treenail::mcp_tool]
+    fn lowest(
+        #[arg(default = Level(3))] level: Level,
+        #[arg(default = Some(Level(1)))] other: Option<Level>,
+    ) -> u8 {
+        level.0 + other.map_or(0, |other| other.0)
+    }
+
+    let table = [
+        (treenail::tools![double], "double", "number"),
+        (treenail::tools![lower], "lower", "level"),
+        (treenail::tools![lower_all], "lower_all", "pairs"),
+    ];
+    for (tools, tool, argument) in table {
+        let error = treenail::server!().tools(tools).build().unwrap_err();
+        let expected =
+            format!("tool `{tool}`: the default of argument `{argument}` is out of range");
+        assert_eq!(error.to_string(), expected);
+    }
+    let fine = treenail::server!().tools(treenail::tools![lowest]).build();
+    assert!(fine.is_ok());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderName};
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::{HeaderParam, as_string, find_arguments};
+use treenail_runtime::internal::{Ambiguity, HeaderParam, as_string, find_arguments};
 
 use crate::headers::{decode_header, header_mismatch, single_header};
 
@@ -20,10 +20,17 @@ pub(super) fn check_header_params(
         let Ok(name) = HeaderName::from_bytes(param.header.as_bytes()) else {
             return Ok(());
         };
-        let argument = argument.map_err(|_repeated| {
-            header_mismatch(format!(
-                "the argument for the header `{name}` is given twice"
-            ))
+        let argument = argument.map_err(|ambiguity| {
+            header_mismatch(match ambiguity {
+                Ambiguity::Repeated => {
+                    format!("the argument for the header `{name}` is given twice")
+                }
+                Ambiguity::NotInObject => {
+                    format!(
+                        "the argument that contains that of the header `{name}` is not an object"
+                    )
+                }
+            })
         })?;
         let header = single_header(headers, &name)?;
         let header = header

@@ -47,10 +47,14 @@ impl Problems<'_> {
     fn mistake(&mut self, mistake: &Violation) {
         let pointer = &mistake.pointer;
         match &mistake.kind {
-            ViolationKind::Missing(name) => self.add(member_pointer(pointer, name), Fault::Missing),
+            ViolationKind::Missing(name) => {
+                self.add(member_pointer(pointer, name), |_| Fault::Missing);
+            }
             ViolationKind::Unknown(name) => {
-                let nearest = self.nearest(pointer, name);
-                self.add(member_pointer(pointer, name), Fault::Unknown { nearest });
+                let fault = |problems: &Self| Fault::Unknown {
+                    nearest: problems.nearest(pointer, name),
+                };
+                self.add(member_pointer(pointer, name), fault);
             }
             ViolationKind::Choice(branches) => match closest_branch(pointer, branches) {
                 Some(branch) => self.all(branch),
@@ -61,14 +65,16 @@ impl Problems<'_> {
             }
             ViolationKind::Other(reason) => {
                 let (value, reason) = (None, reason.clone());
-                self.add(pointer.clone(), Fault::Unreadable { value, reason });
+                self.add(pointer.clone(), |_| Fault::Unreadable { value, reason });
             }
         }
     }
 
     fn wrong(&mut self, pointer: &str) {
-        let value = self.value.pointer(pointer).unwrap_or(&Value::Null);
-        self.add(pointer.to_owned(), Fault::wrong(&value.to_string()));
+        self.add(pointer.to_owned(), |problems| {
+            let value = problems.value.pointer(pointer).unwrap_or(&Value::Null);
+            Fault::wrong(&value.to_string())
+        });
     }
 
     fn nearest(&self, pointer: &str, name: &str) -> Option<String> {
@@ -84,7 +90,8 @@ impl Problems<'_> {
         nearest(name, missing).map(str::to_owned)
     }
 
-    fn add(&mut self, pointer: String, fault: Fault) {
+    /// Adds a problem. Its fault is only made if it is reported, because it can take as long as the value.
+    fn add(&mut self, pointer: String, fault: impl FnOnce(&Self) -> Fault) {
         // Several keywords can fail for one value; one report covers them all.
         if self
             .reported
@@ -97,6 +104,7 @@ impl Problems<'_> {
             self.has_more = true;
             return;
         }
+        let fault = fault(self);
         self.reported
             .push((pointer.clone(), Problem::at(pointer, fault)));
     }

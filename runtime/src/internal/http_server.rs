@@ -13,7 +13,7 @@ pub use crate::server::subscriptions::{Decision, Review, Unreviewed};
 pub use crate::stream_close::StreamCloser;
 pub use crate::tool::header_params::HeaderParam;
 #[cfg(any(feature = "http-server", feature = "client"))]
-pub use crate::tool::header_params::{FoundArgument, Repeated, find_arguments};
+pub use crate::tool::header_params::{Ambiguity, FoundArgument, find_arguments};
 #[cfg(feature = "http-server")]
 pub use crate::wire::{any_error_code, error_code, parse_with_known_meta};
 pub use crate::wire::{keep_one_line, object, write_error};

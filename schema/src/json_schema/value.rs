@@ -30,13 +30,25 @@ fn child_schema<'a>(
     };
     let other = || {
         let items = schema.get("items");
-        let other = items.or_else(|| schema.get("additionalProperties"))?;
-        other.as_object()
+        items.or_else(|| other_members(schema))?.as_object()
     };
     property().or_else(first).or_else(other).or_else(|| {
         let mut branches = branches(schema);
         branches.find_map(|branch| child_schema(branch, token, root, steps))
     })
+}
+
+/// Returns the schema of the members that are not properties, if all of them have the same one. Names are not matched with
+/// patterns: in the schema of a map whose keys have a pattern, no other names are allowed.
+pub fn other_members(schema: &Schema) -> Option<&Value> {
+    let others = schema.get("additionalProperties");
+    let others = others.filter(|others| **others != Value::Bool(false));
+    let Some(Value::Object(patterns)) = schema.get("patternProperties") else {
+        return others;
+    };
+    let first = others.or_else(|| patterns.values().next())?;
+    let mut patterns = patterns.values();
+    patterns.all(|pattern| pattern == first).then_some(first)
 }
 
 /// Returns the subschemas of `allOf`, `anyOf` and `oneOf`.
@@ -111,6 +123,42 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn other_members_have_one_schema() {
+        let (one, other) = (json!({"maximum": 3}), json!({"maximum": 4}));
+        let cases = [
+            (json!({}), None),
+            (json!({"additionalProperties": false}), None),
+            (json!({"additionalProperties": one}), Some(&one)),
+            (json!({"patternProperties": {}}), None),
+            (json!({"patternProperties": {"a": one}}), Some(&one)),
+            (
+                json!({"additionalProperties": false, "patternProperties": {"a": one, "b": one}}),
+                Some(&one),
+            ),
+            (json!({"patternProperties": {"a": one, "b": other}}), None),
+            (
+                json!({"additionalProperties": one, "patternProperties": {"a": one}}),
+                Some(&one),
+            ),
+            (
+                json!({"additionalProperties": one, "patternProperties": {"a": other}}),
+                None,
+            ),
+            (
+                json!({"additionalProperties": true, "patternProperties": {"a": one}}),
+                None,
+            ),
+        ];
+        for (schema, expected) in cases {
+            assert_eq!(
+                other_members(schema.as_object().unwrap()),
+                expected,
+                "{schema}"
+            );
+        }
+    }
 
     #[test]
     fn types_are_found_through_references_and_branches() {

@@ -140,6 +140,10 @@ async fn arguments_are_compared_with_their_headers() {
             least().with("mcp-param-level", "1"),
             "SRV-HDR-10: of no argument",
         ),
+        (
+            locate(json!(["west", null, null])),
+            "SRV-HDR-10: a struct given as an array of its fields",
+        ),
     ];
     for (post, description) in wrong {
         post.expect_rejected(&service, 400, -32020, description)

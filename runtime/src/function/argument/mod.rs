@@ -177,11 +177,14 @@ impl<T> Argument<T> {
         let name = self.name;
         let value = (default.make)();
         if !self.checks.iter().all(|check| check.holds(&value)) {
-            return Err(format!("the default of argument `{name}` is out of range"));
+            return Err(out_of_range(name));
         }
         let value = (default.json)(&value).map_err(|error| {
             format!("the default of argument `{name}` cannot be written as JSON: {error}")
         })?;
+        if (self.nested_bounds.as_ref()).is_some_and(|bounds| !bounds.accepts(&value)) {
+            return Err(out_of_range(name));
+        }
         let is_absence = || (self.read)("null").is_some() || (self.missing_value)().is_some();
         if value.is_null() && !is_absence() {
             return Err(format!(
@@ -221,6 +224,10 @@ impl<T> Argument<T> {
                 .unwrap_or_else(|| Problem::new(self.name, Fault::wrong(text)))),
         }
     }
+}
+
+fn out_of_range(name: &str) -> String {
+    format!("the default of argument `{name}` is out of range")
 }
 
 /// Returns the value that a type has when its field is missing, such as `None`.

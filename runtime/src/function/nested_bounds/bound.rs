@@ -52,18 +52,21 @@ pub(super) struct Bound {
 impl Bound {
     /// Returns the bounds of a schema, without those that the integer type of Rust has anyway.
     pub(super) fn all(schema: &Schema) -> Vec<Self> {
-        let keywords = KEYWORDS.iter().filter_map(|(keyword, quantity, accepts)| {
-            let Some(Value::Number(limit)) = schema.get(*keyword) else {
-                return None;
+        let mut bounds = Vec::new();
+        for &(keyword, quantity, accepts) in &KEYWORDS {
+            let Some(Value::Number(limit)) = schema.get(keyword) else {
+                continue;
             };
-            let limit = Amount::parse(&limit.to_string())?;
-            (!is_implied(schema, keyword, &limit)).then_some(Self {
-                quantity: *quantity,
-                accepts: *accepts,
-                limit,
-            })
-        });
-        keywords.collect()
+            match Amount::parse(&limit.to_string()) {
+                Some(limit) if !is_implied(schema, keyword, &limit) => bounds.push(Self {
+                    quantity,
+                    accepts,
+                    limit,
+                }),
+                _ => {}
+            }
+        }
+        bounds
     }
 
     pub(super) fn holds(&self, amount: &Amount) -> bool {

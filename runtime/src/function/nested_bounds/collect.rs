@@ -3,7 +3,9 @@
 //! Alternatives are skipped, because the schema does not state which of them applies. The exception is a value beside null.
 
 use serde_json::Value;
-use treenail_schema::internal::json_schema::{Fragment, Schema, local_fragment, tokens};
+use treenail_schema::internal::json_schema::{
+    Fragment, Schema, local_fragment, other_members, tokens,
+};
 
 use super::{Bound, Node};
 
@@ -32,8 +34,9 @@ impl Collector<'_> {
         let schema = schema.as_object()?;
         let mut node = Node {
             bounds: Bound::all(schema),
-            others: self.child(schema, "additionalProperties"),
-            items: self.child(schema, "items"),
+            is_object: is_object(schema),
+            others: other_members(schema).and_then(|others| self.node(others)),
+            items: schema.get("items").and_then(|items| self.node(items)),
             same: self.same(schema),
             ..Node::default()
         };
@@ -46,7 +49,9 @@ impl Collector<'_> {
             }
         }
         if let Some(Value::Array(prefix)) = schema.get("prefixItems") {
-            node.prefix = prefix.iter().map(|item| self.node(item)).collect();
+            for item in prefix {
+                node.prefix.push(self.node(item));
+            }
         }
         let children = node.others.or(node.items);
         let is_plain = node.bounds.is_empty()
@@ -58,10 +63,6 @@ impl Collector<'_> {
         }
         self.nodes.push(node);
         Some(self.nodes.len() - 1)
-    }
-
-    fn child(&mut self, schema: &Schema, keyword: &str) -> Option<usize> {
-        self.node(schema.get(keyword)?)
     }
 
     /// Returns the node of another schema for the same value: the target of a reference, or the alternative to null.
@@ -90,5 +91,16 @@ impl Collector<'_> {
         self.visited.push((name, node));
         self.nodes[node].same = self.node(definition);
         Some(node)
+    }
+}
+
+/// Returns true if a schema allows objects and no arrays.
+fn is_object(schema: &Schema) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => {
+            let has = |name: &str| kinds.iter().any(|kind| kind == name);
+            has("object") && !has("array")
+        }
+        kind => kind.is_some_and(|kind| kind == "object"),
     }
 }

@@ -7,7 +7,7 @@ mod bound;
 mod collect;
 mod walk;
 
-use std::iter::successors;
+use std::iter::from_fn;
 
 use serde_json::Value;
 use treenail_schema::internal::json_schema::{MAX_STEPS, Schema};
@@ -24,9 +24,11 @@ pub(crate) struct NestedBounds(Vec<Node>);
 #[derive(Default)]
 struct Node {
     bounds: Vec<Bound>,
+    /// True if the value must be an object.
+    is_object: bool,
     /// Properties of an object. Those without bounds are listed if `others` has some, which do not apply to them.
     members: Vec<(String, Option<usize>)>,
-    /// Members of an object that are not properties.
+    /// Members of an object that are not properties, whether their names have a pattern or not.
     others: Option<usize>,
     /// First items of an array.
     prefix: Vec<Option<usize>>,
@@ -49,15 +51,31 @@ impl NestedBounds {
         walk::check(self, name, text, problems);
     }
 
+    /// Returns true if a value of the argument is within the bounds.
+    pub(crate) fn accepts(&self, value: &Value) -> bool {
+        let mut problems = Vec::new();
+        self.check("", &value.to_string(), &mut problems);
+        problems.is_empty()
+    }
+
     /// Returns the nodes of one value. Their number is bounded, because a type can refer to itself.
     fn chain(&self, node: usize) -> impl Iterator<Item = &Node> {
-        let next = |node: &&Node| self.0.get(node.same?);
-        successors(self.0.get(node), next).take(MAX_STEPS as usize)
+        let (mut next, mut left) = (Some(node), MAX_STEPS);
+        from_fn(move || {
+            left = left.checked_sub(1)?;
+            let node = self.0.get(next?)?;
+            next = node.same;
+            Some(node)
+        })
+    }
+
+    fn is_object(&self, node: usize) -> bool {
+        self.chain(node).any(|node| node.is_object)
     }
 
     fn holds(&self, node: usize, quantity: Quantity, amount: &Amount) -> bool {
-        let mut bounds = self.chain(node).flat_map(|node| &node.bounds);
-        bounds.all(|bound| bound.quantity != quantity || bound.holds(amount))
+        let holds = |bound: &Bound| bound.quantity != quantity || bound.holds(amount);
+        self.chain(node).all(|node| node.bounds.iter().all(holds))
     }
 
     fn member(&self, node: usize, name: &str) -> Option<usize> {

@@ -41,6 +41,12 @@ impl Walk<'_> {
         };
         match self.scanner.peek() {
             Some(b'{') => self.object(node),
+            // The deserializer of a struct also accepts an array of its fields. Their bounds are not those of items.
+            Some(b'[') if self.bounds.is_object(node) => {
+                let text = self.scanner.value()?;
+                self.report(self.violations.len(), text);
+                Ok(())
+            }
             Some(b'[') => self.array(node),
             _ => self.scalar(node),
         }
@@ -102,6 +108,10 @@ impl Walk<'_> {
 
     /// Reports the value `text` at the current location, before the violations from the index `at` on.
     fn report(&mut self, at: usize, text: &str) {
+        // The pointer can be as long as the message, so it is not copied for violations that are not reported.
+        if at >= self.most {
+            return;
+        }
         let problem = Problem::at(self.pointer.clone(), Fault::wrong(text));
         self.violations.insert(at, problem);
         self.violations.truncate(self.most);

@@ -3,12 +3,17 @@
 use super::HeaderParam;
 use crate::wire::Members;
 
-/// A member occurs twice, so readers may not agree on its value.
+/// Reason why readers may not agree on the value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeated;
+pub enum Ambiguity {
+    /// A member of its path occurs twice.
+    Repeated,
+    /// A value that contains it is neither an object nor `null`. The deserializer of a struct also accepts an array of its fields.
+    NotInObject,
+}
 
-/// JSON of an argument, or `None` if it is missing or `null`. It is an error if a member of its path occurs twice.
-pub type FoundArgument<'a> = Result<Option<&'a str>, Repeated>;
+/// JSON of an argument, or `None` if it is missing or `null`.
+pub type FoundArgument<'a> = Result<Option<&'a str>, Ambiguity>;
 
 /// Finds the arguments that are repeated in headers, in the order of `params`, in the JSON of an object. `params` are those of one
 /// schema, in the order of `header_params`. Each object that contains such arguments is scanned once.
@@ -39,7 +44,7 @@ fn find_members<'a>(
             if name == param.path[depth].as_str() {
                 *found = match found {
                     Ok(None) => Ok(Some(value)),
-                    _ => Err(Repeated),
+                    _ => Err(Ambiguity::Repeated),
                 };
             }
         }
@@ -51,9 +56,14 @@ fn find_members<'a>(
         if params[0].path.len() == depth + 1 {
             (params, inner) = (&params[1..], &mut inner[1..]);
         }
-        if let Some(Ok(Some(object))) = inner.first().copied() {
-            inner.fill(Ok(None));
-            find_members(object, depth + 1, params, inner);
+        if let Some(Ok(Some(value))) = inner.first().copied() {
+            let has_members = value.starts_with('{') || value == "null";
+            inner.fill(if has_members {
+                Ok(None)
+            } else {
+                Err(Ambiguity::NotInObject)
+            });
+            find_members(value, depth + 1, params, inner);
         }
     }
 }
@@ -71,6 +81,9 @@ mod tests {
             (r#"{"user": {}, "x": 1, "x": 2}"#, Some(None)),
             (r#"{"user": {"tier": 1, "tier": 1}}"#, None),
             (r#"{"user": {"tier": 1}, "user": {}}"#, None),
+            (r#"{"user": ["gold"]}"#, None),
+            (r#"{"user": "gold"}"#, None),
+            (r#"{"user": null}"#, Some(None)),
             ("[]", Some(None)),
         ];
         for (text, expected) in cases {
@@ -89,10 +102,10 @@ mod tests {
         let expected = [
             Ok(None),
             Ok(Some(object)),
-            Err(Repeated),
+            Err(Ambiguity::Repeated),
             Ok(Some("4")),
             Ok(Some("5")),
-            Ok(None),
+            Err(Ambiguity::NotInObject),
             Ok(Some("7")),
         ];
         assert_eq!(find_arguments(text, &params), expected, "SRV-HDR-10");

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 #[cfg(any(feature = "http-server", feature = "client"))]
-pub use self::find::{FoundArgument, Repeated, find_arguments};
+pub use self::find::{Ambiguity, FoundArgument, find_arguments};
 
 /// The schema keyword that names the header of an argument.
 const HEADER_KEYWORD: &str = "x-mcp-header";

@@ -1,91 +1,12 @@
 //! Bounds within the types of arguments: they are in the schema, and checked before the function runs.
 
-use std::collections::BTreeMap;
+mod tools;
 
 use serde_json::{Value, json};
-use treenail::Server;
-use treenail::prelude::*;
 
+use self::tools::server;
 use crate::support::covering::covering;
 use crate::support::peer::{MODERN, Peer, text};
-
-#[mcp_type]
-#[serde(rename_all = "camelCase")]
-struct Query {
-    #[schemars(range(min = 1, max = 7))]
-    days: Option<u8>,
-    #[schemars(length(min = 2, max = 5))]
-    #[serde(default)]
-    code: String,
-    #[schemars(length(max = 2), inner(length(max = 3)))]
-    #[serde(default)]
-    tag_names: Vec<String>,
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    share: Option<f64>,
-    #[serde(rename = "max/price", alias = "price")]
-    #[schemars(range(max = 1000))]
-    most: Option<u64>,
-    /// Not bounded: its type enforces the range.
-    plain: Option<i32>,
-}
-
-#[mcp_type]
-struct Level(#[schemars(range(min = 1, max = 3))] i64);
-
-#[mcp_type]
-struct Tree {
-    #[schemars(length(max = 3))]
-    name: String,
-    #[serde(default)]
-    children: Vec<Tree>,
-    other: Option<Box<Tree>>,
-}
-
-#[mcp_type]
-struct Rest {
-    free: Option<i64>,
-    #[serde(flatten)]
-    levels: BTreeMap<String, Level>,
-}
-
-#[mcp_type]
-enum Choice {
-    Level(#[schemars(range(max = 3))] i64),
-}
-
-fn count<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap()
-}
-
-#[mcp_tool]
-fn search(query: Query) -> String {
-    count(&query)
-}
-
-#[mcp_tool]
-fn search_all(queries: Vec<Option<Query>>, level: Option<Level>) -> String {
-    count(&(queries, level))
-}
-
-#[mcp_tool]
-fn by_name(levels: BTreeMap<String, Level>, pair: Option<(u8, Level)>) -> String {
-    count(&(levels, pair))
-}
-
-#[mcp_tool]
-fn plant(tree: Tree) -> String {
-    count(&tree)
-}
-
-#[mcp_tool]
-fn others(rest: Rest, choice: Option<Choice>) -> String {
-    count(&(rest, choice))
-}
-
-fn server() -> Server {
-    let tools = treenail::tools![search, search_all, by_name, plant, others];
-    treenail::server!().tools(tools).build().unwrap()
-}
 
 #[tokio::test]
 async fn values_within_nested_bounds_reach_the_function() {
@@ -120,6 +41,12 @@ async fn values_within_nested_bounds_reach_the_function() {
             "others",
             json!({"rest": {"free": 99, "a": 3}, "choice": {"Level": 99}}),
         ),
+        // Arrays: the fields of a variant, and a tuple.
+        ("others", json!({"rest": {}, "choice": {"Pair": [99]}})),
+        (
+            "by_id",
+            json!({"levels": {"7": 3, "12": 1}, "marks": [[3, 200]]}),
+        ),
     ];
     for revision in covering("SRV-TOOL-17, ALL-JSCH-11") {
         let mut peer = Peer::connect(&server(), revision).await;
@@ -132,7 +59,7 @@ async fn values_within_nested_bounds_reach_the_function() {
 
 #[tokio::test]
 async fn values_outside_of_nested_bounds_are_reported_with_their_place() {
-    let table: [(&str, Value, &[&str]); 13] = [
+    let table: [(&str, Value, &[&str]); 17] = [
         (
             "search",
             json!({"query": {"days": 200}}),
@@ -221,6 +148,30 @@ async fn values_outside_of_nested_bounds_are_reported_with_their_place() {
             json!({"rest": {"free": 99, "a": 4}}),
             &["- /rest/a: expected an integer (at least 1, at most 3), got 4"],
         ),
+        // The deserializer of a struct accepts an array of its fields.
+        (
+            "search",
+            json!({"query": [200, "ab", [], null, null, null]}),
+            &["- /query: expected an object, got the array [200,\"ab\",[],null,null,null]"],
+        ),
+        (
+            "search_all",
+            json!({"queries": [{}, [1, "ab", [], null, null, null], {"days": 9}]}),
+            &[
+                "- /queries/1: expected an object or null, got the array [1,\"ab\",[],null,null,null]",
+                "- /queries/2/days: expected an integer (at least 1, at most 7), got 9",
+            ],
+        ),
+        (
+            "by_id",
+            json!({"levels": {"7": 99}}),
+            &["- /levels/7: expected an integer (at least 1, at most 3), got 99"],
+        ),
+        (
+            "by_id",
+            json!({"levels": {}, "marks": [[4, 200]]}),
+            &["- /marks/0/0: expected an integer (at least 1, at most 3), got 4"],
+        ),
     ];
     for revision in covering("SRV-TOOL-17, ALL-JSCH-11") {
         let mut peer = Peer::connect(&server(), revision).await;
@@ -248,4 +199,15 @@ async fn the_number_of_reported_violations_is_bounded() {
     assert_eq!(lines.len(), 1 + 16 + 1 + 1);
     assert!(lines[16].starts_with("- /queries/15/days: "));
     assert!(lines[17].starts_with("- /level: "));
+}
+
+#[tokio::test]
+async fn many_violations_below_a_long_name_are_reported_quickly() {
+    let mut peer = Peer::connect(&server(), MODERN).await;
+    let levels = json!({"k".repeat(2_000_000): vec![9; 1_000_000]});
+    let result = peer.call("lists", json!({"levels": levels})).await;
+    assert_eq!(result["isError"], true);
+    let lines: Vec<_> = text(&result).lines().collect();
+    assert_eq!(lines.len(), 1 + 16 + 1);
+    assert!(lines[16].starts_with("- /levels/kkk"));
 }
