@@ -58,12 +58,8 @@ async fn the_announced_path_can_have_a_query() {
         (at("/inbox"), Some(at("/inbox?tenant=7"))),
     ];
     for (messages, announced) in paths {
-        let stream = at("/events");
-        let paths = SsePaths {
-            stream,
-            messages,
-            announced,
-        };
+        let paths = SsePaths::default().stream(at("/events"));
+        let paths = paths.messages(messages).announced(announced);
         let service = http_service(builder().build().unwrap()).legacy_sse(paths);
         let response = get().at("/events").begin(&service).await;
         let mut stream = super::Stream::new(response);

@@ -1,7 +1,6 @@
 //! Spans of a server: names, parents, links, errors and cancellations.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use opentelemetry::Context as OtelContext;
 use opentelemetry::trace::{FutureExt, TraceContextExt, Tracer, TracerProvider};

@@ -134,8 +134,8 @@ impl CheckedHandler {
 
 /// Describes the fields that do not match the schema, without the values, which only their recipient may see.
 fn invalid_fields(schema: &ElicitSchema, error: &FormError) -> String {
-    let fields = error.problems().iter().filter_map(|problem| {
-        let name = problem.field();
+    let fields = error.errors().iter().filter_map(|error| {
+        let name = error.field();
         let expected = describe_field(schema.properties.get(name)?);
         Some(format!("`{name}`: expected {expected}"))
     });

@@ -220,12 +220,13 @@ impl Drop for LegacySubscription {
                 if subscribed.streams().contains_key(&uri) {
                     continue;
                 }
-                if let Err(error) = session.resources_unsubscribe(&uri).await {
-                    tracing::debug!(%error, "could not unsubscribe from a resource");
-                    // The server may refuse it for a resource that is gone, and accept it for the others.
-                    if error.as_refused().is_none() {
-                        return;
-                    }
+                let Err(error) = session.resources_unsubscribe(&uri).await else {
+                    continue;
+                };
+                tracing::debug!(%error, "could not unsubscribe from a resource");
+                // The server may refuse it for a resource that is gone, and accept it for the others.
+                if error.as_refused().is_none() {
+                    return;
                 }
             }
         });
