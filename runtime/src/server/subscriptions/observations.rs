@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::server::observe::{Observation, Outcome};
 use crate::server::subscriptions::subscription::ListenId;
+use crate::wire::{RpcError, write_error};
 
 /// Observations of the open subscriptions of a connection, by the ids of their requests. A dropped one is that of a cancelled request.
 #[derive(Default)]
@@ -27,7 +28,19 @@ impl Observations {
         self.0.retain(|(one, _)| !one.is(id));
     }
 
-    pub(super) fn end(&mut self, id: &str, outcome: &Outcome) {
+    pub(super) fn succeed(&mut self, id: &str) {
+        self.end(id, &Outcome::Success);
+    }
+
+    /// Ends the observation of a request that has failed, and returns its response.
+    pub(super) fn fail(&mut self, id: &str, error: &RpcError) -> Vec<u8> {
+        let mut response = Vec::new();
+        write_error(&mut response, Some(id), error);
+        self.end(id, &Outcome::of_response(&response));
+        response
+    }
+
+    fn end(&mut self, id: &str, outcome: &Outcome) {
         if let Some(index) = self.0.iter().position(|(one, _)| *one.text == *id) {
             self.0.remove(index).1.end(outcome);
         }

@@ -10,7 +10,7 @@ use crate::extension::{Accepted, Accepting, Topics};
 use crate::extensions::Extensions;
 use crate::json::json_text;
 use crate::server::Server;
-use crate::server::observe::{Observation, Outcome};
+use crate::server::observe::Observation;
 use crate::server::registry::{Registry, Snapshot};
 #[cfg(feature = "http-server")]
 use crate::server::subscriptions::Event;
@@ -25,7 +25,7 @@ use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::observations::Observations;
 use crate::server::subscriptions::review::{Audience, Review, Unreviewed};
 use crate::server::subscriptions::subscription::{ListenId, Subscription};
-use crate::wire::{Params, RpcError, string, write_error};
+use crate::wire::{Params, RpcError, string};
 
 /// Subscriptions of one connection. Most connections have none.
 #[derive(Debug, Default)]
@@ -223,10 +223,7 @@ impl Subscriber {
         context: &mut Context<'_>,
     ) -> Poll<Unreviewed> {
         if let Some((id, error)) = self.poll_accepting(context) {
-            let mut response = Vec::new();
-            write_error(&mut response, Some(&id.text), &error);
-            let outcome = Outcome::of_response(&response);
-            self.observations.end(&id.text, &outcome);
+            let response = self.observations.fail(&id.text, &error);
             return Poll::Ready(Unreviewed::Message(response));
         }
         let Some(registration) = &self.registration else {
@@ -247,15 +244,11 @@ impl Subscriber {
         let polled = ready!(registration.listener.poll_next(context, write));
         // Without the lock, because the observer is the user's code.
         if let Some(id) = ended {
-            self.observations.end(&id, &Outcome::Success);
+            self.observations.succeed(&id);
         }
+        let audience = self.audience.as_ref();
         let review = |snapshots, update| {
-            Unreviewed::Change(Review::new(
-                self.audience.as_ref(),
-                server,
-                snapshots,
-                update,
-            ))
+            Unreviewed::Change(Review::new(audience, server, snapshots, update))
         };
         let polled = match polled {
             Ok((message, None)) => Unreviewed::Message(message),
