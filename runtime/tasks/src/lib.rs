@@ -4,8 +4,8 @@
 
 // The modules, from the bytes up: `store` (the places where tasks are stored), `record` (the body of a stored task), `engine`
 // (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and expired
-// tasks), `suspension` (a computer that sleeps), `push` (notifications), `methods` (requests of clients), `external` (tokens), `test_kit` (tests for stores), and
-// `client` (tasks of other servers).
+// tasks), `suspension` (a computer that sleeps), `push` (notifications), `methods` (requests of clients), `external` (tokens),
+// `test_kit` (tests for stores), and `client` (tasks of other servers).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
