@@ -89,7 +89,7 @@ fn hint_for_foreign_key(key: &str) -> Option<&'static str> {
 fn hint_for_task_key(key: &str, known: &[&str]) -> Option<String> {
     let key = match key {
         "always" | "required" | "external" | "resume" => key.to_owned(),
-        "after" | "keep" => format!("{key} = …"),
+        "after" | "keep" | "run_time" => format!("{key} = …"),
         _ => return None,
     };
     known

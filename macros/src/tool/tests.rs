@@ -70,13 +70,14 @@ fn all_mistakes_are_reported_at_once() {
 #[test]
 fn keys_of_a_task_are_inside_of_it() {
     check(
-        quote!(task, resume, keep = "1d"),
+        quote!(task, resume, keep = "1d", run_time = "2h"),
         &quote!(
             async fn f() {}
         ),
         &[
             "this is a key of `task`; write `task(resume)`",
             "this is a key of `task`; write `task(keep = …)`",
+            "this is a key of `task`; write `task(run_time = …)`",
         ],
     );
 }

@@ -41,7 +41,7 @@ limits! {
         message_chars: usize = 500,
         /// Least time between two stored status messages of a task. Default 1 s.
         message_interval: Duration = Duration::from_secs(1),
-        /// Maximum run time of a task, for tools without a `max` of their own. After it the task fails. Default 24 h.
+        /// Maximum run time of a task, for tools without a `run_time` of their own. After it the task fails. Default 24 h.
         run_time: Duration = Duration::from_secs(24 * 60 * 60),
         /// Time that a finished task remains readable, for tools without a `keep` of their own. Default 1 h.
         keep: Duration = Duration::from_secs(60 * 60),

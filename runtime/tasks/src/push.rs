@@ -150,14 +150,10 @@ pub(crate) async fn accept(
     for id in ids {
         match engine.load(&id, owner(&context)).await {
             Ok(loaded) if engine.watch.add(&loaded.key.id) => {
-                // A newer version may have been sent to other subscribers since.
-                if let Some(run) = engine.local(&loaded.key.id) {
-                    let (version, record) = (run.version(), run.record());
-                    engine.watch.publish(&loaded.key, version, &record);
-                } else {
-                    let now = engine.load(&id, owner(&context)).await.unwrap_or(loaded);
-                    engine.watch.publish(&now.key, now.version, &now.record);
-                }
+                // A newer version may have been sent to other subscribers since. That of a run in this process may not be
+                // stored yet, and may never be.
+                let now = engine.load(&id, owner(&context)).await.unwrap_or(loaded);
+                engine.watch.publish(&now.key, now.version, &now.record);
                 accepted.push(id);
             }
             Ok(_) => {

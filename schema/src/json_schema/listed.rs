@@ -20,10 +20,6 @@ fn collect_strings(
     steps: &mut u32,
     strings: &mut Vec<String>,
 ) -> bool {
-    let Some(left) = steps.checked_sub(1) else {
-        return false;
-    };
-    *steps = left;
     let schema = follow(schema, root, steps);
     let listed = schema.get("enum").and_then(Value::as_array);
     if listed.is_some() || schema.contains_key("const") {
@@ -39,6 +35,10 @@ fn collect_strings(
     if schema.get("type").is_some_and(|kind| kind == "null") {
         return true;
     }
+    let Some(left) = steps.checked_sub(1) else {
+        return false;
+    };
+    *steps = left;
     let alternatives = ["anyOf", "oneOf"].map(|keyword| schema.get(keyword)?.as_array());
     let alternatives = alternatives.into_iter().flatten().flatten();
     let mut alternatives = alternatives.map(Value::as_object).peekable();
@@ -70,6 +70,10 @@ mod tests {
             (
                 json!({"oneOf": [{"const": "K", "description": "kelvin"}, {"enum": ["C", null]}]}),
                 Some(vec!["K", "C"]),
+            ),
+            (
+                json!({"oneOf": vec![json!({"const": "K"}); 100]}),
+                Some(vec!["K"; 100]),
             ),
             (json!({"anyOf": [{"const": "K"}, {"type": "string"}]}), None),
             (json!({"anyOf": [{"const": "K"}, true]}), None),

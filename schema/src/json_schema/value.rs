@@ -38,17 +38,16 @@ fn child_schema<'a>(
     })
 }
 
-/// Returns the schema of the members that are not properties, if all of them have the same one. Names are not matched with
-/// patterns: in the schema of a map whose keys have a pattern, no other names are allowed.
+/// Returns the schema of the members that are not properties, if there is one. That of a map whose keys have a pattern is the schema
+/// of the pattern, because no other names are allowed.
 pub fn other_members(schema: &Schema) -> Option<&Value> {
-    let others = schema.get("additionalProperties");
-    let others = others.filter(|others| **others != Value::Bool(false));
-    let Some(Value::Object(patterns)) = schema.get("patternProperties") else {
-        return others;
-    };
-    let first = others.or_else(|| patterns.values().next())?;
-    let mut patterns = patterns.values();
-    patterns.all(|pattern| pattern == first).then_some(first)
+    let patterns = schema.get("patternProperties").and_then(Value::as_object);
+    let mut patterns = patterns.into_iter().flat_map(|patterns| patterns.values());
+    let (first, second) = (patterns.next(), patterns.next());
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(false)) => first.filter(|_| second.is_none()),
+        others => others.filter(|_| first.is_none()),
+    }
 }
 
 /// Returns the subschemas of `allOf`, `anyOf` and `oneOf`.
@@ -132,15 +131,14 @@ mod tests {
             (json!({"additionalProperties": false}), None),
             (json!({"additionalProperties": one}), Some(&one)),
             (json!({"patternProperties": {}}), None),
-            (json!({"patternProperties": {"a": one}}), Some(&one)),
+            (json!({"patternProperties": {"a": one}}), None),
             (
-                json!({"additionalProperties": false, "patternProperties": {"a": one, "b": one}}),
+                json!({"additionalProperties": false, "patternProperties": {"a": one}}),
                 Some(&one),
             ),
-            (json!({"patternProperties": {"a": one, "b": other}}), None),
             (
-                json!({"additionalProperties": one, "patternProperties": {"a": one}}),
-                Some(&one),
+                json!({"additionalProperties": false, "patternProperties": {"a": one, "b": other}}),
+                None,
             ),
             (
                 json!({"additionalProperties": one, "patternProperties": {"a": other}}),

@@ -71,6 +71,36 @@ async fn a_server_that_starts_again_may_lack_the_resource_for_a_while() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn failures_of_another_kind_are_no_refusals() {
+    let mut opened = 0;
+    let (client, received) = modern(move |message| {
+        if message["method"] != "subscriptions/listen" {
+            return None;
+        }
+        opened += 1;
+        let mut lines = listening(message);
+        match opened {
+            1 => lines.push(answer(message, &json!({"resultType": "complete"}))),
+            2..=9 => {
+                let busy = json!({"code": -32603, "message": "busy"});
+                return Some(Reply::error(message, &busy));
+            }
+            10 => {
+                let gone = json!({"code": -32002, "message": "gone"});
+                return Some(Reply::error(message, &gone));
+            }
+            _ => {}
+        }
+        Some(Reply::Lines(lines))
+    })
+    .await;
+    let mut updates = client.resource_updates(["a://1"]).await.unwrap();
+    let item = timeout(LONG, updates.next()).await.unwrap();
+    assert_eq!(item.unwrap().unwrap(), "a://1");
+    assert_eq!(count(&received, "subscriptions/listen"), 11);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_resource_that_stays_away_ends_the_stream_with_an_error() {
     let (client, received) = restarted(usize::MAX - 2).await;
     let mut updates = client.resource_updates(["a://1"]).await.unwrap();

@@ -70,6 +70,7 @@ async fn other_origins_and_hosts_are_rejected() {
         add().with("origin", "http://localhost:5173"),
         add().with("origin", "https://app.example.com"),
         add().with("origin", "https://other.example"),
+        add().with("origin", "https://other.example:443"),
         add().with("host", "127.0.0.1:8080"),
         add().with("host", "[::1]:8080"),
         add().with("host", "mcp.example.com"),

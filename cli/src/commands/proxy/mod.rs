@@ -75,7 +75,7 @@ pub(crate) struct Proxy {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     wait: Duration,
 
-    /// Stored tokens of servers over HTTP are used, and nothing else can be set.
+    /// Authorization of servers over HTTP. Nothing can be set: stored tokens are used, and the user signs in at a terminal.
     #[arg(skip)]
     auth: AuthArgs,
 

@@ -31,6 +31,10 @@ const SECRET_NAMES: [&str; 9] = [
     "token",
 ];
 
+/// Variables of a shell or a desktop that are no secrets, although a part of the name is one of [`SECRET_NAMES`]. Their values are
+/// directories, files and persons, which occur in many messages.
+const PUBLIC_NAMES: [&str; 4] = ["PWD", "OLDPWD", "XAUTHORITY", "SSH_AUTH_SOCK"];
+
 /// Set of secrets to remove from messages, in case that a server repeats them.
 #[derive(Default)]
 pub(crate) struct Redactor {
@@ -75,14 +79,16 @@ impl Redactor {
         redactor
     }
 
-    /// Adds the secrets of the environment, except for variables that are not passed to the server.
+    /// Adds the secrets of the environment, except for variables that are not passed to the server, and for those of
+    /// [`PUBLIC_NAMES`].
     fn pass_environment(&mut self, removed: &[String]) {
         for (name, value) in env::vars_os() {
             // JSON has no text that is not Unicode.
             let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
                 continue;
             };
-            if is_secret_name(name) && !removed.iter().any(|it| it == name) {
+            let is_passed = !removed.iter().any(|it| it == name);
+            if is_passed && is_secret_variable(name) {
                 self.pass([value]);
             }
         }
@@ -173,6 +179,11 @@ fn is_long(secret: &str) -> bool {
 /// Returns whether the first word of the value of a header is an authentication scheme, and not a cookie.
 fn is_scheme(word: &str) -> bool {
     !word.contains(['=', ';'])
+}
+
+/// Returns whether a variable of the environment is a secret, which the user has not named.
+fn is_secret_variable(name: &str) -> bool {
+    is_secret_name(name) && !PUBLIC_NAMES.contains(&name) && !name.starts_with("GIT_AUTHOR_")
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -268,5 +279,9 @@ mod tests {
         for name in ["LOG_LEVEL", "HOME", "X-Team"] {
             assert!(!is_secret_name(name), "{name}");
         }
+        for name in ["PWD", "OLDPWD", "XAUTHORITY", "GIT_AUTHOR_NAME", "HOME"] {
+            assert!(!is_secret_variable(name), "{name}");
+        }
+        assert!(is_secret_variable("DB_PWD") && is_secret_variable("API_KEY"));
     }
 }

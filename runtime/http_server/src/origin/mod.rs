@@ -179,7 +179,9 @@ fn allows_origin(names: &[String], origin: &HeaderValue) -> bool {
     let Ok(origin) = origin.to_str() else {
         return false;
     };
-    if names.iter().any(|one| one.eq_ignore_ascii_case(origin)) {
+    let has = |origin: &str| names.iter().any(|one| one.eq_ignore_ascii_case(origin));
+    // Browsers leave the default port out, other clients may not.
+    if has(origin) || normalized_origin(origin).is_some_and(|origin| has(&origin)) {
         return true;
     }
     let parts = origin.split_once("://");

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
+use std::time::Duration;
 
 use futures_core::Stream;
 use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::{ClientError, Subscription};
-use treenail_runtime::internal::jitter;
+use treenail_runtime::internal::{Backoff, jitter};
 use treenail_schema::SubscriptionFilter;
 use treenail_schema::internal::shortened;
 
@@ -26,26 +27,59 @@ struct Listening {
     stream: Pin<Box<Subscription>>,
     /// Start of the first of the subscriptions that have replaced each other without a gap.
     since: Instant,
-    /// The resources of the server have changed since.
-    is_outdated: bool,
+    /// Number of replacements in a row after changes of the server's resources.
+    replacements: u32,
+    /// Earliest time of the next one, if the resources have changed since.
+    outdated: Option<Instant>,
 }
 
 impl Listening {
     fn new(uris: BTreeSet<String>, stream: Pin<Box<Subscription>>, earlier: Option<&Self>) -> Self {
         let acknowledged = stream.acknowledged().resource_subscriptions.iter();
         let acknowledged: BTreeSet<_> = acknowledged.flatten().cloned().collect();
+        let outdated = earlier.filter(|earlier| earlier.uris == uris);
         Self {
             missing: uris.difference(&acknowledged).cloned().collect(),
             uris,
             stream,
             since: earlier.map_or_else(Instant::now, |earlier| earlier.since),
-            is_outdated: false,
+            replacements: outdated.map_or(0, |earlier| earlier.replacements + 1),
+            outdated: None,
         }
     }
 
-    /// Returns true if another subscription to these resources may cover more of them.
+    /// Returns the time from which another subscription to the same resources may cover more of them.
+    fn replaceable_at(&self) -> Option<Instant> {
+        self.outdated.filter(|_| !self.missing.is_empty())
+    }
+
+    /// Returns true if a subscription to these resources may cover more than this one.
     fn is_replaceable(&self, uris: &BTreeSet<String>) -> bool {
-        self.uris != *uris || (self.is_outdated && !self.missing.is_empty())
+        let is_due = self.replaceable_at().is_some_and(|at| at <= Instant::now());
+        self.uris != *uris || is_due
+    }
+
+    /// Notes a change of the server's resources. A replacement has the lists fetched again, and a server whose lists always differ
+    /// would be asked without a pause.
+    fn note_change(&mut self, backoff: &Backoff) {
+        if self.outdated.is_none() {
+            self.outdated = Some(self.next_attempt(backoff));
+        }
+    }
+
+    /// Notes that it could not be replaced.
+    fn note_failure(&mut self, may_succeed: bool, backoff: &Backoff) {
+        self.replacements += 1;
+        let is_repeated = self.outdated.is_some() && may_succeed;
+        self.outdated = is_repeated.then(|| self.next_attempt(backoff));
+    }
+
+    fn next_attempt(&self, backoff: &Backoff) -> Instant {
+        let delay = match self.replacements {
+            0 => Duration::ZERO,
+            count => backoff.delay_with_jitter(count, jitter()),
+        };
+        Instant::now() + delay
     }
 }
 
@@ -53,6 +87,8 @@ impl Listening {
 pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut SubscribedResources) {
     // Failures to keep a subscription open, and failures to replace an open one.
     let (mut failures, mut replacements, mut was_open) = (0, 0, false);
+    // True since a failure to replace an open one, also one that is not repeated.
+    let mut has_failed = false;
     let mut current: Option<Listening> = None;
     let mut known = upstream.known_changes();
     loop {
@@ -65,8 +101,8 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             Ok(None) => replacements = 0,
             Ok(Some(stream)) => {
                 let opened = Listening::new(uris, stream, current.as_ref());
-                note_changes_before(&opened, link, current.as_ref(), replacements);
-                replacements = 0;
+                note_changes_before(&opened, link, current.as_ref(), has_failed);
+                (replacements, has_failed) = (0, false);
                 current = Some(opened);
                 was_open = true;
             }
@@ -81,13 +117,14 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
                 continue;
             }
             Err(error) => {
-                let reason = shortened(&error.to_string());
-                tracing::debug!(server = %upstream.name, %reason, "a subscription failed");
-                let may_succeed = !is_final(&error);
+                has_failed = true;
+                let may_succeed = note_failure(upstream, current.as_mut(), &error);
                 replacements = if may_succeed { replacements + 1 } else { 0 };
             }
         }
         let retry = retry_delay(upstream, replacements);
+        let replaceable = current.as_ref().and_then(Listening::replaceable_at);
+        let retry = race(retry, until(replaceable));
         let changed = race(resources.changed(), known.changed());
         match race(ended(&mut current), race(changed, retry)).await {
             Either::First(()) => {
@@ -103,20 +140,31 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             Either::Second(Either::First(Either::First(()))) => failures = 0,
             Either::Second(Either::First(Either::Second(_))) => {
                 if let Some(open) = &mut current {
-                    open.is_outdated = true;
+                    open.note_change(&backoff(upstream));
                 }
             }
-            Either::Second(Either::Second(())) => {}
+            Either::Second(Either::Second(_)) => {}
         }
     }
 }
 
-/// Notes changes before a subscription was opened, after this many failures to replace the earlier one.
+/// Notes that a subscription failed to open. Returns true if another attempt may succeed.
+fn note_failure(upstream: &Upstream, open: Option<&mut Listening>, error: &ClientError) -> bool {
+    let reason = shortened(&error.to_string());
+    tracing::debug!(server = %upstream.name, %reason, "a subscription failed");
+    let may_succeed = !is_final(error);
+    if let Some(open) = open {
+        open.note_failure(may_succeed, &backoff(upstream));
+    }
+    may_succeed
+}
+
+/// Notes changes before a subscription was opened. `has_failed` is true if the earlier one could not be replaced before.
 fn note_changes_before(
     opened: &Listening,
     link: &Link,
     earlier: Option<&Listening>,
-    failures: u32,
+    has_failed: bool,
 ) {
     match earlier {
         // Changes before it are unknown.
@@ -125,7 +173,7 @@ fn note_changes_before(
             // Updates since a failed attempt to subscribe are unknown too.
             let late = opened.uris.difference(&opened.missing);
             let is_late = |uri: &&String| {
-                let is_new = failures > 0 && !earlier.uris.contains(*uri);
+                let is_new = has_failed && !earlier.uris.contains(*uri);
                 is_new || earlier.missing.contains(*uri)
             };
             link.tap.note_updates(late.filter(is_late));
@@ -149,6 +197,14 @@ fn is_refusal(error: &ClientError) -> bool {
         ClientError::Refused(_) | ClientError::Protocol(_) | ClientError::Unsupported(_) => true,
         ClientError::Http { status, .. } => matches!(status, 400..=499) && *status != 429,
         _ => false,
+    }
+}
+
+/// Waits until this time; forever if there is none.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => pending().await,
     }
 }
 

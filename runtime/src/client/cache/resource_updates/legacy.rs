@@ -13,7 +13,7 @@ use treenail_schema::ResourceUpdatedNotification;
 
 use super::pending::PendingUpdates;
 use super::renewal::Renewal;
-use super::{closed, is_closed, is_final};
+use super::{Refusals, closed, is_closed};
 use crate::client::{ClientError, McpClientSession, Notifications, ServerNotification};
 
 /// The resources that the streams of a client have subscribed to. The server has one subscription for all of them.
@@ -92,7 +92,7 @@ pub(super) async fn follow(
     pending: &PendingUpdates,
     mut subscription: LegacySubscription,
 ) -> ClientError {
-    let (mut renewal, mut lost) = (Renewal::new(), 0);
+    let (mut renewal, mut refusals, mut lost) = (Renewal::new(), Refusals::default(), 0);
     loop {
         let mut changed = pin!(session.changes().changed.notified());
         changed.as_mut().enable();
@@ -104,8 +104,11 @@ pub(super) async fn follow(
         }
         if renewal.is_due() {
             match subscription.renew(pending).await {
-                Ok(()) => renewal.note_success(),
-                Err(error) if is_closed(session) || is_final(&error, renewal.count()) => {
+                Ok(()) => {
+                    renewal.note_success();
+                    refusals = Refusals::default();
+                }
+                Err(error) if is_closed(session) || refusals.are_final(&error) => {
                     return error;
                 }
                 Err(error) => {

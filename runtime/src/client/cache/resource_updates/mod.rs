@@ -106,19 +106,26 @@ impl fmt::Debug for ResourceUpdates {
 /// Number of renewals in a row that the server may refuse. A gateway that has started again does not have its resources at once.
 const MAX_REFUSALS: u32 = 6;
 
-/// Returns true if the same subscription would fail again, after this number of failures.
-fn is_final(error: &ClientError, failures: u32) -> bool {
-    let code = error.as_refused().map(|error| error.code);
-    let is_refused = error.is_unsupported()
-        || matches!(
-            code,
-            Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
-        );
-    is_refused && failures >= MAX_REFUSALS
-        || matches!(
-            error,
-            ClientError::Unauthorized(_) | ClientError::Authorization(_)
-        )
+/// Refusals of the server in a row.
+#[derive(Default)]
+struct Refusals(u32);
+
+impl Refusals {
+    /// Counts the error of a renewal. Returns true if the next one would fail again.
+    fn are_final(&mut self, error: &ClientError) -> bool {
+        let code = error.as_refused().map(|error| error.code);
+        let is_refused = error.is_unsupported()
+            || matches!(
+                code,
+                Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
+            );
+        self.0 = if is_refused { self.0 + 1 } else { 0 };
+        self.0 >= MAX_REFUSALS
+            || matches!(
+                error,
+                ClientError::Unauthorized(_) | ClientError::Authorization(_)
+            )
+    }
 }
 
 fn is_closed(session: &McpClientSession) -> bool {

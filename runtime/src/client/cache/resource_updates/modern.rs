@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use treenail_schema::{Notification, ResourceUpdatedNotification, SubscriptionFilter};
 
 use super::pending::PendingUpdates;
-use super::{closed, is_closed, is_final, pause};
+use super::{Refusals, closed, is_closed, pause};
 use crate::client::cache::background::BACKOFF;
 use crate::client::{ClientError, McpClientSession, Subscription};
 use crate::wire::quoted;
@@ -44,6 +44,7 @@ pub(super) async fn follow(
         if delivered || opened.elapsed() >= BACKOFF.max {
             failures = 0;
         }
+        let mut refusals = Refusals::default();
         subscription = loop {
             if is_closed(session) {
                 return closed();
@@ -52,7 +53,7 @@ pub(super) async fn follow(
             pause(session, BACKOFF.jittered_delay(failures)).await;
             match open(session, pending.uris()).await {
                 Ok(subscription) => break subscription,
-                Err(error) if is_closed(session) || is_final(&error, failures) => return error,
+                Err(error) if is_closed(session) || refusals.are_final(&error) => return error,
                 Err(error) => {
                     tracing::debug!(%error, "a subscription to resources failed and is retried");
                 }

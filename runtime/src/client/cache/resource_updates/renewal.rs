@@ -25,11 +25,6 @@ impl Renewal {
         }
     }
 
-    /// Returns the number of renewals in a row, none of which has lasted.
-    pub(super) fn count(&self) -> u32 {
-        self.count
-    }
-
     /// Plans a renewal after a gap: at once, or with a delay if the last one was shortly before.
     pub(super) fn note_gap(&mut self) {
         if self.at.is_some() {

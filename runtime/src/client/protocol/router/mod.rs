@@ -4,7 +4,7 @@ mod notifications;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Deserialize;
@@ -38,6 +38,8 @@ pub(super) struct Router {
     broadcast: Broadcast,
     /// The requests of the server that are being answered, by the JSON text of their id.
     open_requests: Mutex<BTreeMap<Box<str>, OpenRequest>>,
+    /// Number of the next request of the server. The id of one that was discarded may be used again while its task still runs.
+    next_request: AtomicU64,
     /// The handler's work on them, during which timeouts of requests pause.
     pub(super) answering: Answering,
     /// Rate limit for warnings about requests of a modern server.
@@ -45,6 +47,7 @@ pub(super) struct Router {
 }
 
 struct OpenRequest {
+    number: u64,
     responder: Responder,
     /// The task that answers; `None` until it has been spawned.
     task: Option<AbortHandle>,
@@ -76,6 +79,7 @@ impl Router {
             subscriptions: Mutex::default(),
             broadcast: Broadcast::default(),
             open_requests: Mutex::default(),
+            next_request: AtomicU64::new(0),
             answering: Answering::default(),
             warnings: LogThrottle::default(),
         });
@@ -145,9 +149,11 @@ impl Router {
         }
         let responder = request.responder;
         let (params, revision) = (request.params.to_owned(), self.revision());
+        let number = self.next_request.fetch_add(1, Ordering::Relaxed);
         open.insert(
             id.clone(),
             OpenRequest {
+                number,
                 responder,
                 task: None,
             },
@@ -160,15 +166,22 @@ impl Router {
                 let answer = router.handler.answer(input, revision).await;
                 drop(answering);
                 let answer = answer.map(|answer| relate_answer(&params, answer));
-                let open = lock(&router.open_requests).remove(&id);
-                if let Some(open) = open {
+                if let Some(open) = router.take_request(&id, number) {
                     open.responder.respond(answer);
                 }
             }
         });
-        if let Some(open) = lock(&self.open_requests).get_mut(&id) {
+        let mut open = lock(&self.open_requests);
+        if let Some(open) = open.get_mut(&id).filter(|open| open.number == number) {
             open.task = Some(task.abort_handle());
         }
+    }
+
+    /// Removes the request with this id, unless it is another one than that with the number.
+    fn take_request(&self, id: &str, number: u64) -> Option<OpenRequest> {
+        let mut open = lock(&self.open_requests);
+        let is_same = open.get(id).is_some_and(|open| open.number == number);
+        is_same.then(|| open.remove(id)).flatten()
     }
 
     /// Discards the requests of a server whose session has ended, and stops the work on them.
