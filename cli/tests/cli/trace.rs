@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::http::HttpServer;
-use crate::process::{outcome_of, run, run_alone, test_server};
+use crate::process::{Outcome, outcome_of, run, run_alone, test_server};
 
 #[test]
 fn every_message_is_shown_with_direction_and_time() {
@@ -129,6 +129,17 @@ fn a_file_that_cannot_be_written_exits_with_8() {
     assert!(outcome.stderr.starts_with(error), "{}", outcome.stderr);
 }
 
+/// Asserts that a tool has returned the secret, and that the trace does not have it.
+fn assert_redacted(outcome: &Outcome, secret: &str) {
+    assert_eq!(outcome.stdout, format!("{secret}\n"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("\"text\":\"[redacted]\""),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!outcome.stderr.contains("s3cret"), "{}", outcome.stderr);
+}
+
 #[test]
 fn secrets_of_the_command_line_are_redacted() {
     let server = format!("{} environment", test_server().display());
@@ -145,13 +156,7 @@ fn secrets_of_the_command_line_are_redacted() {
         &server,
     ];
     let outcome = run_alone(&args);
-    assert_eq!(outcome.stdout, format!("{secret}\n"), "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("\"text\":\"[redacted]\""),
-        "{}",
-        outcome.stderr
-    );
-    assert!(!outcome.stderr.contains("s3cret"), "{}", outcome.stderr);
+    assert_redacted(&outcome, secret);
 }
 
 #[test]
@@ -162,13 +167,7 @@ fn secrets_of_an_inherited_environment_are_redacted() {
     call.args(["call", "variable", "name=API_TOKEN", "--inherit-env"]);
     call.args([option, "-c", &server]).env("API_TOKEN", secret);
     let outcome = outcome_of(call.stdin(Stdio::null()).output().unwrap());
-    assert_eq!(outcome.stdout, format!("{secret}\n"), "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains("\"text\":\"[redacted]\""),
-        "{}",
-        outcome.stderr
-    );
-    assert!(!outcome.stderr.contains("s3cret"), "{}", outcome.stderr);
+    assert_redacted(&outcome, secret);
 }
 
 #[cfg(unix)]

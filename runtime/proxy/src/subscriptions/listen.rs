@@ -14,7 +14,7 @@ use treenail_runtime::internal::{Backoff, jitter};
 use treenail_schema::SubscriptionFilter;
 use treenail_schema::internal::shortened;
 
-use super::{backoff, is_final, wanted};
+use super::{backoff, is_final, until, wanted};
 use crate::link::Link;
 use crate::race::{Either, race};
 use crate::upstream::Upstream;
@@ -27,7 +27,8 @@ struct Listening {
     stream: Pin<Box<Subscription>>,
     /// Start of the first of the subscriptions that have replaced each other without a gap.
     since: Instant,
-    /// Number of replacements in a row after changes of the server's resources.
+    opened: Instant,
+    /// Number of replacements in a row after changes of the server's resources, none of which has lasted.
     replacements: u32,
     /// Earliest time of the next one, if the resources have changed since.
     outdated: Option<Instant>,
@@ -43,6 +44,7 @@ impl Listening {
             uris,
             stream,
             since: earlier.map_or_else(Instant::now, |earlier| earlier.since),
+            opened: Instant::now(),
             replacements: outdated.map_or(0, |earlier| earlier.replacements + 1),
             outdated: None,
         }
@@ -62,6 +64,9 @@ impl Listening {
     /// Notes a change of the server's resources. A replacement has the lists fetched again, and a server whose lists always differ
     /// would be asked without a pause.
     fn note_change(&mut self, backoff: &Backoff) {
+        if self.opened.elapsed() >= backoff.max {
+            self.replacements = 0;
+        }
         if self.outdated.is_none() {
             self.outdated = Some(self.next_attempt(backoff));
         }
@@ -197,14 +202,6 @@ fn is_refusal(error: &ClientError) -> bool {
         ClientError::Refused(_) | ClientError::Protocol(_) | ClientError::Unsupported(_) => true,
         ClientError::Http { status, .. } => matches!(status, 400..=499) && *status != 429,
         _ => false,
-    }
-}
-
-/// Waits until this time; forever if there is none.
-async fn until(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => pending().await,
     }
 }
 

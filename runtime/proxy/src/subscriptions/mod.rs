@@ -4,7 +4,9 @@ mod listen;
 mod subscribe;
 
 use std::collections::BTreeSet;
+use std::future::pending;
 
+use tokio::time::Instant;
 use treenail_runtime::SubscribedResources;
 use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::Backoff;
@@ -40,6 +42,14 @@ fn is_final(error: &ClientError) -> bool {
             code,
             Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
         )
+}
+
+/// Waits until this time; forever if there is none.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => pending().await,
+    }
 }
 
 fn backoff(upstream: &Upstream) -> Backoff {

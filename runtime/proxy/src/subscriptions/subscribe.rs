@@ -1,7 +1,6 @@
 //! Subscriptions at a server of the legacy era.
 
 use std::collections::BTreeSet;
-use std::future::pending;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -10,7 +9,7 @@ use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::jitter;
 use treenail_schema::internal::{quoted, shortened};
 
-use super::{backoff, is_final, wanted};
+use super::{backoff, is_final, until, wanted};
 use crate::link::Link;
 use crate::race::{Either, race};
 use crate::upstream::Upstream;
@@ -161,10 +160,7 @@ impl Retry {
 
     /// Waits for the next attempt; forever without one.
     async fn wait(&self) {
-        match self.at {
-            Some(at) => tokio::time::sleep_until(at).await,
-            None => pending().await,
-        }
+        until(self.at).await;
     }
 }
 
