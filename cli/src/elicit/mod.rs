@@ -92,7 +92,7 @@ impl ElicitationHandler {
             return pending().await;
         }
         // The time that the user needs does not count towards the timeout of the call.
-        let _pause = self.timer.pause();
+        let _pause = self.timer.pauses().pause();
         let mut line_reader = self.line_reader.lock().await;
         self.terminal.clear_progress();
         match request {

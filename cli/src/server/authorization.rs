@@ -7,7 +7,7 @@ use treenail::auth::{
     UserAgent, UserAgentFlow, UserAgentFuture,
 };
 
-use super::PauseTimers;
+use super::Pauses;
 use crate::args::{AuthMode, ServerArgs};
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
@@ -39,12 +39,12 @@ impl SignIn {
 
 /// Returns the OAuth client for a connection; `None` for `--auth never`.
 ///
-/// Without an explicit way to sign in, the connection may succeed without tokens, so it does not need the store. `timers` are
-/// paused while the user signs in.
+/// Without an explicit way to sign in, the connection may succeed without tokens, so it does not need the store. `pauses`
+/// has one while the user signs in.
 pub(crate) fn oauth_client(
     args: &ServerArgs,
     terminal: &Terminal,
-    timers: PauseTimers,
+    pauses: &Pauses,
 ) -> Result<Option<OAuth>, Failure> {
     let (auth, sign_in) = (&args.auth, args.sign_in);
     if auth.mode == AuthMode::Never {
@@ -52,7 +52,7 @@ pub(crate) fn oauth_client(
     }
     let agent = PausingAgent {
         agent: user_agent(sign_in.unwrap_or_else(SignIn::automatic), terminal),
-        timers,
+        pauses: pauses.clone(),
     };
     let mut oauth = OAuth::user_agent(NAME, agent);
     match open_store() {
@@ -139,12 +139,12 @@ impl UserAgent for NoUser {
 #[derive(Debug)]
 struct PausingAgent {
     agent: Arc<dyn UserAgent>,
-    timers: PauseTimers,
+    pauses: Pauses,
 }
 
 struct PausingFlow {
     flow: Box<dyn UserAgentFlow>,
-    timers: PauseTimers,
+    pauses: Pauses,
 }
 
 impl UserAgent for PausingAgent {
@@ -158,8 +158,8 @@ impl UserAgent for PausingAgent {
     ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
         Box::pin(async move {
             let flow = self.agent.prepare(registered).await?;
-            let timers = self.timers.clone();
-            Ok(Box::new(PausingFlow { flow, timers }) as Box<dyn UserAgentFlow>)
+            let pauses = self.pauses.clone();
+            Ok(Box::new(PausingFlow { flow, pauses }) as Box<dyn UserAgentFlow>)
         })
     }
 }
@@ -173,7 +173,7 @@ impl UserAgentFlow for PausingFlow {
         &'a mut self,
         request: &'a AuthorizationRequest,
     ) -> UserAgentFuture<'a, String> {
-        let paused = self.timers.pause();
+        let paused = self.pauses.pause();
         Box::pin(async move {
             let redirect = self.flow.authorize(request).await;
             drop(paused);

@@ -8,17 +8,17 @@ use treenail::client::ClientHandler;
 use super::stderr_tail::{LineObserver, StderrTail};
 use super::target::Target;
 use super::trace::{Trace, TraceSink};
-use super::{PauseTimers, base_builder, connection_failure, http, oauth_client, set_target};
+use super::{Pauses, base_builder, connection_failure, http, oauth_client, set_target};
 use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 
-/// Receivers of the requests, messages and lines of a server, and the timers of its calls.
+/// Receivers of the requests, messages and lines of a server, and the pauses of its calls while the user signs in.
 pub(crate) struct InspectedParts<H> {
     pub(crate) handler: H,
     pub(crate) sink: Arc<dyn TraceSink>,
     pub(crate) on_line: LineObserver,
-    pub(crate) timers: PauseTimers,
+    pub(crate) sign_ins: Pauses,
 }
 
 /// Connection of `treenail inspect`.
@@ -38,7 +38,7 @@ impl Inspected {
         let builder = builder.validate_results(false).handler(parts.handler);
         let trace = Trace::with_sink(args, terminal, parts.sink)?;
         let builder = set_target(builder, args, None, &tail, &|url, headers| {
-            let oauth = oauth_client(args, terminal, parts.timers.clone())?;
+            let oauth = oauth_client(args, terminal, &parts.sign_ins)?;
             http::open_session(url, headers, oauth, (&limits, Some(&trace)))
         })?;
         let wrapping = trace.clone();

@@ -26,7 +26,7 @@ pub(crate) use self::authorization::{SignIn, client_without_tokens, stored_clien
 pub(crate) use self::http::describe_url;
 pub(crate) use self::inspected::{Inspected, InspectedParts, target_words};
 pub(crate) use self::proxied::proxied_client;
-pub(crate) use self::request_timer::{PauseGuard, PauseTimers, RequestTimer};
+pub(crate) use self::request_timer::{PauseGuard, Pauses, RequestTimer};
 pub(crate) use self::stderr_tail::StderrTail;
 pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
@@ -97,7 +97,7 @@ impl Connection {
         }
         let trace = Trace::from_args(args, terminal)?;
         let builder = set_target(builder, args, None, &tail, &|url, headers| {
-            let oauth = oauth_client(args, terminal, timer.pauser())?;
+            let oauth = oauth_client(args, terminal, timer.pauses())?;
             http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
         })?;
         let builder = match trace.clone() {

@@ -7,7 +7,7 @@ use treenail::client::McpClientBuilder;
 use super::authorization::oauth_client;
 use super::stderr_tail::StderrTail;
 use super::trace::Trace;
-use super::{PauseTimers, base_builder, http, set_target};
+use super::{Pauses, base_builder, http, set_target};
 use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
@@ -24,7 +24,7 @@ pub(crate) fn proxied_client(
     let builder = builder.validate_results(false);
     let builder = set_target(builder, args, directory, &tail, &|url, headers| {
         // Requests of the proxy have no timer here.
-        let oauth = oauth_client(args, terminal, PauseTimers::new(Vec::new))?;
+        let oauth = oauth_client(args, terminal, &Pauses::default())?;
         http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
     })?;
     Ok(match trace {

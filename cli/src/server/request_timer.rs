@@ -1,6 +1,5 @@
 //! Timeout of a request, which pauses while the user is prompted and restarts on progress.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,24 +9,25 @@ use tokio::time::{Instant, sleep_until};
 #[derive(Debug)]
 pub(crate) struct RequestTimer {
     limit: Duration,
-    state: Mutex<TimerState>,
-}
-
-#[derive(Debug)]
-struct TimerState {
-    since: Instant,
-    /// Number of elicitation requests that wait for the user.
-    open_requests: usize,
+    restarted: Mutex<Instant>,
+    /// Pauses of this timer.
+    own: Pauses,
+    /// Pauses of all timers of a connection.
+    shared: Pauses,
 }
 
 impl RequestTimer {
     pub(crate) fn new(limit: Duration) -> Arc<Self> {
+        Self::with_pauses(limit, Pauses::default())
+    }
+
+    /// Returns a timer that also pauses with others.
+    pub(crate) fn with_pauses(limit: Duration, shared: Pauses) -> Arc<Self> {
         Arc::new(Self {
             limit,
-            state: Mutex::new(TimerState {
-                since: Instant::now(),
-                open_requests: 0,
-            }),
+            restarted: Mutex::new(Instant::now()),
+            own: Pauses::default(),
+            shared,
         })
     }
 
@@ -37,37 +37,25 @@ impl RequestTimer {
 
     /// Restarts the timeout.
     pub(crate) fn restart(&self) {
-        self.state().since = Instant::now();
+        *self.restarted() = Instant::now();
     }
 
-    /// Pauses the timer until the guard is dropped.
-    pub(crate) fn pause(self: &Arc<Self>) -> PauseGuard {
-        self.state().open_requests += 1;
-        PauseGuard(Arc::clone(self))
-    }
-
-    /// Returns the function that pauses this timer.
-    pub(crate) fn pauser(self: &Arc<Self>) -> PauseTimers {
-        let timer = Arc::clone(self);
-        PauseTimers::new(move || vec![timer.pause()])
+    /// Returns the pauses of this timer.
+    pub(crate) fn pauses(&self) -> &Pauses {
+        &self.own
     }
 
     /// Returns whether the user is being prompted.
     pub(crate) fn is_paused(&self) -> bool {
-        self.state().open_requests > 0
+        self.own.is_open() || self.shared.is_open()
     }
 
     /// Completes when the timeout has expired.
     pub(crate) async fn expired(&self) {
         loop {
             let now = Instant::now();
-            let end = {
-                let mut state = self.state();
-                if state.open_requests > 0 {
-                    state.since = now;
-                }
-                deadline(state.since, self.limit)
-            };
+            let since = if self.is_paused() { now } else { self.since() };
+            let end = deadline(since, self.limit);
             if end <= now {
                 return;
             }
@@ -75,8 +63,17 @@ impl RequestTimer {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, TimerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the time at which the timeout has started, or started again.
+    fn since(&self) -> Instant {
+        let ends = [self.own.last_end(), self.shared.last_end()];
+        let restarted = *self.restarted();
+        ends.into_iter().flatten().fold(restarted, Instant::max)
+    }
+
+    fn restarted(&self) -> MutexGuard<'_, Instant> {
+        self.restarted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -85,37 +82,78 @@ fn deadline(since: Instant, limit: Duration) -> Instant {
     since + limit.min(super::UNBOUNDED)
 }
 
-/// Guard that pauses the timer while it is alive.
+/// Pauses of one timer or of several, also of those that start during a pause.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pauses(Arc<Mutex<PauseState>>);
+
+#[derive(Debug, Default)]
+struct PauseState {
+    /// Number of prompts that wait for the user.
+    open: usize,
+    last_end: Option<Instant>,
+}
+
+impl Pauses {
+    /// Pauses the timers until the guard is dropped.
+    pub(crate) fn pause(&self) -> PauseGuard {
+        self.state().open += 1;
+        PauseGuard(self.clone())
+    }
+
+    fn is_open(&self) -> bool {
+        self.state().open > 0
+    }
+
+    fn last_end(&self) -> Option<Instant> {
+        self.state().last_end
+    }
+
+    fn state(&self) -> MutexGuard<'_, PauseState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Guard that pauses timers while it is alive.
 #[derive(Debug)]
-pub(crate) struct PauseGuard(Arc<RequestTimer>);
+pub(crate) struct PauseGuard(Pauses);
 
 impl Drop for PauseGuard {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        state.open_requests -= 1;
-        state.since = Instant::now();
+        state.open -= 1;
+        state.last_end = Some(Instant::now());
     }
 }
 
-/// Function that pauses the timers of the requests in flight.
-#[derive(Clone)]
-pub(crate) struct PauseTimers(Arc<dyn Fn() -> Vec<PauseGuard> + Send + Sync>);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl PauseTimers {
-    pub(crate) fn new(pause: impl Fn() -> Vec<PauseGuard> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(pause))
+    #[tokio::test(start_paused = true)]
+    async fn a_timer_pauses_with_others_that_started_before() {
+        let shared = Pauses::default();
+        let pause = shared.pause();
+        let timer = RequestTimer::with_pauses(Duration::from_secs(10), shared.clone());
+        let mut expired = std::pin::pin!(timer.expired());
+        let waited = tokio::time::timeout(Duration::from_secs(300), &mut expired);
+        assert!(waited.await.is_err(), "it expired during a pause");
+        assert!(timer.is_paused());
+        drop(pause);
+        let resumed = Instant::now();
+        expired.await;
+        assert_eq!(resumed.elapsed(), Duration::from_secs(10));
     }
 
-    /// Pauses the timers until the guards are dropped.
-    pub(super) fn pause(&self) -> Vec<PauseGuard> {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for PauseTimers {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("PauseTimers")
-            .finish_non_exhaustive()
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_of_one_timer_is_none_of_others() {
+        let limit = Duration::from_secs(10);
+        let shared = Pauses::default();
+        let paused = RequestTimer::with_pauses(limit, shared.clone());
+        let other = RequestTimer::with_pauses(limit, shared);
+        let _pause = paused.pauses().pause();
+        assert!(paused.is_paused() && !other.is_paused());
+        let start = Instant::now();
+        other.expired().await;
+        assert_eq!(start.elapsed(), limit);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn start(app: &App, input: Value) -> Result<Value, Refused> {
         target,
         arguments,
     };
-    let timer = RequestTimer::new(app.link.timeout());
+    let timer = RequestTimer::with_pauses(app.link.timeout(), app.hub.sign_ins().clone());
     let level = app.hub.state().log_level;
     let id = app.hub.start_call(new.clone(), &timer).ok_or_else(|| {
         let message = "too many calls are running; cancel one of them".to_owned();

@@ -80,7 +80,7 @@ impl Calls {
     /// Pauses the timeouts of all running calls, until the guards are dropped.
     pub(crate) fn pause(&self) -> Vec<PauseGuard> {
         let running = self.calls.iter().filter(|call| call.outcome.is_empty());
-        running.map(|call| call.timer.pause()).collect()
+        running.map(|call| call.timer.pauses().pause()).collect()
     }
 
     fn find(&mut self, id: u64) -> Option<&mut Call> {

@@ -18,6 +18,7 @@ use treenail::schema::{LoggingLevel, Root};
 pub(super) use self::ask::{AskKind, Asks};
 pub(super) use self::call::{Calls, NewCall, Outcome};
 pub(super) use self::log::{EntryKind, Log, LogEntry};
+use crate::server::Pauses;
 
 /// Number of events that a slow tab may be behind. After that it gets a snapshot.
 const QUEUED_EVENTS: usize = 512;
@@ -38,6 +39,7 @@ pub(super) enum Event {
 #[derive(Debug)]
 pub(super) struct Hub {
     state: Mutex<State>,
+    sign_ins: Pauses,
     events: broadcast::Sender<Event>,
 }
 
@@ -69,6 +71,7 @@ impl Default for Hub {
     fn default() -> Self {
         Self {
             state: Mutex::default(),
+            sign_ins: Pauses::default(),
             events: broadcast::channel(QUEUED_EVENTS).0,
         }
     }
@@ -78,6 +81,11 @@ impl Hub {
     /// Returns the state. It is held for short only: the task that reads messages waits for it.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the pauses of all calls, while the user signs in.
+    pub(super) fn sign_ins(&self) -> &Pauses {
+        &self.sign_ins
     }
 
     /// Sends an event to all tabs. Callers hold the state, which orders the events.

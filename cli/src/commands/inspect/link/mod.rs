@@ -18,7 +18,7 @@ use super::handler::PageHandler;
 use super::hub::{Hub, Status};
 use crate::args::ServerArgs;
 use crate::exit::Failure;
-use crate::server::{Inspected, InspectedParts, PauseTimers, roots_of, target_words};
+use crate::server::{Inspected, InspectedParts, roots_of, target_words};
 use crate::terminal::Terminal;
 
 /// Maximum time to close a connection.
@@ -74,12 +74,11 @@ impl Link {
 
     async fn open(self: Arc<Self>, generation: u64) {
         let sink = HubSink::new(&self.hub, generation, &self.generation);
-        let hub = Arc::clone(&self.hub);
         let parts = InspectedParts {
             handler: PageHandler(Arc::clone(&self.hub)),
             sink: Arc::new(sink),
             on_line: line_observer(&self.hub),
-            timers: PauseTimers::new(move || hub.state().calls.pause()),
+            sign_ins: self.hub.sign_ins().clone(),
         };
         let opened = Inspected::open(&self.args, &self.terminal, parts).await;
         let is_current = || self.generation.load(Ordering::Acquire) == generation;
