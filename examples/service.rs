@@ -5,16 +5,22 @@ use std::env;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tower::ServiceBuilder;
 use treenail::http::http_service;
 use treenail::layer::{Request, Response, only};
 use treenail::prelude::*;
+
+/// Time of calls in flight to finish.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Count the words of a text.
 #[mcp_tool(read_only)]
@@ -108,6 +114,24 @@ async fn shutdown_signal() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
+/// Serves until a signal arrives, and waits for the calls in flight.
+async fn serve(listener: TcpListener, application: Router, server: Server) -> std::io::Result<()> {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving =
+        axum::serve(listener, application).with_graceful_shutdown(async { drop(stopped.await) });
+    let mut serving = tokio::spawn(serving.into_future());
+    tokio::select! {
+        ended = &mut serving => return ended?,
+        signal = shutdown_signal() => signal?,
+    }
+    server.close(); // ends subscriptions
+    drop(stop);
+    match timeout(SHUTDOWN_TIMEOUT, serving).await {
+        Ok(ended) => ended?,
+        Err(_) => Ok(()), // the remaining calls are dropped
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> treenail::Result<()> {
     let metrics = Arc::new(Metrics::default());
@@ -118,14 +142,7 @@ async fn main() -> treenail::Result<()> {
         .nth(1)
         .unwrap_or_else(|| "127.0.0.1:8080".to_owned());
     let listener = TcpListener::bind(address).await?;
-    axum::serve(listener, application)
-        .with_graceful_shutdown(async move {
-            if shutdown_signal().await.is_ok() {
-                server.close(); // ends subscriptions, and lets the calls in flight finish
-            }
-        })
-        .await?;
-    Ok(())
+    Ok(serve(listener, application, server).await?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Errors of the client as errors of the crate.
 
 use treenail::agent::ModelError;
-use treenail::client::ContractError;
+use treenail::client::{ClientError, ContractError};
+use treenail::schema::{CallToolResult, ContentBlock};
 
 /// Returns an error as `main` of a program does.
 fn read_lock(text: &str) -> treenail::Result<treenail::client::Contract> {
@@ -22,4 +23,13 @@ fn contract_and_model_errors_convert_to_the_crate_error() {
     let error = ask_model(true).unwrap_err();
     assert!(matches!(&error, treenail::Error::Other(error) if error.is::<ModelError>()));
     ask_model(false).unwrap();
+}
+
+#[test]
+fn a_failed_tool_has_all_its_texts() {
+    let content = [ContentBlock::text("one"), ContentBlock::text("two")];
+    let failed = ClientError::Tool(Box::new(CallToolResult::new(content)));
+    assert_eq!(failed.to_string(), "the tool failed: one\ntwo");
+    let silent = ClientError::Tool(Box::new(CallToolResult::new([])));
+    assert_eq!(silent.to_string(), "the tool failed: no reason given");
 }

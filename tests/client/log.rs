@@ -34,12 +34,20 @@ async fn entered_values_are_not_logged() {
         .build()
         .await
         .unwrap();
-    client.call_tool("unlock", ()).await.unwrap_err();
+    let error = client
+        .call_tool("unlock", ())
+        .await
+        .unwrap_err()
+        .to_string();
     let log = Log::take();
     assert_eq!(log.len(), 1, "{log:#?}");
     let fields =
         "`pin`: expected a string (1 to 4 characters), `attempts`: expected an integer (1 to 9)";
     assert!(log[0].contains(fields), "{log:#?}");
+    assert!(
+        error.contains(fields) && !error.contains("hunter2"),
+        "{error}"
+    );
     assert!(log[0].contains("WARN"), "{log:#?}");
     assert!(
         !log[0].contains("hunter2") && !log[0].contains("77"),

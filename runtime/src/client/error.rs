@@ -9,6 +9,7 @@ use treenail_schema::{CallToolResult, error_code};
 
 use crate::client::{ContractError, Drift, Unauthorized};
 use crate::error::Error;
+use crate::typed_contract::text_of_blocks;
 use crate::wire::RpcError;
 
 /// Error of a client request. The variants are divided by the reaction of the caller.
@@ -195,9 +196,13 @@ impl From<ContractError> for Error {
     }
 }
 
-/// Returns the first text in the result of a failed tool.
-fn tool_message(result: &CallToolResult) -> &str {
-    result.as_text().unwrap_or("no reason given")
+/// Returns the texts in the result of a failed tool.
+fn tool_message(result: &CallToolResult) -> String {
+    let texts = text_of_blocks(&result.content);
+    if texts.is_empty() {
+        return "no reason given".to_owned();
+    }
+    texts
 }
 
 /// Returns a text of the server, quoted and after a colon.

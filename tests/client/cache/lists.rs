@@ -28,6 +28,11 @@ async fn items_are_found_by_name() {
             .await
             .unwrap();
         assert_eq!(prompt.messages.len(), 1);
+        // Arguments of prompts are strings.
+        let arguments = json!({"name": [3, "ä\""]});
+        let prompt = client.get_prompt("greeting", arguments).await.unwrap();
+        let text = prompt.messages[0].content.as_text();
+        assert_eq!(text, Some(r#"Hello [3,"ä\""]"#));
         let template = client.url_template("note").await.unwrap().unwrap();
         let uri = template
             .expand(json!({"city": "São Paulo", "day": 3}))

@@ -177,7 +177,8 @@ impl McpClient {
             .cloned())
     }
 
-    /// Requests the messages of a prompt. The arguments serialize to an object of strings, or are `()` for none.
+    /// Requests the messages of a prompt. The arguments serialize to an object, or are `()` for none; values that are no strings
+    /// are sent as the text of their JSON.
     pub fn get_prompt(
         &self,
         name: &str,

@@ -112,9 +112,9 @@ impl CheckedHandler {
             Err(error) => {
                 let fields = invalid_fields(&schema, &error);
                 tracing::warn!(fields, "the content of a form does not match its schema");
-                Err(RpcError::internal(
-                    "the content of the form does not match its schema",
-                ))
+                Err(RpcError::internal(format!(
+                    "the content of the form does not match its schema: {fields}"
+                )))
             }
         }
     }

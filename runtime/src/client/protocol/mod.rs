@@ -146,13 +146,14 @@ impl McpClientSession {
         ClientRequest::new(&self.inner, Params::page(cursor))
     }
 
-    /// `prompts/get`. The arguments must serialize to an object of strings; `()` sends none.
+    /// `prompts/get`. The arguments must serialize to an object; `()` sends none. They are strings in the protocol, so other
+    /// values are sent as the text of their JSON, and those that are `None` are omitted.
     pub fn prompts_get(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> ClientRequest<GetPromptRequest> {
-        ClientRequest::new(&self.inner, Params::named(name, &arguments))
+        ClientRequest::new(&self.inner, Params::named_texts(name, &arguments))
     }
 
     /// `resources/list`: one page of the resources, the first one without a cursor.

@@ -2,11 +2,12 @@
 
 use memchr::memmem;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use treenail_schema::{ClientCapabilities, Implementation, Revision};
 
 use crate::client::ClientError;
 use crate::client::protocol::meta::{Meta, append_member, push_text};
-use crate::wire::{Members, write_json};
+use crate::wire::{Members, SyntaxError, as_string, write_json};
 
 /// Parameters of a request, without `_meta` and the members of an input round.
 #[derive(Clone, Debug)]
@@ -50,6 +51,24 @@ impl Params {
         let text = String::from_utf8(text);
         text.map(Self::from_text)
             .map_err(|_| ClientError::invalid("the serialized value is not UTF-8"))
+    }
+
+    /// Parameters with a name and arguments that are strings. Other values become the text of their JSON. A `null` is omitted.
+    pub(super) fn named_texts(name: &str, arguments: &impl Serialize) -> Result<Self, ClientError> {
+        let text = serialize(arguments)?;
+        if !text.starts_with('{') {
+            return Self::named(name, arguments);
+        }
+        let mut texts = Map::new();
+        let invalid = |error: SyntaxError| ClientError::invalid(error.to_string());
+        let mut members = Members::new(&text).map_err(invalid)?;
+        while let Some((key, value)) = members.next().map_err(invalid)? {
+            if value != "null" {
+                let text = as_string(value).unwrap_or_else(|| value.into());
+                texts.insert(key.into_owned(), Value::String(text.into_owned()));
+            }
+        }
+        Self::named(name, &texts)
     }
 
     /// Parameters of a request for one page of a list, the first page without a cursor.

@@ -54,6 +54,16 @@ impl ReceivedItems {
         }
     }
 
+    /// Returns the number of blocks at the start of a failed result that are items, if it has any. The reason follows.
+    pub(super) fn item_blocks(&self, result: &CallToolResult) -> usize {
+        let before_last = result.content.len().saturating_sub(1);
+        match self.form_and_fold {
+            None => 0,
+            Some((Form::Content, _)) => before_last,
+            Some(_) => before_last.min(1),
+        }
+    }
+
     /// Returns the items of the result that have not been received, in order.
     pub(super) fn remainder(self, result: &CallToolResult) -> serde_json::Result<Vec<Value>> {
         let Some((form, fold)) = self.form_and_fold else {

@@ -153,11 +153,21 @@ fn finish(buffer: &ProgressItems, result: Result<CallToolResult, ClientError>) -
     let mut items: VecDeque<Value> = std::iter::from_fn(|| buffer.pop()).collect();
     let error = match result {
         Err(error) => Some(error),
-        Ok(result) => {
-            let remainder = buffer.take_received().remainder(&result);
+        Ok(mut result) => {
+            let received = buffer.take_received();
+            let item_blocks = received.item_blocks(&result);
+            let mut has_items = received.items > 0;
+            let remainder = received.remainder(&result);
+            has_items |= remainder.as_ref().is_ok_and(|items| !items.is_empty());
             let failed = result.is_error == Some(true);
             // The failure of a tool is more helpful than an error about its items.
-            let failure = failed.then(|| ClientError::Tool(Box::new(result)));
+            let failure = failed.then(|| {
+                if has_items {
+                    // Only the reason remains: the items have been yielded.
+                    result.content.drain(..item_blocks);
+                }
+                ClientError::Tool(Box::new(result))
+            });
             match remainder {
                 Err(error) => failure.or_else(|| {
                     let reason = format!("the result of the stream cannot be used: {error}");
