@@ -136,9 +136,10 @@ impl From<ClientError> for Failure {
             ClientError::Timeout(_) => Exit::Timeout,
             ClientError::Cancelled(_) => Exit::Cancelled,
             ClientError::Http { status, .. } if (400..500).contains(status) => Exit::Refused,
-            ClientError::Closed(_) | ClientError::SessionExpired | ClientError::Http { .. } => {
-                Exit::Connection
-            }
+            ClientError::Unreachable(_)
+            | ClientError::Closed(_)
+            | ClientError::SessionExpired
+            | ClientError::Http { .. } => Exit::Connection,
             ClientError::Refused(_)
             | ClientError::Unsupported(_)
             | ClientError::Unauthorized(_)

@@ -228,7 +228,7 @@ async fn connect(
 /// Maps all failures to start a session to [`Exit::Connection`], except those of HTTP.
 fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
     match error {
-        ClientError::Closed(reason) => {
+        ClientError::Closed(reason) | ClientError::Unreachable(reason) => {
             let failure = Failure::new(
                 Exit::Connection,
                 format!("could not connect to the server: {reason}"),

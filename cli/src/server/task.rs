@@ -61,7 +61,7 @@ impl Connection {
                         }
                     }
                     outcome = &mut ended => {
-                        if let Err(error @ (ClientError::Unanswered(_) | ClientError::Closed(_))) = outcome {
+                        if let Err(error @ (ClientError::Unanswered(_) | ClientError::Unreachable(_) | ClientError::Closed(_))) = outcome {
                             return Err(error.into());
                         }
                         return Ok(());

@@ -8,7 +8,10 @@ pub enum HttpError {
     /// The request is invalid, or its target is not allowed. Nothing was sent.
     #[error("not sent: {0}")]
     Invalid(Arc<str>),
-    /// No connection could be opened, or it was closed. The server may or may not have processed the request.
+    /// No connection could be opened. Nothing was sent.
+    #[error("the server cannot be reached: {0}")]
+    Unreachable(Arc<str>),
+    /// The connection was closed. The server may or may not have processed the request.
     #[error("the connection is closed: {0}")]
     Closed(Arc<str>),
     /// The server violated a limit of the protocol.
@@ -19,6 +22,10 @@ pub enum HttpError {
 impl HttpError {
     pub(crate) fn invalid(reason: impl Into<Arc<str>>) -> Self {
         Self::Invalid(reason.into())
+    }
+
+    pub(crate) fn unreachable(reason: impl Into<Arc<str>>) -> Self {
+        Self::Unreachable(reason.into())
     }
 
     pub(crate) fn closed(reason: impl Into<Arc<str>>) -> Self {

@@ -98,7 +98,7 @@ impl Pool {
                 .with_provider_and_native_roots(provider)
                 .map_err(|error| {
                     let error = format!("could not read the certificates of this system: {error}");
-                    HttpError::closed(error)
+                    HttpError::unreachable(error)
                 })?;
             let tls = tls.https_only().enable_all_versions();
             HyperClient::Tls(builder.build(tls.wrap_connector(connector)))
@@ -186,10 +186,12 @@ fn connection_error(error: &Error, authority: Option<&Authority>, is_plain: bool
         let text = authority.as_str();
         text.rsplit_once('@').map_or(text, |(_, address)| address)
     });
-    let mut reason = if error.is_connect() {
-        format!("no connection to the server at {address}")
+    let (mut reason, kind): (_, fn(String) -> HttpError) = if error.is_connect() {
+        let reason = format!("no connection to the server at {address}");
+        (reason, HttpError::unreachable)
     } else {
-        format!("the server at {address} did not answer")
+        let reason = format!("the server at {address} did not answer");
+        (reason, HttpError::closed)
     };
     let mut source = error.source();
     while let Some(cause) = source {
@@ -197,7 +199,7 @@ fn connection_error(error: &Error, authority: Option<&Authority>, is_plain: bool
             return HttpError::invalid(&**reason);
         }
         if is_invalid_tls(cause) {
-            return HttpError::closed(format!(
+            return kind(format!(
                 "{reason}: its answer is not TLS; use `http://` in the URL if it serves plain HTTP"
             ));
         }
@@ -207,7 +209,7 @@ fn connection_error(error: &Error, authority: Option<&Authority>, is_plain: bool
         }
         source = cause.source();
     }
-    HttpError::closed(reason)
+    kind(reason)
 }
 
 /// Returns true if the peer has sent something that is not TLS, for example a response of plain HTTP.

@@ -85,7 +85,7 @@ impl HttpSessionBuilder {
     ///
     /// - [`ClientError::Invalid`] if the URL has another scheme than `http` or `https`, or contains a user name; if a header
     ///   cannot be sent; or if the environment configures an unsupported proxy.
-    /// - [`ClientError::Closed`] if the certificates of the system cannot be read.
+    /// - [`ClientError::Unreachable`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url).map_err(from_http)?;
         let headers = headers(&self.headers)?;

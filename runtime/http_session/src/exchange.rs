@@ -255,7 +255,7 @@ async fn resume(
             _ => stream_ended(),
         }),
         Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended()),
-        Err(ClientError::Closed(_)) => Ok(None),
+        Err(ClientError::Closed(_) | ClientError::Unreachable(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -91,7 +91,7 @@ async fn read_all(
             }
             Ok(HttpResponse::Error(error)) => return Some(error),
             Ok(_) => return None,
-            Err(ClientError::Closed(_)) => {}
+            Err(ClientError::Closed(_) | ClientError::Unreachable(_)) => {}
             Err(error) => {
                 let warning = "the stream of the server cannot be read";
                 inner.dispatcher.warn_of_error(&error, warning);

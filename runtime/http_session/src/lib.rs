@@ -47,6 +47,7 @@ type Answer = Result<String, ClientError>;
 fn from_http(error: HttpError) -> ClientError {
     match error {
         HttpError::Invalid(reason) => ClientError::Invalid(reason),
+        HttpError::Unreachable(reason) => ClientError::Unreachable(reason),
         HttpError::Closed(reason) => ClientError::Closed(reason),
         HttpError::Protocol(reason) => ClientError::Protocol(reason),
     }

@@ -76,7 +76,7 @@ impl JsoncallSession {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Closed`] if the program cannot be started.
+    /// [`ClientError::Unreachable`] if the program cannot be started.
     ///
     /// # Panics
     ///

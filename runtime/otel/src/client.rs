@@ -152,6 +152,7 @@ fn error_type(error: &ClientError) -> &'static str {
     match error {
         // Of the inner session: an own timeout drops the request.
         ClientError::Timeout(_) => "timeout",
+        ClientError::Unreachable(_) => "connection_failed",
         ClientError::Closed(_) => "connection_closed",
         ClientError::SessionExpired => "session_expired",
         ClientError::Http { .. } => "http_status",

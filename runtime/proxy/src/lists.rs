@@ -256,7 +256,7 @@ fn unless_lost<T>(
 ) -> Result<Option<Vec<T>>, ClientError> {
     match list {
         Ok(list) => Ok(Some(list)),
-        Err(error @ ClientError::Closed(_)) => Err(error),
+        Err(error @ (ClientError::Closed(_) | ClientError::Unreachable(_))) => Err(error),
         Err(error) if error.is_unsupported() => Ok(Some(Vec::new())),
         Err(error) => {
             if upstream.list_warnings.is_due() {

@@ -25,8 +25,10 @@ pub enum ClientError {
     Timeout(Duration),
     /// The call had become a task of the server, and the task was cancelled: by this client or another one, or by the server.
     Cancelled(Arc<str>),
-    /// The connection is closed, or could not be opened. The server may or may not have executed the requests that were
-    /// pending.
+    /// The server cannot be reached: no connection could be opened, or its program could not be started. It has not executed the
+    /// request, so a later attempt is safe.
+    Unreachable(Arc<str>),
+    /// The connection is closed. The server may or may not have executed the requests that were pending.
     Closed(Arc<str>),
     /// The server has ended the session (legacy era over HTTP).
     SessionExpired,
@@ -75,6 +77,7 @@ impl fmt::Display for ClientError {
             Self::Tool(result) => ("the tool failed: ", &tool_message(result)),
             Self::Timeout(after) => return write!(formatter, "no answer within {after:?}"),
             Self::Cancelled(reason) => ("the task was cancelled", &suffix(reason)),
+            Self::Unreachable(reason) => ("the server cannot be reached: ", reason),
             Self::Closed(reason) => ("the connection is closed: ", reason),
             Self::SessionExpired => ("the server has ended the session", &""),
             Self::Http {
@@ -111,6 +114,11 @@ impl fmt::Display for ClientError {
 impl StdError for ClientError {}
 
 impl ClientError {
+    /// Returns [`ClientError::Unreachable`] with this reason.
+    pub fn unreachable(reason: impl Into<Arc<str>>) -> Self {
+        Self::Unreachable(reason.into())
+    }
+
     /// Returns [`ClientError::Closed`] with this reason.
     pub fn closed(reason: impl Into<Arc<str>>) -> Self {
         Self::Closed(reason.into())
@@ -143,6 +151,17 @@ impl ClientError {
             Self::Unsupported(_) => true,
             Self::Refused(error) => error.code == error_code::METHOD_NOT_FOUND,
             _ => false,
+        }
+    }
+
+    /// Returns the error of a later message of a request that the server has begun to execute: it is not certain that it has not been
+    /// executed.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn after_start(self) -> Self {
+        match self {
+            Self::Unreachable(reason) => Self::Closed(reason),
+            other => other,
         }
     }
 

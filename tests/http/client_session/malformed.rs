@@ -23,6 +23,7 @@ fn outcome(result: &Result<serde_json::Value, ClientError>) -> String {
         Err(ClientError::Unauthorized(error)) => {
             format!("unauthorized {} {}", error.status, error.body)
         }
+        Err(ClientError::Unreachable(_)) => "unreachable".to_owned(),
         Err(ClientError::Closed(_)) => "closed".to_owned(),
         Err(ClientError::Protocol(_)) => "protocol".to_owned(),
         Err(ClientError::TooLong(_)) => "too long".to_owned(),
@@ -161,7 +162,7 @@ async fn a_refused_connection_is_an_error_without_secrets() {
     for request in [modern(1, "a", json!({})), legacy(2, "a", &json!({}))] {
         let error = TestSession::connect(&url).send(request).await.unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, ClientError::Closed(_)), "{error:?}");
+        assert!(matches!(error, ClientError::Unreachable(_)), "{error:?}");
         let expected = format!("no connection to the server at {address}: ");
         assert!(text.contains(&expected), "{text}");
         assert!(!text.contains("secret"), "{text}");
@@ -182,5 +183,5 @@ async fn a_server_without_tls_is_rejected() {
     let result = TestSession::connect(&url)
         .send(modern(1, "a", json!({})))
         .await;
-    assert_eq!(outcome(&result), "closed", "{result:?}");
+    assert_eq!(outcome(&result), "unreachable", "{result:?}");
 }

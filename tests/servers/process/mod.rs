@@ -133,8 +133,8 @@ async fn missing_program_is_named_in_the_error() {
     for program in ["no-such-server", "/no/such/server"] {
         let builder = McpClientSession::builder().command(program);
         let error = builder.build().await.unwrap_err();
-        assert!(matches!(error, ClientError::Closed(_)));
-        let expected = format!("the connection is closed: `{program}` cannot be started: ");
+        assert!(matches!(error, ClientError::Unreachable(_)));
+        let expected = format!("the server cannot be reached: `{program}` cannot be started: ");
         assert!(error.to_string().starts_with(&expected), "{error}");
     }
 }

@@ -152,12 +152,16 @@ async fn wait_until_ready(url: &str) -> Result<(), String> {
         let request = SessionRequest::new(1, "ping", "{}".to_owned());
         let answer = timeout(ATTEMPT_TIMEOUT, session.request(request)).await;
         match answer {
-            Ok(Err(ClientError::Closed(reason))) if Instant::now() >= end => {
+            Ok(Err(ClientError::Closed(reason) | ClientError::Unreachable(reason)))
+                if Instant::now() >= end =>
+            {
                 return Err(format!(
                     "no connection to {url} within {READY_TIMEOUT:?}: {reason}"
                 ));
             }
-            Ok(Err(ClientError::Closed(_))) => sleep(ATTEMPT_INTERVAL).await,
+            Ok(Err(ClientError::Closed(_) | ClientError::Unreachable(_))) => {
+                sleep(ATTEMPT_INTERVAL).await
+            }
             _ => return Ok(()),
         }
     }

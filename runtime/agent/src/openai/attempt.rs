@@ -82,7 +82,9 @@ async fn send(
     request.headers_mut().clone_from(&endpoint.headers);
     match timeout_at(deadline, endpoint.pool.send(request)).await {
         Ok(Ok(response)) => Ok(response),
-        Ok(Err(HttpError::Closed(why))) => Err(Failure::transient(&*why)),
+        Ok(Err(HttpError::Unreachable(why) | HttpError::Closed(why))) => {
+            Err(Failure::transient(&*why))
+        }
         Ok(Err(other)) => Err(Failure::transient(other.to_string())),
         Err(_) => Err(first_byte_failure(endpoint)),
     }

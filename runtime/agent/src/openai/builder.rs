@@ -195,9 +195,10 @@ pub(super) fn from_env(model: String) -> Result<OpenAiModelBuilder, ModelError> 
 
 fn misconfigured(error: HttpError) -> ModelError {
     match error {
-        HttpError::Invalid(why) | HttpError::Closed(why) | HttpError::Protocol(why) => {
-            ModelError::Misconfigured(why)
-        }
+        HttpError::Invalid(why)
+        | HttpError::Unreachable(why)
+        | HttpError::Closed(why)
+        | HttpError::Protocol(why) => ModelError::Misconfigured(why),
     }
 }
 

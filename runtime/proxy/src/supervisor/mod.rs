@@ -223,7 +223,7 @@ async fn close_reason(client: &McpClient) -> Arc<str> {
     let session = client.session().session();
     let probe = SessionNotification::new("notifications/roots/list_changed", "{}".to_owned());
     match session.notify(probe).await {
-        Err(ClientError::Closed(reason)) => reason,
+        Err(ClientError::Closed(reason) | ClientError::Unreachable(reason)) => reason,
         Err(error) => error.to_string().into(),
         Ok(()) => "the connection was lost".into(),
     }

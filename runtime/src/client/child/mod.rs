@@ -175,7 +175,7 @@ impl ServerCommand {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Closed`] if the program cannot be started.
+    /// [`ClientError::Unreachable`] if the program cannot be started.
     ///
     /// # Panics
     ///
@@ -201,7 +201,7 @@ impl ServerCommand {
             } else {
                 ""
             };
-            ClientError::closed(format!("`{program}` cannot be started: {error}{hint}"))
+            ClientError::unreachable(format!("`{program}` cannot be started: {error}{hint}"))
         })?;
         let stderr = match (&self.stderr, child.stderr.take()) {
             (Stderr::Lines(on_line), Some(stderr)) => {

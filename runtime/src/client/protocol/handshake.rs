@@ -48,7 +48,8 @@ impl<'a> Handshake<'a> {
             Expectation::Preferred(revision) => match self.initialize(revision).await {
                 // A probe would fail for the same reason, and might ask for credentials again.
                 Err(
-                    error @ (ClientError::Closed(_)
+                    error @ (ClientError::Unreachable(_)
+                    | ClientError::Closed(_)
                     | ClientError::Authorization(_)
                     | ClientError::Unauthorized(_)
                     | ClientError::Invalid(_)),

@@ -46,14 +46,18 @@ impl Inner {
         }
         let mut round = RoundParams::default();
         for number in 0..=limits.input_rounds {
-            let text = {
+            let sent = {
                 let sent = pin!(self.send(template, &round, &peer));
                 if !peer.revision.is_modern() && self.link.router.handler.may_be_asked() {
                     // Boxed: most clients have no handler.
-                    Box::pin(self.link.router.answering.pause_during(sent)).await?
+                    Box::pin(self.link.router.answering.pause_during(sent)).await
                 } else {
-                    sent.await?
+                    sent.await
                 }
+            };
+            let text = match sent {
+                Err(error) if number > 0 => return Err(error.after_start()),
+                sent => sent?,
             };
             check_decoded_size(&text, limits)?;
             let complete = |text| {

@@ -99,10 +99,12 @@ impl Relay {
         let result = match result {
             Ok(result) => Ok(self.memory.note_result(&call.request, result)),
             Err(ClientError::Refused(error)) => Err(error),
-            Err(ClientError::Closed(reason)) if self.crashed == generation => {
+            Err(ClientError::Closed(reason) | ClientError::Unreachable(reason))
+                if self.crashed == generation =>
+            {
                 return self.orphans.push((id.to_owned(), reason.to_string()));
             }
-            Err(ClientError::Closed(_)) => Err(RpcError::internal(
+            Err(ClientError::Closed(_) | ClientError::Unreachable(_)) => Err(RpcError::internal(
                 "`treenail dev` has restarted the server during this request; it may have had effects, so it was not repeated",
             )),
             Err(error) => Err(RpcError::internal(error.to_string())),

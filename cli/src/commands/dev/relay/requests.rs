@@ -140,7 +140,7 @@ async fn send_call(
     let first = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
     let event = match first {
         // The session was closed before the request was written.
-        Poll::Ready(Err(ClientError::Closed(_))) => Event::Unsent {
+        Poll::Ready(Err(ClientError::Closed(_) | ClientError::Unreachable(_))) => Event::Unsent {
             generation,
             request,
         },

@@ -121,7 +121,9 @@ fn error_json(error: &ClientError) -> Value {
             "data": refused.data,
         }),
         ClientError::Timeout(_) => json!({"kind": "timeout", "message": error.to_string()}),
-        ClientError::Closed(_) => json!({"kind": "closed", "message": error.to_string()}),
+        ClientError::Closed(_) | ClientError::Unreachable(_) => {
+            json!({"kind": "closed", "message": error.to_string()})
+        }
         ClientError::Protocol(_) => json!({"kind": "protocol", "message": error.to_string()}),
         _ => json!({"kind": "client", "message": error.to_string()}),
     }

@@ -121,7 +121,7 @@ impl Link {
             return Ok(());
         }
         match session.logging_set_level(level).await {
-            Err(error @ ClientError::Closed(_)) => Err(error),
+            Err(error @ (ClientError::Closed(_) | ClientError::Unreachable(_))) => Err(error),
             Err(_) => {
                 self.hub.state().log_level = None;
                 Ok(())

@@ -62,7 +62,7 @@ impl Outcome {
     /// Creates the outcome of an observation that ends before its task.
     pub(super) fn given_up(error: ClientError) -> Self {
         Self {
-            result: Err(error),
+            result: Err(error.after_start()),
             has_ended: false,
         }
     }
