@@ -79,9 +79,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 }
                 self.compare_added(old, new, at);
             }
-            (false, false) => {
-                self.compare_forbidden((old.is_forbidden, new.is_forbidden), at);
-            }
+            (false, false) => self.compare_unknown(old, new, at),
         }
     }
 
@@ -128,8 +126,15 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     /// Compares whether a member is forbidden that neither schema declares as allowed.
-    fn compare_forbidden(&mut self, is_forbidden: (bool, bool), at: Position<'_>) {
-        match is_forbidden {
+    fn compare_unknown(&mut self, old: &Member<'a>, new: &Member<'a>, at: Position<'_>) {
+        match (old.is_impossible(), new.is_impossible()) {
+            (false, true) => {
+                return self.report_effect(Effect::Narrowed, at, "now required, but rejected");
+            }
+            (true, false) => return self.report_effect(Effect::Widened, at, "no longer required"),
+            _ => {}
+        }
+        match (old.is_forbidden, new.is_forbidden) {
             (false, true) => self.report_effect(Effect::Narrowed, at, "now rejected"),
             (true, false) if at.direction == Direction::Unknown => self.report_changed(at),
             (true, false) => self.report_member(Severity::Additive, at, "no longer rejected"),
