@@ -202,6 +202,71 @@ fn long_documentation_takes_no_types_from_other_tools() {
 }
 
 #[test]
+fn references_within_a_schema_with_an_id_are_not_those_of_the_document() {
+    let reason = "has an `$id` of its own";
+    let inner = json!({"$id": "a.json", "type": "object", "properties": {"x": {"$ref": "#"}}});
+    let own = code(&json!({"type": "object", "required": ["a"], "properties": {"a": inner}}));
+    assert!(!own.contains("pub x: ") && own.contains(reason), "{own}");
+
+    let definition = json!({
+        "$id": "a.json", "properties": {"x": {"$ref": "#/$defs/B"}}, "$defs": {"B": {"type": "string"}},
+    });
+    let other = json!({"type": "integer", "description": "Other."});
+    let definitions = json!({"A": definition, "B": other});
+    let reference = json!({"$ref": "#/$defs/A"});
+    // As a member, merged, as an alternative, and as an item.
+    for member in [
+        reference.clone(),
+        json!({"allOf": [reference, {"required": ["x"]}]}),
+        json!({"anyOf": [reference, {"type": "string"}], "minProperties": 1}),
+        json!({"type": "array", "items": reference}),
+    ] {
+        let schema = json!({"properties": {"a": member}, "$defs": definitions});
+        let code = code(&schema);
+        assert!(!code.contains("i64") && code.contains(reason), "{code}");
+    }
+    let member = json!({"$id": "a.json", "$ref": "#/$defs/B", "title": "Own"});
+    let docs = docs(&member, &definitions);
+    assert!(docs.contains("Own") && !docs.contains("Other"), "{docs}");
+}
+
+#[test]
+fn an_id_without_effect_on_references_keeps_the_types() {
+    let definitions = json!({"B": {"type": "integer"}});
+    let with_reference = json!({"properties": {"x": {"$ref": "#/$defs/B"}}});
+    let with = |mut schema: Value, id: &str| {
+        schema["$id"] = json!(id);
+        schema
+    };
+    let member = |member: Value| json!({"properties": {"a": member}, "$defs": definitions});
+    let whole = |mut schema: Value| {
+        schema["$defs"] = definitions.clone();
+        with(schema, "https://a.example/root.json")
+    };
+    let choice = json!([{"required": ["y"], "properties": {"y": {"$ref": "#/$defs/B"}}}, {}]);
+    for schema in [
+        // The `$id` of the document, also if copies of it are read.
+        whole(with_reference.clone()),
+        whole(json!({"allOf": [with_reference, {"required": ["x"]}]})),
+        whole(json!({"type": ["object", "null"], "properties": {"x": {"$ref": "#/$defs/B"}}})),
+        whole(json!({"properties": {"x": {"$ref": "#/$defs/B"}}, "anyOf": choice})),
+        // An anchor of earlier drafts, and a schema without references.
+        member(with(with_reference.clone(), "#a")),
+        member(with(
+            json!({"properties": {"x": {"type": "integer"}}}),
+            "/properties/a",
+        )),
+    ] {
+        let code = code(&schema);
+        assert!(
+            code.contains("pub x: ") && code.contains("i64"),
+            "{schema}: {code}"
+        );
+        assert!(!code.contains("`$id`"), "{schema}: {code}");
+    }
+}
+
+#[test]
 fn a_described_member_that_is_required_counts_once() {
     let wide = |described: usize, required: usize| {
         let names: Vec<_> = (0..required).map(|index| format!("p{index}")).collect();

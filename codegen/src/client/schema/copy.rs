@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::merge_all_of::{DEFINITIONS, has_form};
+use super::merge_all_of::{LOCATIONS, has_form};
 use super::reader::Reader;
 
 /// Number of types in JSON Schema, including `any` of earlier drafts.
 const MAX_TYPES: usize = 8;
 
 impl Reader<'_> {
-    /// Copies a schema without one of its members, and without definitions, which references resolve in the document.
+    /// Copies a schema without one of its members, and without those that locate schemas for references.
     pub(super) fn without(
         &self,
         schema: &Map<String, Value>,
         key: &str,
     ) -> Result<Map<String, Value>, String> {
-        let is_copied = |name: &str| name != key && !DEFINITIONS.contains(&name);
+        let is_copied = |name: &str| name != key && !LOCATIONS.contains(&name);
         let others = schema.iter().filter(|(name, _)| is_copied(name));
         self.budget
             .charge_copies(others.clone().map(|(_, value)| value))?;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::bounds::{description, notes};
-use super::pointer::resolve;
+use super::pointer::{has_own_base, resolve};
 use super::reader::Reader;
 use super::shape::Shape;
 use super::union::is_null;
@@ -75,6 +75,9 @@ impl<'a> Collector<'a> {
                 self.add_inner(docs, schema.get("additionalProperties"), value, "value");
             }
             _ => {}
+        }
+        if has_own_base(self.root, schema) {
+            return;
         }
         if let Some(Value::String(reference)) = schema.get("$ref") {
             if let Some(target) = self.target(reference) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::pointer::resolve;
+use super::pointer::{check_base, resolve};
 use crate::client::budget::Budget;
 
 /// Keywords that do not constrain values.
@@ -30,8 +30,8 @@ const ANNOTATIONS: [&str; 18] = [
     "summary",
 ];
 
-/// Keywords with schemas that apply only where they are referenced.
-pub(super) const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+/// Keywords that locate schemas for references. A copy is without them, because its references are resolved in the document.
+pub(super) const LOCATIONS: [&str; 3] = ["$defs", "definitions", "$id"];
 
 /// Keywords that constrain values without describing their shape.
 const CONSTRAINTS: [&str; 11] = [
@@ -127,7 +127,8 @@ impl Flat<'_> {
             .left
             .checked_sub(1)
             .ok_or("it merges too many schemas")?;
-        let is_copied = |key: &str| key != "$ref" && key != "allOf" && !DEFINITIONS.contains(&key);
+        check_base(self.root, schema, self.budget)?;
+        let is_copied = |key: &str| key != "$ref" && key != "allOf" && !LOCATIONS.contains(&key);
         let own = schema.iter().filter(|(key, _)| is_copied(key));
         self.budget
             .charge_copies(own.clone().map(|(_, value)| value))?;

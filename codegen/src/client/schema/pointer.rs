@@ -1,6 +1,6 @@
 //! Resolution of `$ref`.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::client::budget::Budget;
 
@@ -38,6 +38,51 @@ pub(super) fn resolve<'a>(
                 .any(|id| id.strip_prefix('#') == Some(&*fragment))
     };
     definitions.find(has_anchor).ok_or_else(missing)
+}
+
+/// Returns `true` if a schema is not the document, and has an `$id`. The base of references within it is then this schema.
+pub(super) fn has_own_base(root: &Value, schema: &Map<String, Value>) -> bool {
+    let id = schema.get("$id").and_then(Value::as_str);
+    let is_root = || {
+        root.as_object()
+            .is_some_and(|root| std::ptr::eq(root, schema))
+    };
+    // In earlier drafts, a fragment is the name of an anchor.
+    id.is_some_and(|id| !id.starts_with('#')) && !is_root()
+}
+
+/// Checks that the references within a schema have the document as their base. The error is the reason for any JSON.
+pub(super) fn check_base(
+    root: &Value,
+    schema: &Map<String, Value>,
+    budget: &Budget,
+) -> Result<(), String> {
+    if !has_own_base(root, schema) {
+        return Ok(());
+    }
+    budget.charge_copies(schema.values())?;
+    if has_local_reference(schema) {
+        return Err("it has an `$id` of its own, which changes the base of its references".into());
+    }
+    Ok(())
+}
+
+/// Returns `true` if a schema, or one within it, refers to a fragment. References to elsewhere are not resolved anyway.
+fn has_local_reference(schema: &Map<String, Value>) -> bool {
+    let is_local = |schema: &Map<String, Value>| {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        reference.is_some_and(|reference| reference.starts_with('#'))
+    };
+    let mut open: Vec<&Value> = schema.values().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(inner) if is_local(inner) => return true,
+            Value::Object(inner) => open.extend(inner.values()),
+            _ => {}
+        }
+    }
+    is_local(schema)
 }
 
 /// Normalizes a reference, so that its target is read once.

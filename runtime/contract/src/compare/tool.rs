@@ -7,7 +7,14 @@ use crate::compare::report::EntryReport;
 use crate::compare::schema::{Direction, compare_schemas};
 use crate::keyword::{KeywordRole, keyword_role};
 
-pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
+/// Compares two tools. The support for tasks is compared only within one protocol version, because it is declared differently
+/// in each.
+pub(super) fn compare(
+    old: &Tool,
+    new: &Tool,
+    has_same_version: bool,
+    entry: &mut EntryReport<'_, '_>,
+) {
     entry.report_wording(
         "/title",
         "the title",
@@ -17,7 +24,9 @@ pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
     let texts = (old.description.as_deref(), new.description.as_deref());
     entry.report_wording("/description", "the description", texts.0, texts.1);
     compare_annotations(old.annotations.as_ref(), new.annotations.as_ref(), entry);
-    compare_execution(old, new, entry);
+    if has_same_version {
+        compare_execution(old, new, entry);
+    }
     let schemas = (&*old.input_schema, &*new.input_schema);
     compare_schemas(
         schemas.0,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{summaries, tool, tool_drift};
 use crate::{Contract, DriftLimits, Severity};
 
-fn within_time<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn within_time<T>(work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
     let took = start.elapsed();

@@ -49,6 +49,15 @@ fn members_are_compared_by_name() {
 }
 
 #[test]
+fn a_required_member_that_is_rejected_allows_no_object() {
+    let closed = |required: Value| json!({"properties": {"a": {}}, "required": required, "additionalProperties": false});
+    let (one, both) = (closed(json!(["a"])), closed(json!(["a", "b"])));
+    check(&one, &both, "!/properties/b", "+/properties/b");
+    check(&both, &one, "+/properties/b", "!/properties/b");
+    check(&both, &both, "", "");
+}
+
+#[test]
 fn a_declared_member_with_another_type_breaks_a_map() {
     let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
     let mut with_member = map.clone();

@@ -1,5 +1,6 @@
 //! Contracts, lock files and drifts.
 
+mod added_members;
 mod applicators;
 mod entries;
 mod equivalent;

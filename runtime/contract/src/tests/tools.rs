@@ -99,6 +99,30 @@ fn output_schemas_and_task_support_are_compared() {
 }
 
 #[test]
+fn task_support_is_not_compared_between_protocol_versions() {
+    let contract = |version: &str, execution: Value| {
+        let mut tool = json!({"name": "t", "inputSchema": {}});
+        if !execution.is_null() {
+            tool["execution"] = execution;
+        }
+        let contract = Contract::new().with_tools([read::<Tool>(tool)]);
+        contract.with_protocol_version(version)
+    };
+    // Revision 2026-07-28 has no `execution`, and the client asks for tasks by itself in each.
+    let modern = contract("2026-07-28", Value::Null);
+    for support in ["optional", "required"] {
+        let execution = || json!({"taskSupport": support});
+        let legacy = contract("2025-11-25", execution());
+        for drift in [legacy.drift(&modern), modern.drift(&legacy)] {
+            assert_eq!(drift.worst(), Some(Severity::Wording), "{support}: {drift}");
+        }
+        let forbidden = contract("2025-11-25", Value::Null);
+        let drift = legacy.drift(&forbidden);
+        assert_eq!(drift.worst(), Some(Severity::Breaking), "{support}");
+    }
+}
+
+#[test]
 fn an_empty_properties_object_equals_none() {
     let bare = json!({"type": "object", "additionalProperties": false});
     let mut listed = bare.clone();

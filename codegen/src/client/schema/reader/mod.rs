@@ -11,6 +11,7 @@ use self::definition::Definition;
 pub(super) use self::place::Place;
 use super::copy::about;
 use super::merge_all_of::{flatten, has_form, reference};
+use super::pointer::check_base;
 use super::shape::{Shape, TypeId};
 use super::types::Types;
 use super::union::Matches;
@@ -100,6 +101,9 @@ impl<'a> Reader<'a> {
     fn object(&mut self, schema: &Map<String, Value>, place: &Place) -> Shape {
         let is_nullable =
             |schema: &Map<String, Value>| schema.get("nullable") == Some(&Value::Bool(true));
+        if let Err(reason) = check_base(self.root, schema, self.budget) {
+            return Shape::any(reason);
+        }
         if let Some(reference) = reference(schema) {
             let shape = self.definition(reference, place.depth);
             return if is_nullable(schema) {

@@ -5,6 +5,7 @@ use treenail_schema::JsonObject;
 
 use crate::compare::schema::normalize::{Node, Normalized, constraints, resolve};
 use crate::compare::schema::path::Position;
+use crate::compare::schema::scope::Choice;
 use crate::compare::schema::walk::Walk;
 use crate::compare::schema::{Direction, Effect};
 
@@ -146,7 +147,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 (Some(one), Some(other)) => {
                     match (resolved(self.old, values.0), resolved(self.new, values.1)) {
                         (Some((_, old)), Some((_, new))) => {
-                            self.compare(old, new, at.descend(at.path.key(keyword)));
+                            self.compare_parts(old, new, at.descend(at.path.key(keyword)));
                         }
                         _ if one == other => self.compare_definitions(at),
                         _ => self.report_keyword(Effect::Changed, at, keyword, values),
@@ -169,10 +170,18 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             AddedBranch::Changes => at.in_direction(Direction::Unknown),
             _ => at,
         };
+        let choice = match added {
+            AddedBranch::Narrows => None,
+            AddedBranch::Widens | AddedBranch::Changes => Some(Choice::of(&old.nodes)),
+        };
         let (removed, has_new) =
             self.match_branches(&old.nodes, &new.nodes, at, |walk: &mut Self, old, new| {
                 let inner = path.as_ref().map(|path| path.index(new.0));
-                walk.compare(old, new.1, inside.descend(inner.unwrap_or(at.path)));
+                let at = inside.descend(inner.unwrap_or(at.path));
+                match &choice {
+                    Some(choice) => walk.compare_chosen(choice, (old, new.1), at),
+                    None => walk.compare_parts(old, new.1, at),
+                }
             });
         let at = path.as_ref().map_or(at, |path| at.descend(*path));
         match (added, !removed.is_empty(), has_new) {

@@ -1,6 +1,6 @@
 //! Members that a schema no longer declares, neither itself nor in a subschema.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 use treenail_schema::JsonObject;
@@ -25,9 +25,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         if at.direction != Direction::Input {
             return false;
         }
-        let before = self.member_names(self.old, removed);
-        let after = self.member_names(self.new, &[Node::Object(new)]);
-        let Some(first) = before.difference(&after).next() else {
+        let before = self.declared_members(self.old, removed, HashSet::new());
+        let after = self.declared_members(self.new, &[Node::Object(new)], HashSet::new());
+        let Some(first) = before.keys().find(|name| !after.contains_key(**name)) else {
             return false;
         };
         let name = quoted(first);
@@ -36,11 +36,16 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         true
     }
 
-    /// Returns the names of the members that some schemas declare.
-    fn member_names(&mut self, root: &'a JsonObject, nodes: &[Node<'a>]) -> BTreeSet<&'a str> {
-        let mut names = BTreeSet::new();
+    /// Returns the members that some schemas and their parts declare, each with its schemas; none if it is only required.
+    /// Parts with an address in `seen` are left out.
+    pub(super) fn declared_members(
+        &mut self,
+        root: &'a JsonObject,
+        nodes: &[Node<'a>],
+        mut seen: HashSet<usize>,
+    ) -> BTreeMap<&'a str, Vec<Node<'a>>> {
+        let mut declared: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
         let mut open = nodes.to_vec();
-        let mut seen = HashSet::new();
         while let Some(node) = open.pop() {
             let Node::Object(schema) = node else {
                 continue;
@@ -49,14 +54,13 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 continue;
             }
             let properties = members(schema.get("properties"));
-            names.extend(
-                properties
-                    .into_iter()
-                    .flat_map(|all| all.keys())
-                    .map(String::as_str),
-            );
+            for (name, schema) in properties.into_iter().flatten() {
+                declared.entry(name).or_default().push(Node::of(schema));
+            }
             let required = list(schema, "required");
-            names.extend(required.iter().filter_map(Value::as_str));
+            for name in required.iter().filter_map(Value::as_str) {
+                declared.entry(name).or_default();
+            }
             let before = open.len();
             add_subschemas(&mut open, root, schema);
             self.take_steps(
@@ -64,7 +68,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                     / 8,
             );
         }
-        names
+        declared
     }
 }
 

@@ -3,9 +3,11 @@
 //! `normalize` resolves equivalent forms of a schema. `walk` traverses both schemas and reports differences. `text` and
 //! `unvisited_text` find text for models. The other modules compare one group of keywords each.
 
+mod added_members;
 mod applicators;
 mod arrays;
 mod branches;
+mod changes;
 mod lost_members;
 mod normalize;
 mod numbers;
@@ -13,6 +15,7 @@ mod object_members;
 mod objects;
 mod path;
 mod patterns;
+mod scope;
 mod strings;
 mod text;
 mod types;

@@ -34,6 +34,11 @@ impl Member<'_> {
     pub(super) fn is_known(&self) -> bool {
         (self.declared.is_some() || self.is_required) && !self.is_forbidden
     }
+
+    /// Returns `true` if no object is allowed, because the member is required and forbidden.
+    pub(super) fn is_impossible(&self) -> bool {
+        self.is_required && self.is_forbidden
+    }
 }
 
 impl<'a> Members<'a> {

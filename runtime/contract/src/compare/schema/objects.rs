@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Severity;
+use crate::compare::schema::added_members::AddedMember;
 use crate::compare::schema::normalize::{Node, Normalized};
 use crate::compare::schema::numbers::{BoundKind, both_allow};
 use crate::compare::schema::object_members::{Member, Members};
@@ -27,16 +28,19 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             Members::of(self.new, schemas.1),
         );
         self.take_steps((old.count() + new.count()) / 8);
-        let names: BTreeSet<&str> = old.names().chain(new.names()).collect();
+        let names: BTreeSet<&'a str> = old.names().chain(new.names()).collect();
         let properties = at.path.key("properties");
+        let mut added = Vec::new();
         for name in names {
             if self.should_stop() {
                 return;
             }
             let members = (self.member(&old, name), self.member(&new, name));
+            added.extend(AddedMember::of(name, &members.0, &members.1));
             let at = at.descend(properties.key(name));
             self.compare_property(&members.0, &members.1, at);
         }
+        self.report_added_members(&added, properties, at);
         self.compare_other_members(&old, &new, at);
         self.compare_count(schemas, "minProperties", BoundKind::Lower, at);
         self.compare_count(schemas, "maxProperties", BoundKind::Upper, at);
@@ -79,9 +83,7 @@ impl<'a> Walk<'_, 'a, '_, '_> {
                 }
                 self.compare_added(old, new, at);
             }
-            (false, false) => {
-                self.compare_forbidden((old.is_forbidden, new.is_forbidden), at);
-            }
+            (false, false) => self.compare_unknown(old, new, at),
         }
     }
 
@@ -128,24 +130,20 @@ impl<'a> Walk<'_, 'a, '_, '_> {
     }
 
     /// Compares whether a member is forbidden that neither schema declares as allowed.
-    fn compare_forbidden(&mut self, is_forbidden: (bool, bool), at: Position<'_>) {
-        match is_forbidden {
+    fn compare_unknown(&mut self, old: &Member<'a>, new: &Member<'a>, at: Position<'_>) {
+        match (old.is_impossible(), new.is_impossible()) {
+            (false, true) => {
+                return self.report_effect(Effect::Narrowed, at, "now required, but rejected");
+            }
+            (true, false) => return self.report_effect(Effect::Widened, at, "no longer required"),
+            _ => {}
+        }
+        match (old.is_forbidden, new.is_forbidden) {
             (false, true) => self.report_effect(Effect::Narrowed, at, "now rejected"),
             (true, false) if at.direction == Direction::Unknown => self.report_changed(at),
             (true, false) => self.report_member(Severity::Additive, at, "no longer rejected"),
             _ => {}
         }
-    }
-
-    /// Reports an added or removed member. Its severity does not follow from the allowed values, because undeclared members
-    /// may be allowed but ignored.
-    pub(super) fn report_member(&mut self, severity: Severity, at: Position<'_>, message: &str) {
-        if self.is_probing() {
-            self.report_changed(at);
-            return;
-        }
-        let path = at.path.render(self.entry.limits().text_bytes);
-        self.entry.report(severity, &path, message);
     }
 
     /// Compares the schemas of undeclared members.

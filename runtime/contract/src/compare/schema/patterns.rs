@@ -59,6 +59,9 @@ impl<'a> Walk<'_, 'a, '_, '_> {
             let schema =
                 |all: Option<&'a JsonObject>| all.and_then(|all| all.get(name)).map(Node::of);
             match (schema(old), schema(new)) {
+                (Some(old), Some(new)) if keyword == "dependentSchemas" => {
+                    self.compare_parts(old, new, at);
+                }
                 (Some(old), Some(new)) => self.compare(old, new, at),
                 _ if is_unjudged => self.report_changed(at),
                 (None, Some(one)) | (Some(one), None) if one.allows_all() => {}

@@ -9,10 +9,11 @@ use crate::Severity;
 use crate::compare::report::EntryReport;
 use crate::compare::schema::normalize::{Node, Normalized, normalize};
 use crate::compare::schema::path::{Path, Position};
+use crate::compare::schema::scope::Scope;
 use crate::compare::schema::{Direction, Effect};
 
 /// Two schemas, identified by their addresses and by whether `null` is an alternative.
-type Pair = (usize, bool, usize, bool);
+pub(super) type Pair = (usize, bool, usize, bool);
 
 /// Both schemas, and the state of their comparison.
 pub(super) struct Walk<'w, 'a, 'r, 'l> {
@@ -23,6 +24,12 @@ pub(super) struct Walk<'w, 'a, 'r, 'l> {
     pub(super) entry: &'w mut EntryReport<'r, 'l>,
     /// Pairs that are already compared. Recursive schemas and shared references reach a pair again.
     compared: HashSet<(Pair, Direction)>,
+    /// Pairs of parts that are compared again, with the address of the value that they are parts of.
+    pub(super) compared_in: HashSet<(Pair, usize)>,
+    /// The value whose parts are compared.
+    pub(super) scope: Scope<'a>,
+    /// Is `true` if the current parts were compared before, as parts of another value. Their differences are already reported.
+    pub(super) is_repeated: bool,
     /// Pairs that are equivalent. A pair is assumed to be equivalent while it is compared.
     equivalent: HashSet<Pair>,
     /// Pairs that are not equivalent.
@@ -30,7 +37,9 @@ pub(super) struct Walk<'w, 'a, 'r, 'l> {
     /// The pairs of `equivalent`, in insertion order.
     assumed: Vec<Pair>,
     /// Is `Some` during a test for equivalence, which reports nothing: `Some(true)` after the first difference.
-    probe: Option<bool>,
+    pub(super) probe: Option<bool>,
+    /// Addresses of the schemas of added members that are reported as narrower.
+    pub(super) narrowed: HashSet<usize>,
     /// Addresses of the texts that are already compared, and `true` if they are equal.
     pub(super) compared_texts: HashMap<(usize, usize), bool>,
     /// Addresses of the texts whose comparison is already reported, if necessary.
@@ -54,10 +63,14 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             location,
             entry,
             compared: HashSet::new(),
+            compared_in: HashSet::new(),
+            scope: Scope::of(Node::Object(old)),
+            is_repeated: false,
             equivalent: HashSet::new(),
             different: HashSet::new(),
             assumed: Vec::new(),
             probe: None,
+            narrowed: HashSet::new(),
             compared_texts: HashMap::new(),
             reported_texts: HashSet::new(),
             reported: HashSet::new(),
@@ -113,19 +126,30 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         normalized
     }
 
-    /// Compares two schemas.
-    pub(super) fn compare(&mut self, old: Node<'a>, new: Node<'a>, at: Position<'_>) {
+    /// Normalizes two schemas. Returns `None` if there are no steps left, or the result is already known.
+    pub(super) fn normalized_pair(
+        &mut self,
+        old: Node<'a>,
+        new: Node<'a>,
+    ) -> Option<(Normalized<'a>, Normalized<'a>)> {
         self.take_steps(1);
         if self.should_stop() {
-            return;
+            return None;
         }
-        let (old, new) = (
+        let pair = (
             self.normalized(self.old, old),
             self.normalized(self.new, new),
         );
-        if self.should_stop() {
-            return;
-        }
+        (!self.should_stop()).then_some(pair)
+    }
+
+    /// Compares two schemas, at the position of the original one.
+    pub(super) fn compare_normalized(
+        &mut self,
+        old: &Normalized<'a>,
+        new: &Normalized<'a>,
+        at: Position<'_>,
+    ) {
         let root = self.root_path();
         let path = match (new.from_root, new.pointer.is_empty()) {
             (true, _) => root.pointer(&new.pointer),
@@ -133,10 +157,6 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             (false, true) => at.path,
         };
         let at = Position { path, ..at };
-        self.compare_normalized(&old, &new, at);
-    }
-
-    fn compare_normalized(&mut self, old: &Normalized<'a>, new: &Normalized<'a>, at: Position<'_>) {
         if !self.is_probing() {
             self.compare_texts(old, new, at);
         }
@@ -144,10 +164,16 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         if old.node.allows_all() && new.node.allows_all() {
             return;
         }
+        let outer = self.is_repeated;
         let is_plain = matches!((old.node, new.node), (Node::Bool(_), Node::Bool(_)));
-        if !is_plain && !self.insert_pair(pair(old, new), at.direction) {
-            return;
+        if is_plain || self.insert_pair(pair(old, new), at.direction) {
+            self.compare_allowed(old, new, at);
         }
+        self.is_repeated = outer;
+    }
+
+    /// Compares the values that two schemas allow.
+    fn compare_allowed(&mut self, old: &Normalized<'a>, new: &Normalized<'a>, at: Position<'_>) {
         if at.depth > self.entry.limits().depth {
             self.report_effect(Effect::Changed, at, "nested too deeply to compare");
             return;
@@ -185,7 +211,9 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
     /// Records that a pair is compared. Returns `false` if its result is already known.
     fn insert_pair(&mut self, pair: Pair, direction: Direction) -> bool {
         if !self.is_probing() {
-            return self.compared.insert((pair, direction));
+            let is_first = self.compared.insert((pair, direction));
+            self.is_repeated = !is_first;
+            return is_first || self.is_in_other_scope(pair, direction);
         }
         if self.different.contains(&pair) {
             self.probe = Some(true);
@@ -196,6 +224,11 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
             self.assumed.push(pair);
         }
         is_new
+    }
+
+    /// Returns `true` if a test for equivalence has found no difference between two schemas.
+    pub(super) fn is_equivalent(&self, pair: Pair) -> bool {
+        self.equivalent.contains(&pair)
     }
 
     /// Returns `true` if two schemas allow the same values.
@@ -226,68 +259,7 @@ impl<'w, 'a, 'r, 'l> Walk<'w, 'a, 'r, 'l> {
         self.probe = outer;
         are_equivalent
     }
-
-    /// Reports an effect on the allowed values.
-    pub(super) fn report_effect(&mut self, effect: Effect, at: Position<'_>, message: &str) {
-        self.report_difference(effect, at, message, (None, None));
-    }
-
-    /// Reports the effect of a keyword on the allowed values.
-    pub(super) fn report_keyword(
-        &mut self,
-        effect: Effect,
-        at: Position<'_>,
-        name: &str,
-        (old, new): (Option<&Value>, Option<&Value>),
-    ) {
-        if self.is_probing() {
-            self.probe = Some(true);
-            return;
-        }
-        self.reported.extend(new.map(std::ptr::from_ref));
-        let message = match effect {
-            Effect::Narrowed => format!("`{name}` allows less"),
-            Effect::Widened => format!("`{name}` allows more"),
-            Effect::Changed => CHANGED.to_owned(),
-        };
-        let (old, new) = (old.map(Value::to_string), new.map(Value::to_string));
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        self.take_steps((length(&old) + length(&new)) / 64);
-        let at = at.descend(at.path.key(name));
-        self.report_difference(effect, at, &message, (old.as_deref(), new.as_deref()));
-    }
-
-    /// Reports an effect on the allowed values, with the old and the new text.
-    pub(super) fn report_difference(
-        &mut self,
-        effect: Effect,
-        at: Position<'_>,
-        message: &str,
-        texts: (Option<&str>, Option<&str>),
-    ) {
-        if self.probe.is_some() {
-            self.probe = Some(true);
-            return;
-        }
-        let path = at.path.render(self.entry.limits().text_bytes);
-        let severity = at.direction.severity(effect);
-        if at.direction == Direction::Unknown && effect != Effect::Changed {
-            let message = format!("{message}, at a position where the effect cannot be judged");
-            self.entry
-                .report_with_texts(severity, &path, &message, texts);
-        } else {
-            self.entry
-                .report_with_texts(severity, &path, message, texts);
-        }
-    }
-
-    /// Reports a difference whose effect is unknown.
-    pub(super) fn report_changed(&mut self, at: Position<'_>) {
-        self.report_effect(Effect::Changed, at, CHANGED);
-    }
 }
-
-const CHANGED: &str = "changed in a way that cannot be judged";
 
 fn pair(old: &Normalized<'_>, new: &Normalized<'_>) -> Pair {
     (
