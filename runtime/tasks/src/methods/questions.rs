@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::task::{SessionPeer, ask_client, session_number};
+use treenail_runtime::internal::task::{SessionPeer, ask_client, can_answer, session_number};
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::{InputRequest, error_code};
 
@@ -53,10 +53,10 @@ impl Questions {
         }
     }
 
-    /// Prepares the open questions of a task, unless the session has them already.
+    /// Prepares the open questions of a task that the client can answer, unless the session has them already.
     pub(super) fn ask(&mut self, task: &Loaded) {
         let session = session_number(&self.context);
-        for (key, request) in open_questions(task) {
+        for (key, request) in open_questions(task, &self.context) {
             if self.sent.contains(key) {
                 continue;
             }
@@ -114,7 +114,8 @@ async fn carry(context: Context, claim: Claim, request: InputRequest) -> End {
     }
 }
 
-/// Sends the open questions of a task to a client that polls it, if its session has a stream for them, and no session has them.
+/// Sends the open questions of a task to a client that polls it and can answer them, if its session has a stream for them, and no
+/// session has them.
 pub(super) async fn offer(
     engine: &Arc<Engine>,
     context: &Context,
@@ -122,9 +123,10 @@ pub(super) async fn offer(
 ) -> Result<(), RpcError> {
     let task = &engine.load(id, owner(context)).await?;
     let session = session_number(context);
-    for (key, request) in open_questions(task) {
-        let peer = SessionPeer::of(context).filter(|peer| peer.can_answer(&request));
-        let Some(peer) = peer else { continue };
+    for (key, request) in open_questions(task, context) {
+        let Some(peer) = SessionPeer::of(context) else {
+            continue;
+        };
         let Some(claim) = Claim::of_free(engine, &task.key.id, key, session) else {
             continue;
         };
@@ -141,8 +143,11 @@ pub(super) async fn offer(
     Ok(())
 }
 
-/// Returns the open questions with their keys, as requests with the id of the task.
-fn open_questions(task: &Loaded) -> impl Iterator<Item = (&str, InputRequest)> {
+/// Returns the open questions that the client of a call can answer with their keys, as requests with the id of the task.
+fn open_questions<'a>(
+    task: &'a Loaded,
+    context: &'a Context,
+) -> impl Iterator<Item = (&'a str, InputRequest)> {
     let open = task.record.questions.iter();
     let open = open.filter(|(_, question)| question.is_open());
     open.filter_map(|(key, question)| {
@@ -150,7 +155,8 @@ fn open_questions(task: &Loaded) -> impl Iterator<Item = (&str, InputRequest)> {
         if request.is_none() {
             tracing::error!(id = ?task.key.id, "a question of a task could not be sent");
         }
-        Some((key.as_str(), request?))
+        let request = request.filter(|request| can_answer(context, request))?;
+        Some((key.as_str(), request))
     })
 }
 

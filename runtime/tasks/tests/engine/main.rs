@@ -11,6 +11,8 @@ mod leases;
 mod limits;
 mod lost_changes;
 mod older;
+mod older_asking;
+mod older_capabilities;
 mod older_questions;
 mod older_support;
 mod owners;
