@@ -14,6 +14,7 @@ mod older;
 mod older_asking;
 mod older_capabilities;
 mod older_questions;
+mod older_restart;
 mod older_support;
 mod owners;
 mod peer;
