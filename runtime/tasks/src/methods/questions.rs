@@ -27,7 +27,8 @@ pub(super) struct Questions {
     context: Context,
     /// Keys of the questions that the client has, or has answered. None of them is sent again.
     sent: HashSet<String>,
-    /// Keys of the questions that another session has taken over. They are sent again if no session has them.
+    /// Keys of the questions that another session has taken over, or whose time was over. They are sent again if no session has
+    /// them.
     lost: HashSet<String>,
     open: Vec<Pin<Box<dyn Future<Output = End> + Send>>>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Questions {
 enum End {
     /// The answer is stored, or there will be none.
     Final,
-    /// Another session has taken the question over.
+    /// Another session has taken the question over, or the client has not answered in time.
     Lost(String),
     /// The store was away for too long.
     NotStored(String),
@@ -102,8 +103,9 @@ impl Questions {
 /// Sends a question to the client of a request, and stores the answer.
 async fn carry(context: Context, claim: Claim, request: InputRequest) -> End {
     let key = claim.key().to_owned();
-    let Some(answer) = until(ask_client(&context, &request), claim.lost()).await else {
-        return End::Lost(key);
+    let answer = match until(ask_client(&context, &request), claim.lost()).await {
+        None | Some(Err(AskError::TimedOut)) => return End::Lost(key),
+        Some(answer) => answer,
     };
     // An answer is stored even if the request ends meanwhile.
     let stored = tokio::spawn(async move { store(&claim, owner(&context), answer).await });

@@ -1,6 +1,7 @@
 //! Server with tools that ask, and a client of revision 2025-11-25 that polls their tasks.
 
 use serde_json::{Value, json};
+use treenail::ServerBuilder;
 use treenail::elicit::AskError;
 use treenail::prelude::*;
 use treenail::schema::{CreateMessageRequestParams, SamplingMessageContentBlock};
@@ -75,9 +76,13 @@ pub(crate) fn server() -> Server {
 }
 
 pub(crate) fn with(tasks: Tasks) -> Server {
+    builder(tasks).build().unwrap()
+}
+
+pub(crate) fn builder(tasks: Tasks) -> ServerBuilder {
     let tasks = tasks.limits(limits());
     let builder = Server::builder("asking", "1.0.0").extension(tasks);
-    builder.mount(Asking).build().unwrap()
+    builder.mount(Asking)
 }
 
 pub(crate) async fn able(server: &Server) -> Peer {

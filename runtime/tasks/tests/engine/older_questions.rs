@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::timeout;
+use treenail::Limits;
 use treenail::tasks::Tasks;
 
 use crate::failing_store::FailingStore;
 use crate::older_asking::{
-    RELATED, able, asked, create, is_not_asked, named, poll, server, text, until, with,
+    RELATED, able, asked, builder, create, is_not_asked, named, poll, server, text, until, with,
 };
 use crate::works::{limits, shared};
 
@@ -94,6 +96,48 @@ async fn a_question_returns_to_the_session_that_still_waits() {
     one.answer(&again, named("Bo")).await;
     let result = one.response(waiting).await;
     assert_eq!(result["result"]["content"][0]["text"], "Bo");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_for_the_result_asks_again_after_the_timeout() {
+    let server = server();
+    let (mut one, mut other) = (able(&server).await, able(&server).await);
+    let task = create(&mut one, "elicit").await;
+    let waiting = one.send("tasks/result", json!({"taskId": task})).await;
+    let mut before = one.next().await;
+    for _ in 0..2 {
+        let withdrawn = one.next().await;
+        assert_eq!(withdrawn["method"], "notifications/cancelled");
+        assert_eq!(withdrawn["params"]["requestId"], before["id"]);
+        let again = timeout(limits().watch_interval * 5, one.next()).await;
+        let again = again.expect("the client is asked again");
+        assert_eq!(again["method"], "elicitation/create", "LTASK-S-04");
+        assert_ne!(again["id"], before["id"]);
+        before = again;
+    }
+    is_not_asked(&mut other, &task).await;
+    one.answer(&before, named("Bo")).await;
+    let result = one.response(waiting).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Bo", "LTASK-S-04");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_free_for_other_sessions_after_the_timeout() {
+    // The waiting request asks again half a watch interval later.
+    let time = Duration::from_millis(60_500);
+    let builder = builder(Tasks::new()).limits(Limits::default().elicitation_timeout(time));
+    let server = builder.build().unwrap();
+    let (mut one, mut other) = (able(&server).await, able(&server).await);
+    let task = create(&mut one, "elicit").await;
+    let waiting = one.send("tasks/result", json!({"taskId": task})).await;
+    one.next().await;
+    assert_eq!(one.next().await["method"], "notifications/cancelled");
+    let request = asked(&mut other, &task).await;
+    tokio::time::sleep(limits().watch_interval * 3).await;
+    is_not_asked(&mut one, &task).await;
+    other.answer(&request, named("Bo")).await;
+    let result = one.response(waiting).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Bo", "LTASK-S-04");
 }
 
 #[tokio::test(start_paused = true)]
