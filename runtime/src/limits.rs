@@ -83,7 +83,8 @@ limits! {
         /// is full, these calls wait. Default 64.
         queued_messages: usize = 64,
         /// Timeout of a request to the user, such as [`Context::elicit`](crate::Context::elicit). In the legacy era the request
-        /// is cancelled; in the modern era the state held by the client expires. Default 15 min.
+        /// is cancelled; in the modern era the state held by the client expires. The question of a task stays open, and is sent
+        /// again. Default 15 min.
         elicitation_timeout: Duration = Duration::from_secs(15 * 60),
         /// Maximum number of pending requests to a client of the legacy era, per connection; further ones are queued. Default
         /// 64.

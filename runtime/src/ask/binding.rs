@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{Context, SHA256, digest};
 use serde::{Deserialize, Serialize};
-use treenail_schema::{InputRequest, Method};
+use treenail_schema::{ElicitRequestParams, InputRequest, Method};
 
 use crate::ask::error::AskError;
 use crate::call::CallTarget;
@@ -53,9 +53,10 @@ fn update(context: &mut Context, part: Option<&[u8]>) {
 pub(super) struct QuestionId(Box<str>);
 
 impl QuestionId {
+    /// Returns the digest of a question. The random id of a page is no part of it: each run of the function makes another one.
     #[inline]
     pub(super) fn of(request: &InputRequest) -> Result<Self, AskError> {
-        let text = serde_json::to_string(request);
+        let text = serde_json::to_string(&*without_elicitation_id(request));
         let text = text.map_err(|error| AskError::NotAllowed(error.to_string()))?;
         Ok(Self::of_text(&text))
     }
@@ -68,5 +69,17 @@ impl QuestionId {
 
     pub(super) fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+#[inline]
+fn without_elicitation_id(request: &InputRequest) -> Cow<'_, InputRequest> {
+    match request {
+        InputRequest::Elicit(ElicitRequestParams::Url(page)) if page.elicitation_id.is_some() => {
+            let mut page = page.clone();
+            page.elicitation_id = None;
+            Cow::Owned(ElicitRequestParams::Url(page).into())
+        }
+        _ => Cow::Borrowed(request),
     }
 }

@@ -6,11 +6,15 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use tokio::time::timeout;
-use treenail_schema::{CancelledNotification, CancelledNotificationParams, InputRequest};
+use treenail_schema::{
+    CancelledNotification, CancelledNotificationParams, ElicitRequestParams, InputRequest,
+};
 
 use crate::ask::binding::QuestionId;
+use crate::ask::elicit::{takes_forms, takes_urls};
 use crate::ask::error::AskError;
 use crate::ask::requests::PendingReply;
+use crate::ask::sampling;
 use crate::call::CallState;
 use crate::context::Context;
 use crate::outbox::{Outbox, notification};
@@ -85,6 +89,20 @@ async fn by_request(state: &CallState, request: &InputRequest) -> Result<Box<str
 #[doc(hidden)]
 pub async fn ask_client(context: &Context, request: &InputRequest) -> Result<Box<str>, AskError> {
     by_request(context.state(), request).await
+}
+
+/// Returns `true` if the client of a call has declared the capabilities, in its revision, that a complete request needs.
+#[doc(hidden)]
+pub fn can_answer(context: &Context, request: &InputRequest) -> bool {
+    let peer = &context.state().peer;
+    let (revision, client) = (peer.revision(), peer.capabilities());
+    match request {
+        InputRequest::Elicit(ElicitRequestParams::Form(_)) => takes_forms(revision, client),
+        InputRequest::Elicit(ElicitRequestParams::Url(_)) => takes_urls(revision, client),
+        InputRequest::CreateMessage(params) => sampling::takes(params, revision, client),
+        InputRequest::ListRoots(_) => client.roots.is_some(),
+        _ => false,
+    }
 }
 
 /// Waits for an answer, at most until the end of the call.

@@ -134,9 +134,7 @@ impl Question for ElicitUrl {
         revision: Revision,
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
-        let by_url = |elicitation: &ClientCapabilitiesElicitation| elicitation.url.is_some();
-        let known = revision >= Revision::V2025_11_25;
-        if !(known && client.elicitation.as_ref().is_some_and(by_url)) {
+        if !takes_urls(revision, client) {
             let url = ClientCapabilitiesElicitation::new().with_url(JsonObject::new());
             return Err(unsupported(ClientCapabilities::new().with_elicitation(url)));
         }
@@ -157,7 +155,23 @@ impl Question for ElicitUrl {
     }
 }
 
-/// Makes the request for a form. The client must have declared forms, or elicitation without any mode.
+/// Returns `true` if a client can show forms: it has declared them, or elicitation without any mode.
+#[inline]
+pub(super) fn takes_forms(revision: Revision, client: &ClientCapabilities) -> bool {
+    let known = method::facts("elicitation/create", Direction::ServerToClient)
+        .is_some_and(|it| it.revisions.contains(revision) || it.embedded.contains(revision));
+    let elicitation = client.elicitation.as_ref().filter(|_| known);
+    elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// Returns `true` if a client can open pages. Revisions before 2025-11-25 have none, whatever the client declares.
+#[inline]
+pub(super) fn takes_urls(revision: Revision, client: &ClientCapabilities) -> bool {
+    let elicitation = client.elicitation.as_ref();
+    revision >= Revision::V2025_11_25 && elicitation.is_some_and(|modes| modes.url.is_some())
+}
+
+/// Makes the request for a form, if the client can show it.
 #[inline]
 pub(super) fn form(
     message: String,
@@ -165,12 +179,7 @@ pub(super) fn form(
     revision: Revision,
     client: &ClientCapabilities,
 ) -> Result<InputRequest, AskError> {
-    let by_form = |elicitation: &ClientCapabilitiesElicitation| {
-        elicitation.form.is_some() || elicitation.url.is_none()
-    };
-    let known = method::facts("elicitation/create", Direction::ServerToClient)
-        .is_some_and(|it| it.revisions.contains(revision) || it.embedded.contains(revision));
-    if !(known && client.elicitation.as_ref().is_some_and(by_form)) {
+    if !takes_forms(revision, client) {
         let form = ClientCapabilitiesElicitation::new();
         return Err(unsupported(
             ClientCapabilities::new().with_elicitation(form),

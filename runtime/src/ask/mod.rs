@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 use treenail_schema::{CreateMessageRequestParams, ElicitSchema, InputRequest};
 
-pub use self::delivery::ask_client;
 use self::delivery::{Sent, put};
+pub use self::delivery::{ask_client, can_answer};
 pub use self::elicit::{Confirm, Elicit, ElicitBySchema, ElicitUrl};
 pub(crate) use self::elicit_config::ElicitConfig;
 pub use self::error::AskError;

@@ -58,17 +58,15 @@ impl Question for Sample {
         revision: Revision,
         client: &ClientCapabilities,
     ) -> Result<InputRequest, AskError> {
-        let sampling = client.sampling.as_ref();
-        let tools = sampling::takes_tools(revision, client);
-        let needs_tools = sampling::needs_tools(&self.params);
-        if sampling.is_none() || (needs_tools && !tools) {
+        if !sampling::takes(&self.params, revision, client) {
             let mut required = ClientCapabilitiesSampling::new();
-            required.tools = needs_tools.then(JsonObject::new);
+            required.tools = sampling::needs_tools(&self.params).then(JsonObject::new);
             return Err(unsupported(
                 ClientCapabilities::new().with_sampling(required),
             ));
         }
         sampling::check(&self.params)?;
+        let sampling = client.sampling.as_ref();
         let context = sampling.is_some_and(|sampling| sampling.context.is_some());
         Ok(sampling::downgrade(self.params.clone(), revision, context).into())
     }

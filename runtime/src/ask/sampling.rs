@@ -29,6 +29,16 @@ pub(crate) fn takes_tools(revision: Revision, client: &ClientCapabilities) -> bo
     revision >= Revision::V2025_11_25 && sampling.is_some_and(|sampling| sampling.tools.is_some())
 }
 
+/// Returns `true` if a client can answer the request.
+#[inline]
+pub(super) fn takes(
+    params: &CreateMessageRequestParams,
+    revision: Revision,
+    client: &ClientCapabilities,
+) -> bool {
+    client.sampling.is_some() && (!needs_tools(params) || takes_tools(revision, client))
+}
+
 /// Checks the rules that clients enforce: the message after a use of tools has the results of all of them, and nothing else.
 #[inline]
 pub(super) fn check(params: &CreateMessageRequestParams) -> Result<(), AskError> {

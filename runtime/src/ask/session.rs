@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::timeout;
-use treenail_schema::{ClientCapabilities, InputRequest};
+use treenail_schema::InputRequest;
 
 use super::Sent;
 use crate::ask::AskError;
@@ -19,7 +19,6 @@ use crate::outbox::Outbox;
 #[derive(Debug)]
 pub struct SessionPeer {
     outbox: Outbox,
-    capabilities: ClientCapabilities,
     timeout: Duration,
 }
 
@@ -33,19 +32,8 @@ impl SessionPeer {
         }
         Some(Self {
             outbox: state.outbox().of_session()?,
-            capabilities: state.peer.capabilities().clone(),
             timeout: state.server.elicit_config().timeout(),
         })
-    }
-
-    /// Returns `true` if the client has declared that it answers such requests.
-    pub fn can_answer(&self, request: &InputRequest) -> bool {
-        match request {
-            InputRequest::Elicit(_) => self.capabilities.elicitation.is_some(),
-            InputRequest::CreateMessage(_) => self.capabilities.sampling.is_some(),
-            InputRequest::ListRoots(_) => self.capabilities.roots.is_some(),
-            _ => false,
-        }
     }
 
     /// Sends a request, and waits for its response. Dropping the future withdraws the request.

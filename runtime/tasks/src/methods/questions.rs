@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::task::{SessionPeer, ask_client, session_number};
+use treenail_runtime::internal::task::{SessionPeer, ask_client, can_answer, session_number};
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::{InputRequest, error_code};
 
@@ -27,7 +27,8 @@ pub(super) struct Questions {
     context: Context,
     /// Keys of the questions that the client has, or has answered. None of them is sent again.
     sent: HashSet<String>,
-    /// Keys of the questions that another session has taken over. They are sent again if no session has them.
+    /// Keys of the questions that another session has taken over, or whose time was over. They are sent again if no session has
+    /// them.
     lost: HashSet<String>,
     open: Vec<Pin<Box<dyn Future<Output = End> + Send>>>,
 }
@@ -36,7 +37,7 @@ pub(super) struct Questions {
 enum End {
     /// The answer is stored, or there will be none.
     Final,
-    /// Another session has taken the question over.
+    /// Another session has taken the question over, or the client has not answered in time.
     Lost(String),
     /// The store was away for too long.
     NotStored(String),
@@ -53,10 +54,10 @@ impl Questions {
         }
     }
 
-    /// Prepares the open questions of a task, unless the session has them already.
+    /// Prepares the open questions of a task that the client can answer, unless the session has them already.
     pub(super) fn ask(&mut self, task: &Loaded) {
         let session = session_number(&self.context);
-        for (key, request) in open_questions(task) {
+        for (key, request) in open_questions(task, &self.context) {
             if self.sent.contains(key) {
                 continue;
             }
@@ -102,8 +103,9 @@ impl Questions {
 /// Sends a question to the client of a request, and stores the answer.
 async fn carry(context: Context, claim: Claim, request: InputRequest) -> End {
     let key = claim.key().to_owned();
-    let Some(answer) = until(ask_client(&context, &request), claim.lost()).await else {
-        return End::Lost(key);
+    let answer = match until(ask_client(&context, &request), claim.lost()).await {
+        None | Some(Err(AskError::TimedOut)) => return End::Lost(key),
+        Some(answer) => answer,
     };
     // An answer is stored even if the request ends meanwhile.
     let stored = tokio::spawn(async move { store(&claim, owner(&context), answer).await });
@@ -114,7 +116,8 @@ async fn carry(context: Context, claim: Claim, request: InputRequest) -> End {
     }
 }
 
-/// Sends the open questions of a task to a client that polls it, if its session has a stream for them, and no session has them.
+/// Sends the open questions of a task to a client that polls it and can answer them, if its session has a stream for them, and no
+/// session has them.
 pub(super) async fn offer(
     engine: &Arc<Engine>,
     context: &Context,
@@ -122,9 +125,10 @@ pub(super) async fn offer(
 ) -> Result<(), RpcError> {
     let task = &engine.load(id, owner(context)).await?;
     let session = session_number(context);
-    for (key, request) in open_questions(task) {
-        let peer = SessionPeer::of(context).filter(|peer| peer.can_answer(&request));
-        let Some(peer) = peer else { continue };
+    for (key, request) in open_questions(task, context) {
+        let Some(peer) = SessionPeer::of(context) else {
+            continue;
+        };
         let Some(claim) = Claim::of_free(engine, &task.key.id, key, session) else {
             continue;
         };
@@ -141,8 +145,11 @@ pub(super) async fn offer(
     Ok(())
 }
 
-/// Returns the open questions with their keys, as requests with the id of the task.
-fn open_questions(task: &Loaded) -> impl Iterator<Item = (&str, InputRequest)> {
+/// Returns the open questions that the client of a call can answer with their keys, as requests with the id of the task.
+fn open_questions<'a>(
+    task: &'a Loaded,
+    context: &'a Context,
+) -> impl Iterator<Item = (&'a str, InputRequest)> {
     let open = task.record.questions.iter();
     let open = open.filter(|(_, question)| question.is_open());
     open.filter_map(|(key, question)| {
@@ -150,7 +157,8 @@ fn open_questions(task: &Loaded) -> impl Iterator<Item = (&str, InputRequest)> {
         if request.is_none() {
             tracing::error!(id = ?task.key.id, "a question of a task could not be sent");
         }
-        Some((key.as_str(), request?))
+        let request = request.filter(|request| can_answer(context, request))?;
+        Some((key.as_str(), request))
     })
 }
 

@@ -2,121 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use treenail::elicit::AskError;
-use treenail::prelude::*;
-use treenail::schema::{CreateMessageRequestParams, SamplingMessageContentBlock};
+use serde_json::json;
+use tokio::time::timeout;
+use treenail::Limits;
 use treenail::tasks::Tasks;
 
 use crate::failing_store::FailingStore;
-use crate::peer::Peer;
+use crate::older_asking::{
+    RELATED, able, asked, builder, create, is_not_asked, named, poll, server, text, until, with,
+};
 use crate::works::{limits, shared};
-
-const RELATED: &str = "io.modelcontextprotocol/related-task";
-
-#[mcp_form]
-struct Name {
-    name: String,
-}
-
-/// Tools with a question of each kind.
-struct Asking;
-
-#[mcp_tool]
-#[allow(deprecated, reason = "tasks of this revision use them")]
-impl Asking {
-    #[tool(task(always))]
-    async fn elicit(&self, cx: &Context) -> Result<String, AskError> {
-        let Name { name } = cx.elicit("Name?").await?;
-        Ok(name)
-    }
-
-    #[tool(task(always))]
-    async fn sample(&self, cx: &Context) -> Result<String, AskError> {
-        let hello = json!({"role": "user", "content": {"type": "text", "text": "The capital?"}});
-        let params = json!({"maxTokens": 10, "messages": [hello]});
-        let params: CreateMessageRequestParams = serde_json::from_value(params).unwrap();
-        let answer = cx.sample(params).await?;
-        match answer.content.iter().next() {
-            Some(SamplingMessageContentBlock::Text(text)) => Ok(text.text.clone()),
-            _ => Ok("no text".to_owned()),
-        }
-    }
-
-    #[tool(task(always))]
-    async fn roots(&self, cx: &Context) -> Result<String, AskError> {
-        let roots = cx.roots().await?;
-        Ok(roots.into_iter().map(|root| root.uri).collect())
-    }
-}
-
-fn server() -> Server {
-    with(Tasks::new())
-}
-
-fn with(tasks: Tasks) -> Server {
-    let tasks = tasks.limits(limits());
-    let builder = Server::builder("asking", "1.0.0").extension(tasks);
-    builder.mount(Asking).build().unwrap()
-}
-
-async fn able(server: &Server) -> Peer {
-    let capabilities = json!({"elicitation": {}, "sampling": {}, "roots": {}});
-    Peer::older_with(server, &capabilities).await
-}
-
-async fn create(peer: &mut Peer, tool: &str) -> Value {
-    let params = json!({"name": tool, "arguments": {}, "task": {}});
-    peer.result("tools/call", params).await["task"]["taskId"].clone()
-}
-
-async fn poll(peer: &mut Peer, task: &Value) -> Value {
-    peer.result("tasks/get", json!({"taskId": task})).await
-}
-
-/// Polls until the task has the status.
-async fn until(peer: &mut Peer, task: &Value, status: &str) -> Value {
-    for _ in 0..100 {
-        let state = poll(peer, task).await;
-        if state["status"] == status {
-            return state;
-        }
-        tokio::time::sleep(limits().poll_interval).await;
-    }
-    panic!("the task never became {status}");
-}
-
-/// Polls until the client is asked.
-async fn asked(peer: &mut Peer, task: &Value) -> Value {
-    for _ in 0..100 {
-        poll(peer, task).await;
-        if let Some(request) = peer.messages.pop_front() {
-            return request;
-        }
-        tokio::time::sleep(limits().poll_interval).await;
-    }
-    panic!("the client is not asked");
-}
-
-/// Polls some times. The client must not be asked.
-async fn is_not_asked(peer: &mut Peer, task: &Value) {
-    for _ in 0..5 {
-        let state = poll(peer, task).await;
-        assert_eq!(state["status"], "input_required", "LTASK-S-04");
-        tokio::time::sleep(limits().poll_interval).await;
-    }
-    assert!(peer.messages.is_empty(), "{:?}", peer.messages);
-}
-
-fn named(name: &str) -> Value {
-    json!({"action": "accept", "content": {"name": name}})
-}
-
-async fn text(peer: &mut Peer, task: &Value) -> String {
-    let result = peer.result("tasks/result", json!({"taskId": task})).await;
-    assert_eq!(result["_meta"][RELATED]["taskId"], *task, "LTASK-B-07");
-    result["content"][0]["text"].as_str().unwrap().to_owned()
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_polls_is_asked_once_on_the_stream_of_its_session() {
@@ -144,27 +39,6 @@ async fn a_client_that_polls_is_asked_once_on_the_stream_of_its_session() {
         peer.answer(&request, answer).await;
         until(&mut peer, &task, "completed").await;
         assert_eq!(text(&mut peer, &task).await, expected, "LTASK-S-04");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_client_without_the_capability_is_not_asked() {
-    let server = server();
-    let mut peer = able(&server).await;
-    for (tool, capabilities) in [
-        ("elicit", json!({"sampling": {}, "roots": {}})),
-        ("sample", json!({"elicitation": {}, "roots": {}})),
-        ("roots", json!({"elicitation": {}, "sampling": {}})),
-    ] {
-        let task = create(&mut peer, tool).await;
-        let mut unable = Peer::older_with(&server, &capabilities).await;
-        until(&mut unable, &task, "input_required").await;
-        is_not_asked(&mut unable, &task).await;
-        let request = asked(&mut peer, &task).await;
-        assert_eq!(
-            request["params"]["_meta"][RELATED]["taskId"], task,
-            "{tool}"
-        );
     }
 }
 
@@ -222,6 +96,48 @@ async fn a_question_returns_to_the_session_that_still_waits() {
     one.answer(&again, named("Bo")).await;
     let result = one.response(waiting).await;
     assert_eq!(result["result"]["content"][0]["text"], "Bo");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_for_the_result_asks_again_after_the_timeout() {
+    let server = server();
+    let (mut one, mut other) = (able(&server).await, able(&server).await);
+    let task = create(&mut one, "elicit").await;
+    let waiting = one.send("tasks/result", json!({"taskId": task})).await;
+    let mut before = one.next().await;
+    for _ in 0..2 {
+        let withdrawn = one.next().await;
+        assert_eq!(withdrawn["method"], "notifications/cancelled");
+        assert_eq!(withdrawn["params"]["requestId"], before["id"]);
+        let again = timeout(limits().watch_interval * 5, one.next()).await;
+        let again = again.expect("the client is asked again");
+        assert_eq!(again["method"], "elicitation/create", "LTASK-S-04");
+        assert_ne!(again["id"], before["id"]);
+        before = again;
+    }
+    is_not_asked(&mut other, &task).await;
+    one.answer(&before, named("Bo")).await;
+    let result = one.response(waiting).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Bo", "LTASK-S-04");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_free_for_other_sessions_after_the_timeout() {
+    // The waiting request asks again half a watch interval later.
+    let time = Duration::from_millis(60_500);
+    let builder = builder(Tasks::new()).limits(Limits::default().elicitation_timeout(time));
+    let server = builder.build().unwrap();
+    let (mut one, mut other) = (able(&server).await, able(&server).await);
+    let task = create(&mut one, "elicit").await;
+    let waiting = one.send("tasks/result", json!({"taskId": task})).await;
+    one.next().await;
+    assert_eq!(one.next().await["method"], "notifications/cancelled");
+    let request = asked(&mut other, &task).await;
+    tokio::time::sleep(limits().watch_interval * 3).await;
+    is_not_asked(&mut one, &task).await;
+    other.answer(&request, named("Bo")).await;
+    let result = one.response(waiting).await;
+    assert_eq!(result["result"]["content"][0]["text"], "Bo", "LTASK-S-04");
 }
 
 #[tokio::test(start_paused = true)]
