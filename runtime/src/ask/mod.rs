@@ -12,6 +12,7 @@ mod question;
 mod requests;
 mod resumed;
 mod round;
+mod run;
 mod sampling;
 mod seal;
 mod session;

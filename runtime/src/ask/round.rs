@@ -1,7 +1,6 @@
 //! Questions in the modern era: a function that asks is stopped, and its questions are the result. The client sends the same
 //! request again, with the answers.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
@@ -10,9 +9,10 @@ use treenail_schema::InputRequest;
 
 use crate::ask::asker::{Asker, Level};
 use crate::ask::binding::QuestionId;
-use crate::ask::elicit_config::{ElicitConfig, INVALID_STATE};
+use crate::ask::elicit_config::ElicitConfig;
 use crate::ask::error::AskError;
-use crate::ask::resumed::{Answer, MAX_RESPONSES, ResumedState, State};
+use crate::ask::resumed::{MAX_RESPONSES, ResumedState, State};
+use crate::ask::run::{Open, Run};
 use crate::call::{CallTarget, OwnedTarget};
 use crate::task::{Journal, RecordedAnswer};
 use crate::wire::RpcError;
@@ -31,31 +31,6 @@ pub(crate) struct Round {
     target: OwnedTarget,
     /// `None` until something is stored, because most calls ask nothing.
     run: Mutex<Option<Box<Run>>>,
-}
-
-#[derive(Debug, Default)]
-struct Run {
-    resumed: ResumedState,
-    /// Questions that are not answered yet, in the order of their keys: a function may ask several at once.
-    open: Vec<Open>,
-    /// The keys of all questions of this run.
-    keys: Vec<(Level, String)>,
-    /// The keys of work that has begun and not ended, for a call that may become a task.
-    begun: BTreeSet<String>,
-    /// The places of the work that runs now.
-    running: Vec<Level>,
-    /// The tasks that are woken when questions may have to be taken.
-    wakers: Vec<(Level, Waker)>,
-}
-
-/// Question that is not answered yet.
-#[derive(Debug)]
-struct Open {
-    level: Level,
-    key: String,
-    id: QuestionId,
-    /// As text: only functions that ask compile the writers of requests.
-    request: Box<RawValue>,
 }
 
 /// Outcome of a question in this round.
@@ -115,8 +90,8 @@ impl Round {
         }
     }
 
-    /// Records who reads and writes the values of this round. Those that another caller has obtained in an earlier round are
-    /// refused.
+    /// Records the caller that reads and writes the values of this round. Those that another one has obtained in an earlier round
+    /// are refused.
     pub(crate) fn admit(&self, asker: Asker<'_>) -> Result<(), RpcError> {
         let mut run = self.run();
         let run = run.get_or_insert_default();
@@ -287,49 +262,5 @@ impl Round {
 
     fn run(&self) -> std::sync::MutexGuard<'_, Option<Box<Run>>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Run {
-    /// Rejects the state of an earlier round that belongs to another caller.
-    fn check(&self, asker: Asker<'_>) -> Result<(), RpcError> {
-        let state = &self.resumed.state;
-        let mut callers = state.callers.iter();
-        match callers.find(|(level, _)| *level == asker.level) {
-            Some((_, caller)) if state.rounds > 0 && caller.as_deref() != asker.principal => {
-                Err(RpcError::invalid_params(INVALID_STATE))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn asked(&self, level: Level) -> usize {
-        self.keys.iter().filter(|(one, _)| *one == level).count()
-    }
-
-    fn answered(&mut self, key: &str, id: &QuestionId) -> Option<Box<RawValue>> {
-        let ResumedState { state, responses } = &mut self.resumed;
-        if let Some(value) = responses.remove(key) {
-            let to = id.clone();
-            state.put_answer(key.to_owned(), Answer { to, value });
-        }
-        let answer = state.answer(key).filter(|answer| answer.to == *id)?;
-        Some(answer.value.clone())
-    }
-
-    /// Returns `true` if work runs at a place, or inside of it.
-    fn is_working(&self, level: Level) -> bool {
-        self.running.iter().any(|one| *one >= level)
-    }
-
-    fn wake_later(&mut self, level: Level, waker: &Waker) {
-        match self.wakers.iter_mut().find(|(one, _)| *one == level) {
-            Some((_, known)) => known.clone_from(waker),
-            None => self.wakers.push((level, waker.clone())),
-        }
-    }
-
-    fn wake(&mut self) {
-        self.wakers.drain(..).for_each(|(_, waker)| waker.wake());
     }
 }
