@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 use treenail_runtime::AskError;
 use treenail_runtime::Context;
-use treenail_runtime::internal::{self, Round};
+use treenail_runtime::internal;
 use treenail_schema::CreateMessageRequestParams;
 
 use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink};
@@ -67,19 +67,14 @@ pub trait ContextExt {
 
 impl ContextExt for Context {
     fn model(&self) -> ContextModel {
-        let asked = internal::round(self).map_or(0, Round::asked);
         ContextModel {
             context: self.clone(),
-            asked: Arc::new(asked.into()),
+            asked: Arc::new(internal::asked(self).into()),
         }
     }
 }
 
 impl ContextModel {
-    fn round(&self) -> Option<&Round> {
-        internal::round(&self.context)
-    }
-
     /// Journal key of a value: scoped to the last message of the model. Questions after that message do not change it.
     fn key(&self, key: &str) -> String {
         let asked = self.asked.load(Ordering::Relaxed);
@@ -97,7 +92,7 @@ impl Model for ContextModel {
         let reply = self.context.sample(request.clone());
         Box::pin(async move {
             let reply = reply.await.map_err(model_error)?;
-            let asked = self.round().map_or(0, Round::asked);
+            let asked = internal::asked(&self.context);
             self.asked.store(asked, Ordering::Relaxed);
             Ok(reply.into())
         })
@@ -108,7 +103,7 @@ impl Model for ContextModel {
     }
 
     fn journal(&self) -> Option<&dyn Journal> {
-        self.round().map(|_| self as &dyn Journal)
+        internal::has_rounds(&self.context).then_some(self as &dyn Journal)
     }
 }
 

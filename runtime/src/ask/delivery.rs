@@ -14,7 +14,9 @@ use crate::ask::binding::QuestionId;
 use crate::ask::elicit::{takes_forms, takes_urls};
 use crate::ask::error::AskError;
 use crate::ask::requests::PendingReply;
+use crate::ask::round::{Asked, OpenQuestion, Round};
 use crate::ask::sampling;
+use crate::ask::work::Work;
 use crate::call::CallState;
 use crate::context::Context;
 use crate::outbox::{Outbox, notification};
@@ -22,31 +24,62 @@ use crate::task::{TaskLink, TaskQuestion};
 
 /// Puts a question to the client.
 pub(super) async fn put(
-    state: &CallState,
+    context: &Context,
     key: Option<String>,
     request: InputRequest,
 ) -> Result<Box<str>, AskError> {
+    let state = context.state();
+    if Work::is_polled(state) {
+        return Err(not_allowed("a question is inside of the work of `once`"));
+    }
     let is_modern = state.peer.revision().is_modern();
     let round = state.round().filter(|_| is_modern || state.is_task());
     let Some(round) = round else {
         if is_modern {
-            let reason = "this revision has no questions in requests of extensions";
-            return Err(AskError::NotAllowed(reason.to_owned()));
+            return Err(not_allowed(
+                "this revision has questions only in results of `tools/call`, `prompts/get` and `resources/read`",
+            ));
         }
         return by_request(state, &request).await;
     };
-    let key = round.key(key)?;
+    admit(context, round)?;
+    let level = context.asker().level;
+    let key = round.key(level, key)?;
     if !state.is_task() {
-        if let Some(answer) = round.answer(&key, &request)? {
-            return Ok(answer.into());
+        match round.answer(level, &key, &request)? {
+            Asked::Answered(answer) => return Ok(answer.into()),
+            Asked::Open(open) => until_task(state, open).await?,
         }
-        // The function is stopped, unless its call becomes a task first.
-        state.finished_or_task().await;
     }
     match state.link() {
         Some(link) => in_task(state, Arc::clone(link), key, request).await,
         None => Err(AskError::Closed),
     }
+}
+
+/// Waits until the function is stopped, unless its call becomes a task first.
+async fn until_task(state: &CallState, open: OpenQuestion<'_>) -> Result<(), AskError> {
+    let stopped = state.finished_or_task();
+    if !open.waits {
+        stopped.await;
+        return Ok(());
+    }
+    // The function may have stopped polling the work.
+    let waited = timeout(state.server.elicit_config().timeout(), stopped).await;
+    waited.map_err(|_| AskError::TimedOut)
+}
+
+/// Rejects the values that another caller has obtained in an earlier round. If the function fails then, so does the request.
+pub(super) fn admit(context: &Context, round: &Round) -> Result<(), AskError> {
+    round.admit(context.asker()).map_err(|error| {
+        let message = error.message.to_string();
+        context.state().set_fault(error);
+        AskError::NotAllowed(message)
+    })
+}
+
+fn not_allowed(reason: &str) -> AskError {
+    AskError::NotAllowed(reason.to_owned())
 }
 
 /// Asks the client of a task.

@@ -1,6 +1,7 @@
 //! Questions of a function to its client, with one interface for both eras: `requests` implements the legacy era, `round` the
 //! modern one.
 
+mod asker;
 mod binding;
 mod delivery;
 mod elicit;
@@ -11,17 +12,19 @@ mod question;
 mod requests;
 mod resumed;
 mod round;
+mod run;
 mod sampling;
 mod seal;
 mod session;
+mod work;
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
-use std::sync::Arc;
 
 use treenail_schema::{CreateMessageRequestParams, ElicitSchema, InputRequest};
 
+pub(crate) use self::asker::{Asker, Level};
 use self::delivery::{Sent, put};
 pub use self::delivery::{ask_client, can_answer};
 pub use self::elicit::{Confirm, Elicit, ElicitBySchema, ElicitUrl};
@@ -31,13 +34,12 @@ pub use self::question::{Forward, Question, Roots, Sample};
 pub(crate) use self::requests::Requests;
 pub(crate) use self::resumed::ResumedState;
 pub(crate) use self::round::Questions;
-pub use self::round::Round;
+pub(crate) use self::round::Round;
 pub(crate) use self::sampling::takes_tools;
 pub use self::sampling::{check_messages as check_conversation, needs_tools};
 pub use self::seal::RequestStateKey;
 pub use self::seal::{NO_RANDOM_BYTES, SealError, random_id};
 pub use self::session::{SessionPeer, session_number};
-use crate::call::CallState;
 use crate::context::Context;
 use crate::form::Form;
 
@@ -51,7 +53,8 @@ use crate::form::Form;
 ///   once. Code before a question runs again too, so it should have no side effects, or run inside of [`Context::once`].
 ///
 /// Questions are matched by their order, or by the key from [`Ask::key`], and by their content. Several can be asked at once,
-/// for example with `tokio::try_join!`.
+/// for example with `tokio::try_join!`. Only functions of tools, prompts and resources can ask in the modern era, and the layers
+/// around them (feature `tower`); others get [`AskError::NotAllowed`].
 ///
 /// The state that clients carry between rounds is sealed: it is encrypted, bound to the caller, the method and the
 /// arguments, and expires after [`Limits::elicitation_timeout`](crate::Limits::elicitation_timeout). A client can still use a
@@ -146,7 +149,7 @@ impl Context {
 
     fn ask<Q: Question>(&self, question: Q) -> Ask<'_, Q> {
         Ask {
-            state: self.state(),
+            context: self,
             question,
             key: None,
         }
@@ -156,7 +159,7 @@ impl Context {
 /// Question to the client, made by the methods of [`Context`]. It is asked when it is awaited.
 #[must_use = "a question is asked when it is awaited"]
 pub struct Ask<'a, Q> {
-    state: &'a Arc<CallState>,
+    context: &'a Context,
     question: Q,
     key: Option<String>,
 }
@@ -196,9 +199,10 @@ impl<'a, Q: Question> IntoFuture for Ask<'a, Q> {
 
 impl<Q: Question> Ask<'_, Q> {
     async fn run(self) -> Result<Q::Answer, AskError> {
-        let (state, peer) = (self.state, &self.state.peer);
+        let state = self.context.state();
+        let peer = &state.peer;
         let answered = match self.question.request(peer.revision(), peer.capabilities()) {
-            Ok(request) => put(state, self.key, request).await,
+            Ok(request) => put(self.context, self.key, request).await,
             Err(error) => Err(error),
         };
         let answered = answered.and_then(|answer| self.question.read(&answer));

@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::ask::AskError;
+use crate::ask::delivery::admit;
+use crate::ask::work::Work;
 use crate::call::CallState;
 use crate::context::Context;
 use crate::task::OnceState;
@@ -16,6 +18,9 @@ use crate::wire::{RpcError, raw_json};
 impl Context {
     /// Runs `work` once, although the function runs again in each round of questions. In later rounds, the value is read from
     /// the state that the client carries. A failure is not stored.
+    ///
+    /// A question that is asked beside the work, for example with `tokio::try_join!`, ends the round after the work. Work that is
+    /// dropped before its end runs again in the next round.
     ///
     /// `key` identifies the work within the function. The value counts towards
     /// [`Limits::request_state_bytes`](crate::Limits::request_state_bytes).
@@ -37,7 +42,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The errors of `work`, [`AskError::Invalid`] if the stored value cannot be read as a `T`, and [`AskError::Task`].
+    /// The errors of `work`, [`AskError::Invalid`] if the stored value cannot be read as a `T`, [`AskError::NotAllowed`] for the
+    /// state of another caller, and [`AskError::Task`]. A question inside of `work` fails with [`AskError::NotAllowed`].
     pub async fn once<T, E>(
         &self,
         key: impl AsRef<str>,
@@ -47,11 +53,14 @@ impl Context {
         T: Serialize + DeserializeOwned,
         E: From<AskError>,
     {
-        let (state, key) = (self.state(), key.as_ref());
-        if let Some(done) = begin(state, key).await? {
+        let key = &*self.asker().level.key(key.as_ref());
+        if let Some(done) = begin(self, key).await? {
             return Ok(read(key, &done)?);
         }
-        let value = match work.await {
+        let state = self.state();
+        // Until the value is recorded.
+        let running = Work::start(self);
+        let value = match running.run(work).await {
             Ok(value) => value,
             Err(error) => {
                 release(state, key).await;
@@ -70,10 +79,12 @@ impl Context {
 }
 
 /// Returns the recorded value of work. Without one, records that the work begins.
-async fn begin(state: &CallState, key: &str) -> Result<Option<Box<RawValue>>, AskError> {
+async fn begin(context: &Context, key: &str) -> Result<Option<Box<RawValue>>, AskError> {
+    let state = context.state();
     let Some(round) = state.round() else {
         return Ok(None);
     };
+    admit(context, round)?;
     let done = if state.is_task() {
         None
     } else {

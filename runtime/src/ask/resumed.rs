@@ -6,6 +6,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::value::RawValue;
 use treenail_schema::internal::object::object;
 
+use crate::ask::asker::Level;
 use crate::ask::binding::QuestionId;
 use crate::environment;
 use crate::wire::{Members, RpcError, shortened};
@@ -26,8 +27,8 @@ pub(super) struct State {
     pub(super) answers: Vec<(String, Answer)>,
     /// Results of [`Context::once`](crate::Context::once).
     pub(super) once: BTreeMap<String, Box<RawValue>>,
-    /// The principal of the caller according to the layers around the tool, which run after the state has been opened.
-    pub(super) caller: Option<Box<str>>,
+    /// The principal of the caller by the place that asks: layers authenticate it after the state has been opened.
+    pub(super) callers: Vec<(Level, Option<Box<str>>)>,
 }
 
 object! { State {
@@ -36,7 +37,7 @@ object! { State {
     required asked = "asked",
     required answers = "answers",
     required once = "once",
-    optional caller = "caller"
+    required callers = "callers"
 } }
 
 #[derive(Clone, Debug)]

@@ -1,19 +1,18 @@
 //! Questions in the modern era: a function that asks is stopped, and its questions are the result. The client sends the same
 //! request again, with the answers.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
 use serde_json::value::RawValue;
 use treenail_schema::InputRequest;
 
+use crate::ask::asker::{Asker, Level};
 use crate::ask::binding::QuestionId;
 use crate::ask::elicit_config::ElicitConfig;
-#[cfg(feature = "tower")]
-use crate::ask::elicit_config::INVALID_STATE;
 use crate::ask::error::AskError;
-use crate::ask::resumed::{Answer, MAX_RESPONSES, ResumedState};
+use crate::ask::resumed::{MAX_RESPONSES, ResumedState, State};
+use crate::ask::run::{Open, Run};
 use crate::call::{CallTarget, OwnedTarget};
 use crate::task::{Journal, RecordedAnswer};
 use crate::wire::RpcError;
@@ -26,26 +25,35 @@ pub(crate) struct Questions {
 }
 
 /// One round of a request whose client can be asked.
-#[doc(hidden)]
 #[derive(Debug)]
-pub struct Round {
+pub(crate) struct Round {
     config: Arc<ElicitConfig>,
     target: OwnedTarget,
     /// `None` until something is stored, because most calls ask nothing.
     run: Mutex<Option<Box<Run>>>,
 }
 
-#[derive(Debug, Default)]
-struct Run {
-    resumed: ResumedState,
-    /// Questions that are not answered yet, as text: only functions that ask compile the writers of requests.
-    questions: Vec<(String, Box<RawValue>)>,
-    /// The keys of all questions of this run.
-    keys: Vec<String>,
-    /// The keys of work that runs now, of a call that may become a task.
-    begun: BTreeSet<String>,
-    /// The task that is woken by the first question.
-    waker: Option<Waker>,
+/// Outcome of a question in this round.
+pub(crate) enum Asked<'r> {
+    Answered(Box<RawValue>),
+    Open(OpenQuestion<'r>),
+}
+
+/// Question without an answer. Dropping it withdraws the question, if the round has not ended with it.
+pub(crate) struct OpenQuestion<'r> {
+    round: &'r Round,
+    key: &'r str,
+    /// Set if the question waits for the end of work.
+    pub(crate) waits: bool,
+}
+
+impl Drop for OpenQuestion<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(run) = &mut *self.round.run() {
+            run.open.retain(|open| open.key != self.key);
+        }
+    }
 }
 
 impl Round {
@@ -66,89 +74,100 @@ impl Round {
         }
     }
 
-    /// Starts a run of the function for a `caller` that the layers around it may have authenticated. The state of another
+    /// Starts a run of the function for a caller that the layers around it may have authenticated. The state of another
     /// caller is rejected. A layer may run the function more than once.
     #[cfg(feature = "tower")]
-    pub(crate) fn begin(&self, caller: Option<&str>) -> Result<(), RpcError> {
+    pub(crate) fn begin(&self, asker: Asker<'_>) -> Result<(), RpcError> {
+        self.begin_layer(asker.level);
+        self.run().as_ref().map_or(Ok(()), |run| run.check(asker))
+    }
+
+    /// Starts a run of a layer, which asks the same questions as in an earlier run.
+    #[cfg(feature = "tower")]
+    pub(crate) fn begin_layer(&self, level: Level) {
+        if let Some(run) = &mut *self.run() {
+            run.keys.retain(|(one, _)| *one < level);
+        }
+    }
+
+    /// Records the caller that reads and writes the values of this round. Those that another one has obtained in an earlier round
+    /// are refused.
+    pub(crate) fn admit(&self, asker: Asker<'_>) -> Result<(), RpcError> {
         let mut run = self.run();
-        if run.is_none() && caller.is_none() {
-            return Ok(());
-        }
         let run = run.get_or_insert_default();
-        run.keys.clear();
-        let state = &mut run.resumed.state;
-        if state.rounds > 0 && state.caller.as_deref() != caller {
-            return Err(RpcError::invalid_params(INVALID_STATE));
-        }
-        state.caller = caller.map(Into::into);
+        run.check(asker)?;
+        let callers = &mut run.resumed.state.callers;
+        callers.retain(|(level, _)| *level != asker.level);
+        callers.push((asker.level, asker.principal.map(Into::into)));
         Ok(())
     }
 
     /// Returns the key of a question: the given one, or its number in this run.
-    pub(crate) fn key(&self, key: Option<String>) -> Result<String, AskError> {
+    pub(crate) fn key(&self, level: Level, key: Option<String>) -> Result<String, AskError> {
         let mut run = self.run();
         let run = run.get_or_insert_default();
-        let key = key.unwrap_or_else(|| format!("question-{}", run.keys.len() + 1));
-        if run.keys.contains(&key) {
+        let key = key.unwrap_or_else(|| format!("question-{}", run.asked(level) + 1));
+        let key = level.key(&key).into_owned();
+        if run.keys.iter().any(|(_, one)| *one == key) {
             return Err(AskError::NotAllowed(format!(
                 "two questions have the key `{key}`"
             )));
         }
-        run.keys.push(key.clone());
+        run.keys.push((level, key.clone()));
         Ok(key)
     }
 
     /// Returns the answer to a question, or notes the question for the result of this round.
     #[inline]
-    pub(crate) fn answer(
-        &self,
-        key: &str,
+    pub(crate) fn answer<'r>(
+        &'r self,
+        level: Level,
+        key: &'r str,
         request: &InputRequest,
-    ) -> Result<Option<Box<RawValue>>, AskError> {
+    ) -> Result<Asked<'r>, AskError> {
         let mut run = self.run();
         let run = &mut **run.get_or_insert_default();
         let unwritten = |error: serde_json::Error| AskError::NotAllowed(error.to_string());
         let request = serde_json::to_string(request).map_err(unwritten)?;
         let id = QuestionId::of_text(&request);
-        let ResumedState { state, responses } = &mut run.resumed;
-        if let Some(value) = responses.remove(key) {
-            let to = id.clone();
-            state.put_answer(key.to_owned(), Answer { to, value });
+        if let Some(value) = run.answered(key, &id) {
+            return Ok(Asked::Answered(value));
         }
-        match state.answer(key) {
-            Some(answer) if answer.to == id => Ok(Some(answer.value.clone())),
-            _ => {
-                // A layer may run the function again.
-                run.questions.retain(|(one, _)| one != key);
-                state.asked.retain(|(one, _)| one != key);
-                let request = RawValue::from_string(request).map_err(unwritten)?;
-                if run.questions.len() == MAX_RESPONSES {
-                    let reason = format!("more than {MAX_RESPONSES} questions at once");
-                    return Err(AskError::NotAllowed(reason));
-                }
-                // In the order of the keys, because a function may ask several at once.
-                let place = run.questions.partition_point(|(one, _)| **one < *key);
-                run.questions.insert(place, (key.to_owned(), request));
-                state.asked.push((key.to_owned(), id));
-                run.waker.take().into_iter().for_each(Waker::wake);
-                Ok(None)
-            }
+        // A layer may run the function again.
+        run.open.retain(|open| open.key != key);
+        if run.open.len() == MAX_RESPONSES {
+            let reason = format!("more than {MAX_RESPONSES} questions at once");
+            return Err(AskError::NotAllowed(reason));
         }
+        let open = Open {
+            level,
+            key: key.to_owned(),
+            id,
+            request: RawValue::from_string(request).map_err(unwritten)?,
+        };
+        let place = run.open.partition_point(|open| *open.key < *key);
+        run.open.insert(place, open);
+        run.wake();
+        Ok(Asked::Open(OpenQuestion {
+            round: self,
+            key,
+            waits: run.is_working(level),
+        }))
     }
 
-    /// Returns the number of questions of this run, including answered ones.
-    pub fn asked(&self) -> usize {
-        self.run().as_ref().map_or(0, |run| run.keys.len())
+    /// Returns the number of questions of this run at a place, including answered ones.
+    pub(crate) fn asked(&self, level: Level) -> usize {
+        self.run().as_ref().map_or(0, |run| run.asked(level))
     }
 
     /// Returns the result of the work `key` in an earlier round.
-    pub fn done(&self, key: &str) -> Option<Box<RawValue>> {
+    pub(crate) fn done(&self, key: &str) -> Option<Box<RawValue>> {
         self.run().as_ref()?.resumed.state.once.get(key).cloned()
     }
 
     /// Stores the result of the work `key` for the following rounds.
     #[inline]
-    pub fn keep(&self, key: &str, value: Box<RawValue>) {
+    pub(crate) fn keep(&self, key: &str, value: Box<RawValue>) {
         let mut run = self.run();
         let run = run.get_or_insert_default();
         run.begun.remove(key);
@@ -167,6 +186,25 @@ impl Round {
     pub(crate) fn release_work(&self, key: &str) {
         if let Some(run) = &mut *self.run() {
             run.begun.remove(key);
+        }
+    }
+
+    /// Records that work runs now. No question of its place, or of one around it, ends the round before the work has ended.
+    #[inline]
+    pub(crate) fn start_work(&self, level: Level) {
+        self.run().get_or_insert_default().running.push(level);
+    }
+
+    /// Records that work has ended, or has been dropped.
+    #[inline]
+    pub(crate) fn end_work(&self, level: Level) {
+        if let Some(run) = &mut *self.run() {
+            if let Some(place) = run.running.iter().position(|one| *one == level) {
+                run.running.swap_remove(place);
+            }
+            if !run.open.is_empty() {
+                run.wake();
+            }
         }
     }
 
@@ -192,16 +230,31 @@ impl Round {
         }
     }
 
-    /// Returns the questions of this run as a result. Without any, `waker` is woken by the first one.
-    pub(crate) fn take_questions(&self, waker: &Waker) -> Option<Result<Questions, RpcError>> {
+    /// Returns the questions of a place, and those inside of it, as a result. Without any, and while work runs there, `waker` is
+    /// woken by the next change.
+    pub(crate) fn take_questions(
+        &self,
+        level: Level,
+        waker: &Waker,
+    ) -> Option<Result<Questions, RpcError>> {
         let mut guard = self.run();
         let run = guard.get_or_insert_default();
-        if run.questions.is_empty() {
-            run.waker = Some(waker.clone());
+        let asks = run.open.iter().any(|open| open.level == level);
+        if !asks || run.is_working(level) {
+            run.wake_later(level, waker);
             return None;
         }
-        let questions = std::mem::take(&mut run.questions);
-        let state = std::mem::take(&mut run.resumed.state);
+        let inside = run.open.iter().filter(|open| open.level >= level);
+        let (questions, asked) = inside
+            .map(|open| {
+                let question = (open.key.clone(), open.request.clone());
+                (question, (open.key.clone(), open.id.clone()))
+            })
+            .unzip();
+        let state = State {
+            asked,
+            ..run.resumed.state.clone()
+        };
         drop(guard);
         let sealed = self.config.seal(self.target.borrow(), state);
         Some(sealed.map(|state| Questions { questions, state }))

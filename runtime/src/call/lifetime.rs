@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use crate::ask::Questions;
+use crate::ask::{Level, Questions};
 use crate::call::{CallState, Faults};
 use crate::wire::RpcError;
 
@@ -37,7 +37,7 @@ impl Lifetime {
     /// `waker` is woken by the first one.
     pub(crate) fn take_questions(&self, waker: &Waker) -> Option<Result<Questions, RpcError>> {
         let state = self.state.as_ref().filter(|state| !state.is_task())?;
-        state.round()?.take_questions(waker)
+        state.round()?.take_questions(Level::FUNCTION, waker)
     }
 
     /// Ends the call. If its function has failed, one of the returned errors may replace the failure.

@@ -9,6 +9,7 @@ mod target;
 use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
+use treenail_schema::Method;
 
 pub(crate) use self::faults::Faults;
 pub use self::lifetime::Lifetime;
@@ -51,9 +52,8 @@ impl Call<'_> {
     /// Returns true if the caller is of the modern era and can answer questions.
     fn may_ask(&self) -> bool {
         let capabilities = self.peer.capabilities();
-        // The protocol has no questions in the results of other methods.
         self.peer.revision().is_modern()
-            && self.target.method.is_some()
+            && self.target.method.is_some_and(has_questions)
             && (capabilities.elicitation.is_some()
                 || capabilities.sampling.is_some()
                 || capabilities.roots.is_some())
@@ -69,6 +69,14 @@ impl Call<'_> {
         let config = self.server.elicit_config();
         Arc::new(Round::new(config, self.target, self.resumed))
     }
+}
+
+/// Returns `true` if the protocol has questions in the results of `method`, in the modern era.
+pub(crate) fn has_questions(method: Method) -> bool {
+    matches!(
+        method,
+        Method::CallTool | Method::GetPrompt | Method::ReadResource
+    )
 }
 
 /// Permission for one of the concurrent calls of a tool.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use treenail_schema::{ClientCapabilities, Implementation, MetaObject, RequestId};
 
 pub use self::messages::Progress;
-use crate::ask::Requests;
+use crate::ask::{Asker, Level, Requests};
 use crate::call::CallState;
 use crate::extensions::{Extensions, Principal};
 use crate::scope::{Access, MissingScope};
@@ -33,6 +33,7 @@ use crate::server::Server;
 pub struct Context {
     state: Arc<CallState>,
     extensions: Extensions,
+    level: Level,
 }
 
 impl fmt::Debug for Context {
@@ -51,11 +52,25 @@ impl Context {
         Self {
             state: Arc::new(state),
             extensions,
+            level: Level::FUNCTION,
         }
     }
 
     pub(crate) fn state(&self) -> &Arc<CallState> {
         &self.state
+    }
+
+    /// Returns the code that uses this context, for questions to the client.
+    pub(crate) fn asker(&self) -> Asker<'_> {
+        Asker {
+            level: self.level,
+            principal: self.principal().map(Principal::as_str),
+        }
+    }
+
+    #[cfg(feature = "tower")]
+    pub(crate) fn set_level(&mut self, level: Level) {
+        self.level = level;
     }
 
     pub(crate) fn extensions(&self) -> &Extensions {

@@ -17,7 +17,7 @@ pub use self::client::*;
 #[cfg(feature = "client")]
 pub use self::client_tasks::*;
 pub use self::http_server::*;
-pub use crate::ask::{Round, check_conversation, needs_tools};
+pub use crate::ask::{check_conversation, needs_tools};
 use crate::context::Context;
 #[cfg(feature = "sim")]
 pub use crate::environment::simulated;
@@ -111,9 +111,15 @@ pub async fn send_log(context: &Context, params: &LoggingMessageNotificationPara
     context.send_log(params).await;
 }
 
-/// Returns the round of questions of a call, if it may have several.
-pub fn round(context: &Context) -> Option<&Round> {
-    context.state().round()
+/// Returns `true` if a call may have several rounds of questions.
+pub fn has_rounds(context: &Context) -> bool {
+    context.state().round().is_some()
+}
+
+/// Returns the number of questions of the function in this run, including answered ones.
+pub fn asked(context: &Context) -> usize {
+    let round = context.state().round();
+    round.map_or(0, |round| round.asked(context.asker().level))
 }
 
 /// Returns a recorded value of a call that may run again.

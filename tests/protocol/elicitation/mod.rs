@@ -5,6 +5,7 @@ mod combined;
 mod forwarded;
 mod legacy;
 mod limits;
+mod once;
 mod revisions;
 mod sampling;
 mod state;

@@ -157,7 +157,9 @@ async fn only_a_legacy_client_is_asked() {
     let (code, message) = peer.refused("jobs/ask", json!({})).await;
     assert_eq!(code, -32603);
     assert!(
-        message.contains("no questions in requests of extensions"),
+        message.contains(
+            "questions only in results of `tools/call`, `prompts/get` and `resources/read`"
+        ),
         "{message}"
     );
     let mut peer = Peer::connect_as(&server(), Revision::LATEST_LEGACY, capabilities).await;

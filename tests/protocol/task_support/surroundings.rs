@@ -222,3 +222,48 @@ async fn the_name_of_a_tool_is_found_with_a_separator_too() {
     let task = detach(&mut peer, &support, "deep__number").await;
     assert_eq!(task.stored.tool, "deep__number");
 }
+
+#[tokio::test]
+async fn a_layer_that_asks_does_not_change_the_questions_of_a_task() {
+    let (support, gate) = (Support::default(), Gate::new());
+    let wait = gate.clone();
+    let ask = tool("ask", &support, move |cx, _| {
+        let gate = wait.clone();
+        async move {
+            gate.pass().await;
+            cx.confirm("Sure?").await
+        }
+    });
+    let approve = layer_fn(|inner: RequestService| {
+        service_fn(move |call: Request| {
+            let inner = inner.clone();
+            async move {
+                call.context().confirm("Allow?").await?;
+                inner.oneshot(call).await
+            }
+        })
+    });
+    let server = treenail::server!().add([ask]).layer(approve);
+    let server = server.build().unwrap();
+    let mut peer = Peer::connect_as(&server, MODERN, json!({"elicitation": {}})).await;
+    let asked = peer.call("ask", json!({})).await;
+    assert_eq!(asked["resultType"], "input_required", "TASK-S-08");
+    let accepted = json!({"action": "accept", "content": {}});
+    let params = json!({
+        "name": "ask",
+        "arguments": {},
+        "requestState": asked["requestState"],
+        "inputResponses": {"layer-1/question-1": accepted},
+    });
+    let task = support.detach();
+    peer.begin("tools/call", params).await;
+    let answer = peer.receive_any().await.unwrap();
+    assert_eq!(answer["result"]["resultType"], "task", "TASK-S-09");
+    let mut task = task.await;
+    gate.open();
+    // A run after a crash has no layers.
+    let question = task.questions.recv().await.unwrap();
+    assert_eq!(question.question.key, "question-1", "TASK-B-03");
+    question.answer(&accepted);
+    task.run.await.unwrap().unwrap();
+}

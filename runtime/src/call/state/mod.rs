@@ -9,6 +9,8 @@ use tokio::sync::Notify;
 use treenail_schema::internal::PackedTexts;
 use treenail_schema::{Method, Number, ProgressToken};
 
+#[cfg(feature = "tower")]
+use crate::ask::Level;
 use crate::ask::Round;
 #[cfg(feature = "tower")]
 use crate::call::Lifetime;
@@ -242,7 +244,8 @@ impl CallState {
     pub(crate) fn with_layers(call: &Call<'_>) -> (Context, Lifetime) {
         let mut state = Self::new(call);
         state.has_layers = true;
-        let context = Context::new(state, call.extensions.clone());
+        let mut context = Context::new(state, call.extensions.clone());
+        context.set_level(Level::OUTSIDE);
         let lifetime = Lifetime::of_layers(context.state());
         (context, lifetime)
     }

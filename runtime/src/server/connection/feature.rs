@@ -8,7 +8,7 @@ use treenail_schema::Method;
 
 use super::Connection;
 use super::request::{Outcome, check_progress_token};
-use crate::call::{Call, CallTarget};
+use crate::call::{Call, CallTarget, has_questions};
 use crate::extensions::Principal;
 use crate::request_id::{CallId, ReceivedId};
 #[cfg(feature = "tower")]
@@ -54,7 +54,7 @@ impl Connection {
                     name: &name,
                     arguments: arguments.as_deref(),
                 };
-                let resumed = if revision.is_modern() {
+                let resumed = if has_questions(method) && revision.is_modern() {
                     state.elicit_config.resume(target, params)?
                 } else {
                     None
@@ -84,16 +84,12 @@ impl Connection {
         let (state, revision) = (&self.server.state, peer.revision());
         let route = snapshot.route(method, params, revision, &state.config);
         // If there is no such target, the innermost service finds that out again: layers see the request too.
-        let (name, arguments, exists) = match route {
+        let (name, arguments) = match route {
             Ok(Some(Route::Function {
                 name, arguments, ..
-            })) => (name, arguments, true),
-            Ok(_) => (Cow::Borrowed(""), None, false),
-            Err(_) => (
-                params.target(method),
-                params.arguments.map(Cow::Borrowed),
-                false,
-            ),
+            })) => (name, arguments),
+            Ok(_) => (Cow::Borrowed(""), None),
+            Err(_) => (params.target(method), params.arguments.map(Cow::Borrowed)),
         };
         let target = CallTarget {
             principal: self.extensions.get::<Principal>().map(Principal::as_str),
@@ -101,7 +97,8 @@ impl Connection {
             name: &name,
             arguments: arguments.as_deref(),
         };
-        let resumed = if exists && revision.is_modern() {
+        // A layer may ask, whether the target exists or not.
+        let resumed = if has_questions(method) && revision.is_modern() {
             state.elicit_config.resume(target, params)?
         } else {
             None

@@ -8,7 +8,7 @@ use tower_service::Service;
 use treenail_schema::Method;
 
 use crate::call::{Call, Lifetime};
-use crate::function::run::to_rpc_error;
+use crate::function::run::{finish, to_rpc_error};
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::{catch, unexpected};
 use crate::result_writer::ResultWriter;
@@ -82,10 +82,12 @@ impl ResultFuture for LayeredRequest {
             Err(message) => Err(self.panicked(&message)),
         };
         // End the request before writing the response, because nothing may be sent for it afterwards.
-        self.lifetime = None;
-        Poll::Ready(match response {
+        let faults = self.lifetime.take().map(Lifetime::end);
+        let start = result.mark();
+        let written = match response {
             Ok(response) => response.write(self.method, self.shape, result),
             Err(error) => self.fail(error, result),
-        })
+        };
+        Poll::Ready(finish(written, faults.unwrap_or_default(), start, result))
     }
 }

@@ -17,6 +17,7 @@
 // The result of a tool with layers is written twice: in the format of the newest revision for the layers, and then in the format
 // of the peer. A server without layers has none of this cost.
 
+mod asking_layer;
 mod layered_request;
 mod log;
 mod only;

@@ -182,6 +182,10 @@ impl Request {
     }
 
     /// Returns the context that the function will get: the caller, its id and `_meta`, and messages to the caller.
+    ///
+    /// A layer can [ask the client](Context#asking-the-client) of `tools/call`, `prompts/get` and `resources/read`. It should ask
+    /// before it calls the inner service. In the modern era, the question stops the layer, becomes its response, and the next round
+    /// runs all layers again.
     pub fn context(&self) -> &Context {
         &self.context
     }

@@ -59,13 +59,19 @@ macro_rules! results {
 results!(CallToolResult CompleteResult DiscoverResult GetPromptResult ListPromptsResult ListResourceTemplatesResult
     ListResourcesResult ListToolsResult ReadResourceResult);
 
+/// Returns `true` if layers see the results of `method` in the style
+/// [`ResultFormat::bare`](crate::revision::ResultFormat::bare), and `false` if in that of the peer.
+pub(super) fn is_bare(method: Method) -> bool {
+    method == Method::CallTool
+}
+
 impl Response {
-    /// Wraps the text of a result, in the style [`ResultFormat::bare`](crate::revision::ResultFormat::bare) or in that of the peer.
-    pub(super) fn written(text: Vec<u8>, is_bare: bool) -> Self {
+    /// Wraps the text of a result of `method`, in the format that layers see.
+    pub(super) fn written(text: Vec<u8>, method: Method) -> Self {
         Self {
             // It consists of strings and the output of serde, so it is UTF-8.
             text: String::from_utf8(text).unwrap_or_default(),
-            is_final: !is_bare,
+            is_final: !is_bare(method),
         }
     }
 
@@ -140,7 +146,7 @@ mod tests {
     use crate::tool::shape::Shape;
 
     fn written(text: &str) -> (Response, String) {
-        let response = Response::written(text.into(), true);
+        let response = Response::written(text.into(), Method::CallTool);
         let info = json!({"name": "demo", "version": "1"});
         let style = ResultFormat::new(Revision::LATEST, info, WrapResults::default());
         let mut out = Vec::new();

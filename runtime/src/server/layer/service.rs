@@ -8,13 +8,16 @@ use std::task::{Context, Poll};
 
 use tokio::sync::Mutex;
 use tower_service::Service;
-use treenail_schema::Method;
+use treenail_schema::{Method, Revision};
 
+use crate::ask::Level;
 use crate::call::{Call, CallTarget, OwnedCall};
-use crate::extensions::Principal;
 use crate::handler::PendingResult;
 use crate::result_writer::ResultWriter;
 use crate::revision::ResultFormat;
+use crate::server::Server;
+use crate::server::layer::asking_layer::AskingLayer;
+use crate::server::layer::response::is_bare;
 use crate::server::layer::{BoxError, Request, Response};
 use crate::server::registry::{Route, Snapshot};
 use crate::wire::{Params, RpcError};
@@ -88,31 +91,33 @@ async fn run(request: Request) -> Result<Response, BoxError> {
         snapshot,
         call,
         params,
-        context,
+        mut context,
     } = request;
+    context.set_level(Level::FUNCTION);
     if let Some(round) = context.state().round() {
-        round.begin(context.principal().map(Principal::as_str))?;
+        round.begin(context.asker())?;
     }
     let call = call.with_context(context);
-    let revision = call.peer.revision();
-    let is_bare = call.target.method() == Method::CallTool;
-    let style = || {
-        if is_bare {
-            ResultFormat::bare()
-        } else {
-            call.server.style(revision)
-        }
-    };
+    let style = style(call.target.method(), &call.server, call.peer.revision());
     let mut text = Vec::new();
-    let mut result = ResultWriter::new(&mut text, style());
+    let mut result = ResultWriter::new(&mut text, style);
     if let Some(mut pending) = start(&snapshot, &call, &params, &mut result)? {
         poll_fn(|context| {
-            let mut result = ResultWriter::new(&mut text, style());
+            let mut result = ResultWriter::new(&mut text, style);
             pending.poll_result(context, &mut result)
         })
         .await?;
     }
-    Ok(Response::written(text, is_bare))
+    Ok(Response::written(text, call.target.method()))
+}
+
+/// Returns the format of results for layers: that of the newest revision for tools, and else that of the peer.
+pub(super) fn style(method: Method, server: &Server, revision: Revision) -> &ResultFormat {
+    if is_bare(method) {
+        ResultFormat::bare()
+    } else {
+        server.style(revision)
+    }
 }
 
 /// Finds the function of the request and starts it, or writes the page of a list.
@@ -156,12 +161,13 @@ fn start(
 }
 
 /// Passes a request to the service of a layer, after all earlier ones and when the service is ready.
-async fn pass(service: Arc<Mutex<dyn Outer>>, request: Request) -> Result<Response, BoxError> {
+async fn pass(service: Arc<Mutex<dyn Outer>>, mut request: Request) -> Result<Response, BoxError> {
+    let asking = AskingLayer::enter(&mut request);
     let mut service = service.lock().await;
     poll_fn(|context| service.poll_ready(context)).await?;
     let response = service.call(request);
     drop(service);
-    response.await
+    asking.run(response).await
 }
 
 /// Service of a layer, with its type erased.

@@ -1,5 +1,6 @@
 //! Elicitation combined with layers, timeouts, concurrency permits, streams and authenticated callers.
 
+mod asking_layers;
 mod callers;
 
 use std::time::Duration;

@@ -1,0 +1,81 @@
+//! Questions, answers and work of a call in one round.
+
+use std::collections::BTreeSet;
+use std::task::Waker;
+
+use serde_json::value::RawValue;
+
+use crate::ask::asker::{Asker, Level};
+use crate::ask::binding::QuestionId;
+use crate::ask::elicit_config::INVALID_STATE;
+use crate::ask::resumed::{Answer, ResumedState};
+use crate::wire::RpcError;
+
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) resumed: ResumedState,
+    /// Questions that are not answered yet, in the order of their keys: a function may ask several at once.
+    pub(super) open: Vec<Open>,
+    /// The keys of all questions of this run.
+    pub(super) keys: Vec<(Level, String)>,
+    /// The keys of work that has begun and not ended, for a call that may become a task.
+    pub(super) begun: BTreeSet<String>,
+    /// The places of the work that runs now.
+    pub(super) running: Vec<Level>,
+    /// The tasks that are woken when questions may have to be taken.
+    pub(super) wakers: Vec<(Level, Waker)>,
+}
+
+/// Question that is not answered yet.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) level: Level,
+    pub(super) key: String,
+    pub(super) id: QuestionId,
+    /// As text: only functions that ask compile the writers of requests.
+    pub(super) request: Box<RawValue>,
+}
+
+impl Run {
+    /// Rejects the state of an earlier round that belongs to another caller.
+    pub(super) fn check(&self, asker: Asker<'_>) -> Result<(), RpcError> {
+        let state = &self.resumed.state;
+        let mut callers = state.callers.iter();
+        match callers.find(|(level, _)| *level == asker.level) {
+            Some((_, caller)) if state.rounds > 0 && caller.as_deref() != asker.principal => {
+                Err(RpcError::invalid_params(INVALID_STATE))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn asked(&self, level: Level) -> usize {
+        self.keys.iter().filter(|(one, _)| *one == level).count()
+    }
+
+    pub(super) fn answered(&mut self, key: &str, id: &QuestionId) -> Option<Box<RawValue>> {
+        let ResumedState { state, responses } = &mut self.resumed;
+        if let Some(value) = responses.remove(key) {
+            let to = id.clone();
+            state.put_answer(key.to_owned(), Answer { to, value });
+        }
+        let answer = state.answer(key).filter(|answer| answer.to == *id)?;
+        Some(answer.value.clone())
+    }
+
+    /// Returns `true` if work runs at a place, or inside of it.
+    pub(super) fn is_working(&self, level: Level) -> bool {
+        self.running.iter().any(|one| *one >= level)
+    }
+
+    pub(super) fn wake_later(&mut self, level: Level, waker: &Waker) {
+        match self.wakers.iter_mut().find(|(one, _)| *one == level) {
+            Some((_, known)) => known.clone_from(waker),
+            None => self.wakers.push((level, waker.clone())),
+        }
+    }
+
+    pub(super) fn wake(&mut self) {
+        self.wakers.drain(..).for_each(|(_, waker)| waker.wake());
+    }
+}
