@@ -9,6 +9,8 @@ use std::task::{self, Poll};
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{RequestId, Revision};
 
+use crate::call::Call;
+use crate::cancelled_calls::CallNumber;
 use crate::handler::PendingResult;
 use crate::request_id::IdKey;
 use crate::result_writer::ResultWriter;
@@ -50,6 +52,7 @@ pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
     id: Arc<str>,
+    call: Option<CallNumber>,
     result: PendingResult,
     /// Its place in the call budget of the server.
     place: Option<OwnedSemaphorePermit>,
@@ -57,16 +60,12 @@ pub(crate) struct PendingRequest {
 }
 
 impl PendingRequest {
-    pub(crate) fn new(
-        server: &Server,
-        revision: Revision,
-        id: Arc<str>,
-        result: PendingResult,
-    ) -> Self {
+    pub(crate) fn new(call: &Call<'_>, result: PendingResult) -> Self {
         Self {
-            server: server.clone(),
-            revision,
-            id,
+            server: call.server.clone(),
+            revision: call.peer.revision(),
+            id: call.id.shared(),
+            call: call.outbox.call(),
             result,
             place: None,
             observation: None,
@@ -208,6 +207,12 @@ impl PendingResponse {
     /// Returns the number of calls in flight for it.
     pub fn calls(&self) -> usize {
         self.requests.len()
+    }
+
+    /// Returns the number of its call; a batch has none.
+    pub(crate) fn call_number(&self) -> Option<CallNumber> {
+        self.id.as_ref()?;
+        self.requests.first()?.call
     }
 
     /// Returns the id of its request; a batch has none.
