@@ -14,7 +14,7 @@ use crate::cancelled_calls::CallNumber;
 use crate::handler::PendingResult;
 use crate::request_id::IdKey;
 use crate::result_writer::ResultWriter;
-use crate::revision::ResultFormat;
+use crate::revision::{ResultFormat, without_retired_code};
 use crate::server::Server;
 use crate::server::observe::{Observation, Outcome};
 use crate::wire::{RpcError, write_error, write_result};
@@ -41,6 +41,7 @@ pub(crate) fn write_response<T>(
         }
         Err(error) => {
             out.truncate(start);
+            let error = without_retired_code(error, style.revision());
             write_error(out, Some(id), &error);
             None
         }

@@ -12,6 +12,7 @@ use treenail_schema::{
 
 use crate::result_writer::ResultWriter;
 use crate::rewrite::{is_complete, member, rewrite};
+use crate::tool::reply::add_text_copy;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
@@ -56,8 +57,16 @@ macro_rules! results {
     )*};
 }
 
-results!(CallToolResult CompleteResult DiscoverResult GetPromptResult ListPromptsResult ListResourceTemplatesResult
+results!(CompleteResult DiscoverResult GetPromptResult ListPromptsResult ListResourceTemplatesResult
     ListResourcesResult ListToolsResult ReadResourceResult);
+
+impl From<CallToolResult> for Response {
+    fn from(mut result: CallToolResult) -> Self {
+        add_text_copy(&mut result);
+        result.conform_to(Revision::LATEST);
+        Self::made(&result)
+    }
+}
 
 impl Response {
     /// Wraps the text of a result, in the style [`ResultFormat::bare`](crate::revision::ResultFormat::bare) or in that of the peer.
