@@ -13,12 +13,12 @@ use crate::function::kind::{self, Kind};
 use crate::function::run::to_rpc_error;
 use crate::function::schema::Direction;
 use crate::function::type_schema::schema_for;
-use crate::function::{FeatureKind, Output, OutputSchema};
-use crate::resource::{ResourceInfo, bytes};
+use crate::function::{Output, OutputSchema};
+use crate::resource::{ReadContext, ResourceInfo, bytes};
 use crate::result_writer::ResultWriter;
 use crate::revision::resource_not_found;
 use crate::tool::shape::Shape;
-use crate::wire::{RpcError, WriteJson, escape_in_place};
+use crate::wire::{RpcError, WriteJson, escape_in_place, quoted};
 
 /// A type that a resource can return.
 ///
@@ -55,14 +55,12 @@ pub trait ResourceOutput<K>: Sized {
 fn write_result<T: ResourceOutput<K>, K>(
     value: T,
     info: &ResourceInfo,
-    (uri, authorized): &<ResourceInfo as FeatureKind>::WriteContext,
+    context: &ReadContext,
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
-    let authorized = *authorized;
     value.write(&mut ResourceReply {
         info,
-        uri,
-        authorized,
+        context,
         result,
     })
 }
@@ -183,9 +181,7 @@ impl ContentKind {
 #[derive(Debug)]
 pub struct ResourceReply<'a, 'o> {
     info: &'a ResourceInfo,
-    uri: &'a str,
-    /// The result is for one caller, and no cache may share it.
-    authorized: bool,
+    context: &'a ReadContext,
     result: &'a mut ResultWriter<'o>,
 }
 
@@ -193,7 +189,7 @@ impl ResourceReply<'_, '_> {
     /// Writes a value as text or binary data.
     fn value<T: Serialize>(&mut self, value: &T) -> Result<(), RpcError> {
         self.result.push(br#"{"contents":[{"uri":"#);
-        self.result.value(self.uri);
+        self.result.value(&*self.context.uri);
         if let Some(mime_type) = &self.info.mime_type {
             self.result.push(br#","mimeType":"#);
             self.result.value(&**mime_type);
@@ -259,7 +255,7 @@ impl ResourceReply<'_, '_> {
     fn end(&mut self, read: ReadResourceResult) {
         if self.result.style().revision().is_modern() {
             let ttl = read.ttl_ms.unwrap_or_default();
-            let scope = read.cache_scope.filter(|_| !self.authorized);
+            let scope = read.cache_scope.filter(|_| !self.context.authorized);
             let scope = json!(scope.unwrap_or(CacheScope::Private));
             let hints = format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}");
             self.result.push(hints.as_bytes());
@@ -268,7 +264,8 @@ impl ResourceReply<'_, '_> {
     }
 
     fn not_found(&self) -> RpcError {
-        let message = format!("resource {} was not found", crate::wire::quoted(self.uri));
-        resource_not_found(self.uri, message, self.result.style().revision())
+        let ReadContext { uri, revision, .. } = self.context;
+        let message = format!("resource {} was not found", quoted(uri));
+        resource_not_found(uri, message, *revision)
     }
 }

@@ -95,12 +95,13 @@ async fn run(request: Request) -> Result<Response, BoxError> {
     }
     let call = call.with_context(context);
     let revision = call.peer.revision();
-    let is_bare = call.target.method() == Method::CallTool;
+    // The pages of lists are written once for each revision.
+    let is_page = !is_function(call.target.method());
     let style = || {
-        if is_bare {
-            ResultFormat::bare()
-        } else {
+        if is_page {
             call.server.style(revision)
+        } else {
+            ResultFormat::bare()
         }
     };
     let mut text = Vec::new();
@@ -112,7 +113,15 @@ async fn run(request: Request) -> Result<Response, BoxError> {
         })
         .await?;
     }
-    Ok(Response::written(text, is_bare))
+    Ok(Response::written(text, is_page.then_some(revision)))
+}
+
+/// Returns `true` if requests of a method run functions.
+fn is_function(method: Method) -> bool {
+    matches!(
+        method,
+        Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete
+    )
 }
 
 /// Finds the function of the request and starts it, or writes the page of a list.
