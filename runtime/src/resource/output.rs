@@ -28,7 +28,8 @@ use crate::wire::{RpcError, WriteJson, escape_in_place, quoted};
 /// - [`ResourceContents`], [`TextResourceContents`], [`BlobResourceContents`], a `Vec` of the first, and
 ///   [`ReadResourceResult`]; an `Option` of those, where `None` or an empty `Vec` means that the resource does not exist.
 /// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: its message becomes an
-///   internal error (-32603); an [`RpcError`] is returned unchanged.
+///   internal error (-32603); an [`RpcError`] is returned unchanged, unless 2026-07-28 has retired
+///   its code.
 ///
 /// The parameter `K` distinguishes the implementations and is always inferred.
 #[diagnostic::on_unimplemented(
