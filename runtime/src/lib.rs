@@ -14,6 +14,7 @@ pub mod ask;
 mod attribute_value;
 mod bus;
 mod call;
+mod cancelled_calls;
 #[cfg(feature = "client")]
 pub mod client;
 mod completion;

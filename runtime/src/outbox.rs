@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc::Permit;
 use treenail_schema::Notification;
 
 use crate::ask::Requests;
+use crate::cancelled_calls::CallNumber;
 use crate::limits::Limits;
-use crate::queue::{QueueReceiver, QueueSender, queue};
+use crate::queue::{QueuePermit, QueueReceiver, QueueSender, queue};
 
-/// Bounded queue of outgoing messages for one peer. Senders wait while it is full (back-pressure).
+/// Bounded queue of outgoing messages for one peer. Senders wait while it is full (back-pressure). That of a call is a clone with
+/// its number.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
     sender: QueueSender,
@@ -20,11 +21,28 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// Reserves room for one message; `None` if the connection has ended.
-    pub(crate) async fn reserve(&self) -> Option<Permit<'_, Vec<u8>>> {
+    pub(crate) async fn reserve(&self) -> Option<QueuePermit<'_>> {
         self.sender.reserve().await
     }
 
-    /// Sends a message unless the queue is full.
+    /// Starts the next call of the connection, whose clones of the queue have its number.
+    #[inline]
+    pub(crate) fn start_call(&mut self) {
+        self.sender.start_call();
+    }
+
+    /// Returns the number of the call.
+    pub(crate) fn call(&self) -> Option<CallNumber> {
+        self.sender.call()
+    }
+
+    /// Returns `true` if the client has cancelled the call, although its function may still run.
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.sender.is_cancelled()
+    }
+
+    /// Sends a message of no call unless the queue is full.
     #[inline]
     pub(crate) fn try_send(&self, message: Vec<u8>) {
         if !self.sender.try_send(message) {
@@ -73,7 +91,7 @@ impl Outbox {
 
     /// Returns the queue whose messages belong to no request, if the peer reads it.
     pub(crate) fn of_session(&self) -> Option<Self> {
-        let sender = self.session.clone()?;
+        let sender = self.session.clone()?.of_no_call();
         Some(Self::of_peer(sender, Arc::clone(&self.requests)))
     }
 

@@ -32,7 +32,7 @@ pub use crate::missing_features::tasks as without_tasks;
 pub use crate::prompt::{PromptInfo, PromptMetadata};
 pub use crate::resource::output::{IntoContents, ResourceReply};
 pub use crate::resource::pattern::Part;
-pub use crate::resource::{ResourceDetails, ResourceInfo, ResourceMetadata};
+pub use crate::resource::{ReadContext, ResourceDetails, ResourceInfo, ResourceMetadata};
 pub use crate::result_writer::ResultWriter;
 pub use crate::stream::{Collected, Collecting, Fold, IntoBlock, Items, Streaming};
 pub use crate::task::TaskKey;

@@ -58,6 +58,7 @@ mod notifications;
 mod observers;
 mod output_check;
 mod outputs;
+mod own_results;
 mod policy;
 mod prompts;
 #[path = "../../examples/rate_limit.rs"]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::task::block_in_place;
 use treenail::prelude::*;
 use treenail::schema::LoggingLevel;
 use treenail::{Limits, Server};
@@ -55,6 +57,21 @@ impl Reporter {
         cx.log(LoggingLevel::Debug, "details").await;
         cx.log(LoggingLevel::Info, json!({"step": 1})).await;
         cx.log(LoggingLevel::Error, "failed").await;
+    }
+
+    /// Blocks its thread until it is released, and then sends without a further poll.
+    #[tool]
+    async fn report_late(&self, cx: &Context) {
+        tokio::task::yield_now().await;
+        self.over.add_permits(1);
+        let released = || Handle::current().block_on(self.gate.acquire());
+        block_in_place(released)
+            .expect("the gate is never closed")
+            .forget();
+        for step in 1..=20 {
+            cx.progress(step).await;
+        }
+        self.over.add_permits(1);
     }
 
     #[tool]
@@ -160,6 +177,32 @@ async fn nothing_is_sent_after_the_end_of_a_call() {
         }
         fixture.over.acquire().await.unwrap().forget();
         assert_eq!(peer.finish().await, [] as [Value; 0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_call_that_still_runs_sends_nothing() {
+    for revision in covering("SRV-CANC-03, SRV-STDIO-05") {
+        let fixture = fixture(Limits::default());
+        let mut peer = Peer::connect(&fixture.server, revision).await;
+        let params = json!({"name": "report_late", "_meta": {"progressToken": 1}});
+        let id = peer.begin("tools/call", params).await;
+        fixture.over.acquire().await.unwrap().forget();
+        peer.cancel(id).await;
+        // Its response shows that the cancellation has been handled.
+        peer.told_nothing().await;
+        fixture.gate.add_permits(1);
+        fixture.over.acquire().await.unwrap().forget();
+        // Other calls send.
+        let params =
+            json!({"name": "count", "arguments": {"to": 2}, "_meta": {"progressToken": 2}});
+        let (notifications, _) = peer.request_with_notifications("tools/call", params).await;
+        let tokens: Vec<_> = notifications
+            .iter()
+            .map(|it| &it["params"]["progressToken"])
+            .collect();
+        assert_eq!(tokens, [2, 2], "SRV-STDIO-05");
+        assert_eq!(peer.finish().await, [] as [Value; 0], "SRV-STDIO-05");
     }
 }
 

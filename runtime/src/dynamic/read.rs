@@ -105,8 +105,8 @@ where
 {
     let output = Output::<RawOutcome, ResourceInfo> {
         schema: |_| None,
-        write: |outcome, info, (_, authorized), result| {
-            results::resource(outcome, info, *authorized, result)
+        write: |outcome, info, context, result| {
+            results::resource(outcome, info, context.authorized, result)
         },
     };
     let body = move |_, reading: Reading, variables| {

@@ -71,7 +71,7 @@ impl Context {
             r#"{{"jsonrpc":"2.0","method":{method},"params":{}}}"#,
             params.get()
         );
-        self.state().send_message(message.into_bytes()).await;
+        self.state().notify_message(message.into_bytes()).await;
         Ok(())
     }
 }

@@ -16,7 +16,8 @@ use crate::wire::RpcError;
 /// - `String`, `&'static str` and [`ContentBlock`]: one user message.
 /// - [`PromptMessage`], a `Vec` of them, and [`GetPromptResult`].
 /// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: its message becomes an
-///   internal error (-32603); an [`RpcError`] is returned unchanged.
+///   internal error (-32603); an [`RpcError`] is returned unchanged, unless 2026-07-28 has retired
+///   its code.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a prompt",
     label = "a prompt returns text or messages, the error of a `Result` needs `Error`",

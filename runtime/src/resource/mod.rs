@@ -10,7 +10,7 @@ use std::sync::Arc;
 use iri_string::template::UriTemplateStr;
 use iri_string::types::UriStr;
 use serde_json::{Map, Value, json};
-use treenail_schema::{Annotations, MetaObject, Resource, ResourceTemplate};
+use treenail_schema::{Annotations, MetaObject, Resource, ResourceTemplate, Revision};
 
 use crate::call::Call;
 use crate::completion::listed_completers;
@@ -210,6 +210,17 @@ impl ResourceInfo {
     }
 }
 
+/// Part of a call that the result of its resource needs.
+#[derive(Debug)]
+pub struct ReadContext {
+    /// The requested URI.
+    pub(crate) uri: Box<str>,
+    /// Set if other callers may not read the result.
+    pub(crate) authorized: bool,
+    /// The revision of the caller. The result may be in the format of another one, for layers.
+    pub(crate) revision: Revision,
+}
+
 /// Returns the `_meta` of the contents of a resource: settings of user interfaces, which some hosts read there only.
 fn content_meta(meta: Option<&MetaObject>) -> Option<Box<str>> {
     let ui = meta?.get("ui")?;
@@ -218,13 +229,16 @@ fn content_meta(meta: Option<&MetaObject>) -> Option<Box<str>> {
 
 impl FeatureKind for ResourceInfo {
     type Details = ResourceDetails;
-    /// The requested URI, and true if other callers may not read it.
-    type WriteContext = (Box<str>, bool);
+    type WriteContext = ReadContext;
 
-    fn write_context(call: &Call<'_>) -> (Box<str>, bool) {
-        let is_authorized =
+    fn write_context(call: &Call<'_>) -> ReadContext {
+        let authorized =
             call.extensions.get::<Access>().is_some() || call.server.has_private_items();
-        (call.target.name.into(), is_authorized)
+        ReadContext {
+            uri: call.target.name.into(),
+            authorized,
+            revision: call.peer.revision(),
+        }
     }
 
     fn reject(&self, problems: &[Problem], _: &mut ResultWriter<'_>) -> Result<(), RpcError> {

@@ -13,12 +13,12 @@ use crate::function::kind::{self, Kind};
 use crate::function::run::to_rpc_error;
 use crate::function::schema::Direction;
 use crate::function::type_schema::schema_for;
-use crate::function::{FeatureKind, Output, OutputSchema};
-use crate::resource::{ResourceInfo, bytes};
+use crate::function::{Output, OutputSchema};
+use crate::resource::{ReadContext, ResourceInfo, bytes};
 use crate::result_writer::ResultWriter;
 use crate::revision::resource_not_found;
 use crate::tool::shape::Shape;
-use crate::wire::{RpcError, WriteJson, escape_in_place};
+use crate::wire::{RpcError, WriteJson, escape_in_place, quoted};
 
 /// A type that a resource can return.
 ///
@@ -28,7 +28,8 @@ use crate::wire::{RpcError, WriteJson, escape_in_place};
 /// - [`ResourceContents`], [`TextResourceContents`], [`BlobResourceContents`], a `Vec` of the first, and
 ///   [`ReadResourceResult`]; an `Option` of those, where `None` or an empty `Vec` means that the resource does not exist.
 /// - `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>`: its message becomes an
-///   internal error (-32603); an [`RpcError`] is returned unchanged.
+///   internal error (-32603); an [`RpcError`] is returned unchanged, unless 2026-07-28 has retired
+///   its code.
 ///
 /// The parameter `K` distinguishes the implementations and is always inferred.
 #[diagnostic::on_unimplemented(
@@ -55,14 +56,12 @@ pub trait ResourceOutput<K>: Sized {
 fn write_result<T: ResourceOutput<K>, K>(
     value: T,
     info: &ResourceInfo,
-    (uri, authorized): &<ResourceInfo as FeatureKind>::WriteContext,
+    context: &ReadContext,
     result: &mut ResultWriter<'_>,
 ) -> Result<(), RpcError> {
-    let authorized = *authorized;
     value.write(&mut ResourceReply {
         info,
-        uri,
-        authorized,
+        context,
         result,
     })
 }
@@ -183,9 +182,7 @@ impl ContentKind {
 #[derive(Debug)]
 pub struct ResourceReply<'a, 'o> {
     info: &'a ResourceInfo,
-    uri: &'a str,
-    /// The result is for one caller, and no cache may share it.
-    authorized: bool,
+    context: &'a ReadContext,
     result: &'a mut ResultWriter<'o>,
 }
 
@@ -193,7 +190,7 @@ impl ResourceReply<'_, '_> {
     /// Writes a value as text or binary data.
     fn value<T: Serialize>(&mut self, value: &T) -> Result<(), RpcError> {
         self.result.push(br#"{"contents":[{"uri":"#);
-        self.result.value(self.uri);
+        self.result.value(&*self.context.uri);
         if let Some(mime_type) = &self.info.mime_type {
             self.result.push(br#","mimeType":"#);
             self.result.value(&**mime_type);
@@ -259,7 +256,7 @@ impl ResourceReply<'_, '_> {
     fn end(&mut self, read: ReadResourceResult) {
         if self.result.style().revision().is_modern() {
             let ttl = read.ttl_ms.unwrap_or_default();
-            let scope = read.cache_scope.filter(|_| !self.authorized);
+            let scope = read.cache_scope.filter(|_| !self.context.authorized);
             let scope = json!(scope.unwrap_or(CacheScope::Private));
             let hints = format!(",\"ttlMs\":{ttl},\"cacheScope\":{scope}");
             self.result.push(hints.as_bytes());
@@ -268,7 +265,8 @@ impl ResourceReply<'_, '_> {
     }
 
     fn not_found(&self) -> RpcError {
-        let message = format!("resource {} was not found", crate::wire::quoted(self.uri));
-        resource_not_found(self.uri, message, self.result.style().revision())
+        let ReadContext { uri, revision, .. } = self.context;
+        let message = format!("resource {} was not found", quoted(uri));
+        resource_not_found(uri, message, *revision)
     }
 }

@@ -53,6 +53,18 @@ pub(crate) fn negotiate(version: &str) -> Revision {
         .unwrap_or(Revision::LATEST_LEGACY)
 }
 
+/// Returns the error for a peer of `revision`: with a current code in place of one that the modern era has retired.
+pub(crate) fn without_retired_code(mut error: RpcError, revision: Revision) -> RpcError {
+    if revision.is_modern() {
+        error.code = match error.code {
+            error_code::RESOURCE_NOT_FOUND => error_code::INVALID_PARAMS,
+            error_code::URL_ELICITATION_REQUIRED => error_code::INTERNAL_ERROR,
+            code => code,
+        };
+    }
+    error
+}
+
 /// Longest URI that an error repeats, in bytes.
 const MAX_ERROR_URI_BYTES: usize = 2_048;
 

@@ -9,10 +9,12 @@ use std::task::{self, Poll};
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_schema::{RequestId, Revision};
 
+use crate::call::Call;
+use crate::cancelled_calls::CallNumber;
 use crate::handler::PendingResult;
 use crate::request_id::IdKey;
 use crate::result_writer::ResultWriter;
-use crate::revision::ResultFormat;
+use crate::revision::{ResultFormat, without_retired_code};
 use crate::server::Server;
 use crate::server::observe::{Observation, Outcome};
 use crate::wire::{RpcError, write_error, write_result};
@@ -39,6 +41,7 @@ pub(crate) fn write_response<T>(
         }
         Err(error) => {
             out.truncate(start);
+            let error = without_retired_code(error, style.revision());
             write_error(out, Some(id), &error);
             None
         }
@@ -50,6 +53,7 @@ pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
     id: Arc<str>,
+    call: Option<CallNumber>,
     result: PendingResult,
     /// Its place in the call budget of the server.
     place: Option<OwnedSemaphorePermit>,
@@ -57,16 +61,12 @@ pub(crate) struct PendingRequest {
 }
 
 impl PendingRequest {
-    pub(crate) fn new(
-        server: &Server,
-        revision: Revision,
-        id: Arc<str>,
-        result: PendingResult,
-    ) -> Self {
+    pub(crate) fn new(call: &Call<'_>, result: PendingResult) -> Self {
         Self {
-            server: server.clone(),
-            revision,
-            id,
+            server: call.server.clone(),
+            revision: call.peer.revision(),
+            id: call.id.shared(),
+            call: call.outbox.call(),
             result,
             place: None,
             observation: None,
@@ -208,6 +208,12 @@ impl PendingResponse {
     /// Returns the number of calls in flight for it.
     pub fn calls(&self) -> usize {
         self.requests.len()
+    }
+
+    /// Returns the number of its call; a batch has none.
+    pub(crate) fn call_number(&self) -> Option<CallNumber> {
+        self.id.as_ref()?;
+        self.requests.first()?.call
     }
 
     /// Returns the id of its request; a batch has none.

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use treenail_schema::CallToolResult;
+use treenail_schema::{CallToolResult, ContentBlock};
 
 use crate::result_writer::ResultWriter;
 use crate::revision::{Placement, downgrade_content};
@@ -148,7 +148,8 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     }
 
     /// Writes a complete result.
-    pub(crate) fn result(&mut self, result: CallToolResult) {
+    pub(crate) fn result(&mut self, mut result: CallToolResult) {
+        add_text_copy(&mut result);
         let style = self.result.style();
         self.result.push(br#"{"content":"#);
         self.result
@@ -187,5 +188,12 @@ impl<'a, 'o> ToolResultWriter<'a, 'o> {
     /// Writes a failure for the model.
     pub(crate) fn failure(&mut self, error: ToolError) {
         self.result(CallToolResult::new(error.into_content()).with_is_error(true));
+    }
+}
+
+/// Adds the JSON of structured content as text if a result has no other content: peers that do not read the former would lose it.
+pub(crate) fn add_text_copy(result: &mut CallToolResult) {
+    if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
+        result.content.push(ContentBlock::text(value.to_string()));
     }
 }

@@ -1,5 +1,6 @@
 //! Layers around requests of every kind: prompts, resources, completions, lists and the description of the server.
 
+mod cached;
 mod flow;
 mod responses;
 

@@ -12,21 +12,9 @@ pub(crate) fn not_found(context: &Context, uri: &str) -> RpcError {
     in_era(error, context)
 }
 
-/// Returns the error with another code instead of one that the era of the caller does not have any more.
-pub(super) fn without_retired_code(mut error: RpcError, context: &Context) -> RpcError {
-    if context.reruns_for_answers() {
-        error.code = match error.code {
-            error_code::RESOURCE_NOT_FOUND => error_code::INVALID_PARAMS,
-            error_code::URL_ELICITATION_REQUIRED => error_code::INTERNAL_ERROR,
-            code => code,
-        };
-    }
-    error
-}
-
-/// Returns the error with a code of the caller's era, also for a missing resource.
-pub(super) fn in_era(error: RpcError, context: &Context) -> RpcError {
-    let mut error = without_retired_code(error, context);
+/// Returns the error with the code of the caller's era, if it is that for a missing resource. The runtime replaces the codes that
+/// the modern era has retired.
+pub(super) fn in_era(mut error: RpcError, context: &Context) -> RpcError {
     let names_uri = error
         .data
         .as_ref()

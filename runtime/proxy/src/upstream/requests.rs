@@ -6,7 +6,7 @@ use treenail_runtime::dynamic::RawResult;
 use treenail_runtime::internal::HeaderArguments;
 use treenail_runtime::{Context, RpcError};
 
-use super::error_code::{in_era, not_found, without_retired_code};
+use super::error_code::{in_era, not_found};
 use super::{UNMOUNTED, Upstream};
 use crate::failure::Failure;
 use crate::forward::Forwarder;
@@ -55,7 +55,7 @@ impl Upstream {
         };
         match result.await {
             Ok(text) => Ok(text.into()),
-            Err(Failure::Rpc(error)) => Err(without_retired_code(error, context)),
+            Err(Failure::Rpc(error)) => Err(error),
             Err(Failure::Server(message)) => {
                 let message = json(&message);
                 let text =

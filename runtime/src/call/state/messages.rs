@@ -6,6 +6,7 @@ use treenail_schema::{Notification, Number};
 
 use super::{CallState, Live, Report};
 use crate::outbox::notification;
+use crate::queue::QueuePermit;
 use crate::task::TaskLink;
 
 impl CallState {
@@ -79,7 +80,7 @@ impl CallState {
             Some(last) if count.as_f64() <= last => Number::from(last + 1.0),
             _ => count,
         };
-        if !live.finished && self.message_link().is_none() {
+        if self.may_send(&live) {
             live.progress = Some(progress.as_f64());
             permit.send(message(&progress));
         }
@@ -98,21 +99,35 @@ impl CallState {
             return;
         };
         let mut live = self.live();
-        if !live.finished && self.message_link().is_none() && check(&mut live) {
+        if self.may_send(&live) && check(&mut live) {
             permit.send(notification::<N>(params));
         }
     }
 
-    /// Sends a message, unless the call has ended. Returns `true` if it was sent.
+    /// Sends the message of a notification, unless the call has ended.
+    pub(crate) async fn notify_message(&self, message: Vec<u8>) {
+        self.send_with(|permit| permit.send(message)).await;
+    }
+
+    /// Sends a request, unless the call has ended. Returns `true` if it was sent: a cancellation of the request may follow then.
     pub(crate) async fn send_message(&self, message: Vec<u8>) -> bool {
+        self.send_with(|permit| permit.send_always(message)).await
+    }
+
+    async fn send_with(&self, send: impl FnOnce(QueuePermit<'_>)) -> bool {
         let Some(permit) = self.outbox.reserve().await else {
             return false;
         };
         let live = self.live();
-        let open = !live.finished && self.message_link().is_none();
+        let open = self.may_send(&live);
         if open {
-            permit.send(message);
+            send(permit);
         }
         open
+    }
+
+    /// Returns `true` if a message may follow: the call has not ended, is not cancelled, and has no record that messages go to.
+    fn may_send(&self, live: &Live) -> bool {
+        !live.finished && !self.outbox.is_cancelled() && self.message_link().is_none()
     }
 }

@@ -3,6 +3,7 @@
 use std::task::{self, Poll, ready};
 
 use super::Connection;
+use crate::cancelled_calls::CallNumber;
 use crate::server::subscriptions::{Decision, Unreviewed};
 
 impl Connection {
@@ -60,6 +61,17 @@ impl Connection {
     /// send further ones meanwhile, which stay in the queue.
     pub(crate) fn drain_outgoing(&mut self) -> impl Iterator<Item = Vec<u8>> {
         self.outgoing.drain()
+    }
+
+    /// Drops the messages of a call that the peer has cancelled, also those that its function still sends, until
+    /// [`Connection::forget_call`].
+    pub(crate) fn cancel_call(&self, call: CallNumber) {
+        self.outgoing.cancel_call(call);
+    }
+
+    /// Forgets a cancelled call that has ended, after its messages have been drained.
+    pub(crate) fn forget_call(&self, call: CallNumber) {
+        self.outgoing.forget_call(call);
     }
 
     /// Returns `true` if calls wait for responses of the peer, which arrive as messages.

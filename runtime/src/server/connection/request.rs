@@ -39,6 +39,7 @@ impl Connection {
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
     ) -> Outcome {
+        self.outbox.start_call();
         let observer = self.server.state.observer.as_ref();
         if let Some(observer) = observer.filter(|observer| observer.is_enabled()) {
             let observer = Arc::clone(observer);
@@ -178,8 +179,7 @@ impl Connection {
         call: &Call<'_>,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        let revision = call.peer.revision();
-        let style = self.server.style(revision);
+        let style = self.server.style(call.peer.revision());
         let pending = write_response(out, call.id.text(), style, |result| {
             let Some(mut pending) = start(call, result)? else {
                 return Ok(None);
@@ -190,8 +190,7 @@ impl Connection {
                 Poll::Pending => Ok(Some(pending)),
             }
         })?;
-        let id = call.id.shared();
-        Some(PendingRequest::new(&self.server, revision, id, pending))
+        Some(PendingRequest::new(call, pending))
     }
 }
 

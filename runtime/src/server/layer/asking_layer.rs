@@ -4,20 +4,17 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use treenail_schema::Method;
-
 use crate::ask::{Level, Questions};
 use crate::call::CallState;
 use crate::panic::catch;
 use crate::result_writer::ResultWriter;
-use crate::server::layer::service::style;
+use crate::revision::ResultFormat;
 use crate::server::layer::{BoxError, Request, Response, ResponseFuture};
 
 /// Layer that may ask the client of the modern era. Its question becomes the response that the layers around it get, as if the
 /// function had asked.
 pub(super) struct AskingLayer {
     state: Arc<CallState>,
-    method: Method,
     level: Level,
 }
 
@@ -30,11 +27,7 @@ impl AskingLayer {
         if let Some(round) = state.round() {
             round.begin_layer(level);
         }
-        Self {
-            state,
-            method: request.method(),
-            level,
-        }
+        Self { state, level }
     }
 
     /// Waits for the response of the layer, or for a question of it.
@@ -58,12 +51,10 @@ impl AskingLayer {
     fn stop(&self, waker: &Waker) -> Option<Result<Response, BoxError>> {
         let stopped = self.state.round()?.take_questions(self.level, waker)?;
         let respond = |asked: Questions| {
-            let Self { state, method, .. } = self;
-            let style = style(*method, &state.server, state.peer.revision());
             let mut text = Vec::new();
-            let mut result = ResultWriter::new(&mut text, style);
+            let mut result = ResultWriter::new(&mut text, ResultFormat::bare());
             result.input_required(&asked.questions, &asked.state);
-            Response::written(text, *method)
+            Response::written(text, None)
         };
         Some(stopped.map(respond).map_err(Into::into))
     }

@@ -14,8 +14,9 @@
 //! Requests that only change the state of a connection do not pass through layers: `initialize`, `ping`, `logging/setLevel` and
 //! subscriptions. They run no function of yours.
 
-// The result of a tool with layers is written twice: in the format of the newest revision for the layers, and then in the format
-// of the peer. A server without layers has none of this cost.
+// The result of a function with layers is written twice: in the format of the newest revision for the layers, and then in the
+// format of the peer. A server without layers has none of this cost. The page of a list is copied, unless a layer returns it to a
+// peer of another revision.
 
 mod asking_layer;
 mod layered_request;

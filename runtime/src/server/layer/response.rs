@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{
     CallToolResult, CompleteResult, DiscoverResult, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Method, ReadResourceResult,
@@ -12,13 +13,16 @@ use treenail_schema::{
 
 use crate::result_writer::ResultWriter;
 use crate::rewrite::{is_complete, member, rewrite};
+use crate::tool::reply::add_text_copy;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
 /// Response to a request, as layers see it. Needs the feature `tower`.
 ///
 /// It contains the result as the types of the newest revision read it, independent of the client's revision. If the layers return
-/// it unchanged, the client gets the same result as without layers. A layer makes one from the result type of a method:
+/// it unchanged, the client gets the same result as without layers. A clone may be the response to another request of the same
+/// method, also from a client of another revision. A list then lacks the members that one of the two revisions does not define, and
+/// modern clients get it with a `ttlMs` of 0. A layer makes one from the result type of a method:
 ///
 /// ```
 /// use treenail::layer::Response;
@@ -32,8 +36,8 @@ use crate::wire::RpcError;
 #[derive(Clone)]
 pub struct Response {
     text: String,
-    /// Set if the text is already in the format of the peer.
-    is_final: bool,
+    /// Set if the text is a complete page of a list in the format of this revision.
+    page_of: Option<Revision>,
 }
 
 impl fmt::Debug for Response {
@@ -56,22 +60,25 @@ macro_rules! results {
     )*};
 }
 
-results!(CallToolResult CompleteResult DiscoverResult GetPromptResult ListPromptsResult ListResourceTemplatesResult
+results!(CompleteResult DiscoverResult GetPromptResult ListPromptsResult ListResourceTemplatesResult
     ListResourcesResult ListToolsResult ReadResourceResult);
 
-/// Returns `true` if layers see the results of `method` in the style
-/// [`ResultFormat::bare`](crate::revision::ResultFormat::bare), and `false` if in that of the peer.
-pub(super) fn is_bare(method: Method) -> bool {
-    method == Method::CallTool
+impl From<CallToolResult> for Response {
+    fn from(mut result: CallToolResult) -> Self {
+        add_text_copy(&mut result);
+        result.conform_to(Revision::LATEST);
+        Self::made(&result)
+    }
 }
 
 impl Response {
-    /// Wraps the text of a result of `method`, in the format that layers see.
-    pub(super) fn written(text: Vec<u8>, method: Method) -> Self {
+    /// Wraps the text of a result, in the style [`ResultFormat::bare`](crate::revision::ResultFormat::bare) or, as a page of a list,
+    /// in that of a revision.
+    pub(super) fn written(text: Vec<u8>, page_of: Option<Revision>) -> Self {
         Self {
             // It consists of strings and the output of serde, so it is UTF-8.
             text: String::from_utf8(text).unwrap_or_default(),
-            is_final: !is_bare(method),
+            page_of,
         }
     }
 
@@ -79,7 +86,7 @@ impl Response {
         Self {
             // A result has no maps with keys other than strings. An empty text would become an internal error.
             text: serde_json::to_string(result).unwrap_or_default(),
-            is_final: false,
+            page_of: None,
         }
     }
 
@@ -114,13 +121,18 @@ impl Response {
         shape: Shape,
         result: &mut ResultWriter<'_>,
     ) -> Result<(), RpcError> {
-        if self.is_final {
+        let revision = result.style().revision();
+        if self.page_of == Some(revision) {
             result.push(self.text.as_bytes());
             return Ok(());
         }
+        let text = match self.page_of {
+            Some(_) => newest_page(&self, method).text,
+            None => self.text,
+        };
         let start = result.mark();
         let placement = result.style().placement(shape);
-        match rewrite(&self.text, placement, result, |_, _| false) {
+        match rewrite(&text, placement, result, |_, _| false) {
             Ok(rewritten) => {
                 rewritten.end(result);
                 Ok(())
@@ -135,6 +147,30 @@ impl Response {
     }
 }
 
+/// Converts a page of a list to the newest revision.
+fn newest_page(page: &Response, method: Method) -> Response {
+    let converted = match method {
+        Method::ListTools => page.result::<ListToolsResult>().map(|mut list| {
+            for tool in &mut list.tools {
+                // Whether the results are wrapped depends on the revision.
+                let is_wrapped = tool
+                    .output_schema
+                    .as_ref()
+                    .is_some_and(|it| is_wrapped_schema(it));
+                tool.output_schema = tool.output_schema.take().filter(|_| !is_wrapped);
+            }
+            list.into()
+        }),
+        Method::ListPrompts => page.result::<ListPromptsResult>().map(Into::into),
+        Method::ListResources => page.result::<ListResourcesResult>().map(Into::into),
+        Method::ListResourceTemplates => {
+            page.result::<ListResourceTemplatesResult>().map(Into::into)
+        }
+        _ => None,
+    };
+    converted.unwrap_or_else(|| page.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -146,7 +182,7 @@ mod tests {
     use crate::tool::shape::Shape;
 
     fn written(text: &str) -> (Response, String) {
-        let response = Response::written(text.into(), Method::CallTool);
+        let response = Response::written(text.into(), None);
         let info = json!({"name": "demo", "version": "1"});
         let style = ResultFormat::new(Revision::LATEST, info, WrapResults::default());
         let mut out = Vec::new();

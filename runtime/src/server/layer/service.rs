@@ -8,16 +8,14 @@ use std::task::{Context, Poll};
 
 use tokio::sync::Mutex;
 use tower_service::Service;
-use treenail_schema::{Method, Revision};
+use treenail_schema::Method;
 
 use crate::ask::Level;
 use crate::call::{Call, CallTarget, OwnedCall};
 use crate::handler::PendingResult;
 use crate::result_writer::ResultWriter;
 use crate::revision::ResultFormat;
-use crate::server::Server;
 use crate::server::layer::asking_layer::AskingLayer;
-use crate::server::layer::response::is_bare;
 use crate::server::layer::{BoxError, Request, Response};
 use crate::server::registry::{Route, Snapshot};
 use crate::wire::{Params, RpcError};
@@ -98,7 +96,14 @@ async fn run(request: Request) -> Result<Response, BoxError> {
         round.begin(context.asker())?;
     }
     let call = call.with_context(context);
-    let style = style(call.target.method(), &call.server, call.peer.revision());
+    let revision = call.peer.revision();
+    // The pages of lists are written once for each revision.
+    let is_page = !is_function(call.target.method());
+    let style = if is_page {
+        call.server.style(revision)
+    } else {
+        ResultFormat::bare()
+    };
     let mut text = Vec::new();
     let mut result = ResultWriter::new(&mut text, style);
     if let Some(mut pending) = start(&snapshot, &call, &params, &mut result)? {
@@ -108,16 +113,15 @@ async fn run(request: Request) -> Result<Response, BoxError> {
         })
         .await?;
     }
-    Ok(Response::written(text, call.target.method()))
+    Ok(Response::written(text, is_page.then_some(revision)))
 }
 
-/// Returns the format of results for layers: that of the newest revision for tools, and else that of the peer.
-pub(super) fn style(method: Method, server: &Server, revision: Revision) -> &ResultFormat {
-    if is_bare(method) {
-        ResultFormat::bare()
-    } else {
-        server.style(revision)
-    }
+/// Returns `true` if requests of a method run functions.
+fn is_function(method: Method) -> bool {
+    matches!(
+        method,
+        Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete
+    )
 }
 
 /// Finds the function of the request and starts it, or writes the page of a list.

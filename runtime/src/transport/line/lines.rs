@@ -58,7 +58,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
 
     /// Cancels a call, or a deferred one.
     fn cancel(&mut self, id: &RequestId) {
-        self.calls.cancel(id);
+        if let Some(call) = self.calls.cancel(id) {
+            self.connection.cancel_call(call);
+        }
         self.backlog.cancel(id);
         if self.backlog.is_empty() {
             self.release_permits();
@@ -74,14 +76,17 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     /// Completes the handling of a message, whose output starts at `start`.
     pub(super) fn finish_message(&mut self, start: usize, handled: Handled) {
         self.output.end_line(start);
-        self.insert_outgoing_at(start);
         for id in self.connection.take_cancelled() {
             self.cancel(&id);
         }
+        if let Handled::Cancelled(id) = &handled {
+            self.cancel(id);
+        }
+        // After the cancellations, which drop queued messages.
+        self.insert_outgoing_at(start);
         match handled {
-            Handled::Complete | Handled::Deferred(_) => {}
+            Handled::Complete | Handled::Deferred(_) | Handled::Cancelled(_) => {}
             Handled::Pending(response) => self.calls.spawn_call(response),
-            Handled::Cancelled(id) => self.cancel(&id),
             Handled::Restarted => {
                 self.calls = CallTasks::default();
                 self.backlog = Backlog::new(self.limits.backlog_bytes);

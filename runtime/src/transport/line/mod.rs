@@ -22,7 +22,7 @@ use crate::deadline;
 use crate::limits::Limits;
 use crate::server::Connection;
 use crate::transport::line::backlog::Backlog;
-use crate::transport::line::calls::CallTasks;
+use crate::transport::line::calls::{CallTasks, EndedCall};
 use crate::transport::line::capacity::PermitFuture;
 use crate::transport::line::output::Output;
 use crate::wire::LineBuffer;
@@ -124,10 +124,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         while self.output.pending_bytes() <= self.limits.queued_output_bytes {
             if let Poll::Ready(message) = self.poll_outgoing(context) {
                 self.output.push_line(&message);
-            } else if let Poll::Ready(Some(response)) = self.calls.poll_next(context) {
-                // Messages that the call sent before it finished precede its response.
-                self.send_outgoing();
-                self.output.push_line(&response);
+            } else if let Poll::Ready(Some(ended)) = self.calls.poll_next(context) {
+                self.end_call(ended);
             } else {
                 break;
             }
@@ -144,9 +142,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         self.connection.poll_outgoing(context)
     }
 
-    fn send_outgoing(&mut self) {
+    /// Writes the response of a call after the messages that the call sent before it finished, or drops these if it was cancelled.
+    fn end_call(&mut self, ended: EndedCall) {
         for message in self.connection.drain_outgoing() {
             self.output.push_line(&message);
+        }
+        match ended {
+            EndedCall::Response(response) => self.output.push_line(&response),
+            EndedCall::Cancelled(Some(call)) => self.connection.forget_call(call),
+            EndedCall::Cancelled(None) => {}
         }
     }
 

@@ -1,6 +1,10 @@
 //! Bounded queue of messages that is allocated when it is used for the first time.
 //!
-//! Most calls send no message, and idle sessions have none, so they need no buffer.
+//! Most calls send no message, and idle sessions have none, so they need no buffer. Each message has the number of its call, so
+//! that the messages of a cancelled call can be dropped.
+
+#[cfg(test)]
+mod tests;
 
 use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,23 +13,42 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, Permit, Receiver, Sender};
 
+use crate::cancelled_calls::{CallNumber, CancelledCalls};
+
 /// Sending end of a queue. Senders wait while the queue is full.
 #[derive(Clone, Debug)]
-pub(crate) struct QueueSender(Arc<Queue>);
+pub(crate) struct QueueSender {
+    queue: Arc<Queue>,
+    /// The call that sends, if it is one.
+    call: Option<CallNumber>,
+}
+
+/// Room for one message in a queue.
+pub(crate) struct QueuePermit<'a> {
+    permit: Permit<'a, QueuedMessage>,
+    call: Option<CallNumber>,
+}
+
+#[derive(Debug)]
+struct QueuedMessage {
+    text: Vec<u8>,
+    call: Option<CallNumber>,
+}
 
 /// Receiving end of a queue. Dropping it closes the queue.
 #[derive(Debug)]
 pub(crate) struct QueueReceiver {
     queue: Arc<Queue>,
     /// Taken from the queue when it has been allocated.
-    receiver: Option<Receiver<Vec<u8>>>,
+    receiver: Option<Receiver<QueuedMessage>>,
 }
 
 #[derive(Debug)]
 struct Queue {
     capacity: usize,
-    sender: OnceLock<Sender<Vec<u8>>>,
+    sender: OnceLock<Sender<QueuedMessage>>,
     receiver: Mutex<Slot>,
+    cancelled: CancelledCalls,
 }
 
 /// Receiver of an allocated queue.
@@ -35,7 +58,7 @@ enum Slot {
     Empty,
     /// Not allocated yet, and the receiving end waits for a message.
     Awaited(Waker),
-    Ready(Receiver<Vec<u8>>),
+    Ready(Receiver<QueuedMessage>),
     /// The receiving end has been dropped.
     Closed,
 }
@@ -46,14 +69,18 @@ pub(crate) fn queue(capacity: usize) -> (QueueSender, QueueReceiver) {
         capacity: capacity.clamp(1, Semaphore::MAX_PERMITS),
         sender: OnceLock::new(),
         receiver: Mutex::new(Slot::Empty),
+        cancelled: CancelledCalls::default(),
     });
-    let sender = QueueSender(Arc::clone(&queue));
+    let sender = QueueSender {
+        queue: Arc::clone(&queue),
+        call: None,
+    };
     let receiver = None;
     (sender, QueueReceiver { queue, receiver })
 }
 
 impl Queue {
-    fn sender(&self) -> &Sender<Vec<u8>> {
+    fn sender(&self) -> &Sender<QueuedMessage> {
         let mut waiting = None;
         let sender = self.sender.get_or_init(|| {
             let (sender, receiver) = mpsc::channel(self.capacity);
@@ -76,18 +103,56 @@ impl Queue {
 
 impl QueueSender {
     /// Reserves room for one message; `None` if the queue is closed.
-    pub(crate) async fn reserve(&self) -> Option<Permit<'_, Vec<u8>>> {
-        self.0.sender().reserve().await.ok()
+    pub(crate) async fn reserve(&self) -> Option<QueuePermit<'_>> {
+        let permit = self.queue.sender().reserve().await.ok()?;
+        let call = self.call;
+        Some(QueuePermit { permit, call })
     }
 
-    /// Sends a message. Returns `false` if the queue is full or closed.
-    pub(crate) fn try_send(&self, message: Vec<u8>) -> bool {
-        self.0.sender().try_send(message).is_ok()
+    /// Sends a message of no call. Returns `false` if the queue is full or closed.
+    pub(crate) fn try_send(&self, text: Vec<u8>) -> bool {
+        let message = QueuedMessage { text, call: None };
+        self.queue.sender().try_send(message).is_ok()
     }
 
     /// Waits until the queue is closed.
     pub(crate) async fn closed(&self) {
-        self.0.sender().closed().await;
+        self.queue.sender().closed().await;
+    }
+
+    /// Makes the next call of the connection the sender.
+    #[inline]
+    pub(crate) fn start_call(&mut self) {
+        self.call = Some(CallNumber::after(self.call));
+    }
+
+    /// Returns a sender of messages that belong to no call.
+    pub(crate) fn of_no_call(mut self) -> Self {
+        self.call = None;
+        self
+    }
+
+    pub(crate) fn call(&self) -> Option<CallNumber> {
+        self.call
+    }
+
+    /// Returns `true` if the call that sends has been cancelled.
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.queue.cancelled.contains(self.call)
+    }
+}
+
+impl QueuePermit<'_> {
+    /// Sends a message, which is dropped if its call is cancelled before it is received.
+    pub(crate) fn send(self, text: Vec<u8>) {
+        let call = self.call;
+        self.permit.send(QueuedMessage { text, call });
+    }
+
+    /// Sends a message that is received in any case.
+    pub(crate) fn send_always(self, text: Vec<u8>) {
+        self.permit.send(QueuedMessage { text, call: None });
     }
 }
 
@@ -98,7 +163,22 @@ impl QueueReceiver {
             // A queue without a sender has no message.
             self.queue.sender.get()?;
         }
-        self.receiver(None)?.try_recv().ok()
+        loop {
+            let message = self.receiver(None)?.try_recv().ok()?;
+            if !self.queue.cancelled.contains(message.call) {
+                return Some(message.text);
+            }
+        }
+    }
+
+    /// Drops the messages of a call, those in the queue and later ones, until [`QueueReceiver::forget_call`].
+    pub(crate) fn cancel_call(&self, call: CallNumber) {
+        self.queue.cancelled.insert(call);
+    }
+
+    /// Forgets a cancelled call, which has ended. No message of it is in the queue.
+    pub(crate) fn forget_call(&self, call: CallNumber) {
+        self.queue.cancelled.remove(call);
     }
 
     /// Takes the messages that are in the queue now. Those that are sent meanwhile stay, so a sender without pause does not prolong it.
@@ -116,16 +196,22 @@ impl QueueReceiver {
 
     /// Polls the next message. The queue never ends.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
-        let receiver = self.receiver(Some(context.waker()));
-        match receiver.map(|receiver| receiver.poll_recv(context)) {
-            Some(Poll::Ready(Some(message))) => Poll::Ready(message),
-            _ => Poll::Pending,
+        loop {
+            let receiver = self.receiver(Some(context.waker()));
+            match receiver.map(|receiver| receiver.poll_recv(context)) {
+                Some(Poll::Ready(Some(message))) => {
+                    if !self.queue.cancelled.contains(message.call) {
+                        return Poll::Ready(message.text);
+                    }
+                }
+                _ => return Poll::Pending,
+            }
         }
     }
 
     /// Returns the receiver of the allocated queue. Otherwise the allocation wakes `waker`.
     #[inline]
-    fn receiver(&mut self, waker: Option<&Waker>) -> Option<&mut Receiver<Vec<u8>>> {
+    fn receiver(&mut self, waker: Option<&Waker>) -> Option<&mut Receiver<QueuedMessage>> {
         if self.receiver.is_none() {
             let mut slot = self.queue.slot();
             let old = replace(&mut *slot, Slot::Empty);
@@ -148,76 +234,6 @@ impl Drop for QueueReceiver {
         if self.receiver.is_none() && Arc::get_mut(&mut self.queue).is_none() {
             let slot = replace(&mut *self.queue.slot(), Slot::Closed);
             drop(slot);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::poll_fn;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn messages_are_received_in_order() {
-        let (sender, mut receiver) = queue(2);
-        assert_eq!(receiver.next(), None);
-        assert!(sender.0.sender.get().is_none(), "it is not allocated yet");
-        assert!(sender.try_send(vec![1]) && sender.try_send(vec![2]));
-        assert!(!sender.try_send(vec![3]), "it is full");
-        assert_eq!(receiver.next(), Some(vec![1]));
-        assert_eq!(poll_fn(|context| receiver.poll_next(context)).await, [2]);
-    }
-
-    #[test]
-    fn a_drain_ends_although_each_message_is_replaced() {
-        let (sender, mut receiver) = queue(3);
-        assert_eq!(receiver.drain().count(), 0);
-        assert!(sender.0.sender.get().is_none(), "it is not allocated yet");
-        for message in 0..3 {
-            assert!(sender.try_send(vec![message]));
-        }
-        let mut drained = Vec::new();
-        for message in receiver.drain().take(100) {
-            assert!(sender.try_send(vec![message[0] + 3]));
-            drained.push(message[0]);
-        }
-        assert_eq!(drained, [0, 1, 2]);
-        assert_eq!(receiver.next(), Some(vec![3]), "the others are next");
-    }
-
-    #[tokio::test]
-    async fn a_receiver_that_waits_first_is_woken() {
-        let (sender, mut receiver) = queue(1);
-        let task = tokio::spawn(async move {
-            let message = poll_fn(|context| receiver.poll_next(context)).await;
-            (message, receiver)
-        });
-        tokio::task::yield_now().await;
-        assert!(sender.0.sender.get().is_none(), "it is not allocated yet");
-        sender.reserve().await.unwrap().send(vec![7]);
-        let (message, receiver) = task.await.unwrap();
-        assert_eq!(message, [7]);
-        drop(receiver);
-        assert!(sender.reserve().await.is_none());
-    }
-
-    #[tokio::test]
-    async fn a_queue_closes_with_its_receiver() {
-        let mut context = Context::from_waker(Waker::noop());
-        // Before it is allocated, when it is allocated, and when its receiver has been used.
-        for step in 0..3 {
-            let (sender, mut receiver) = queue(1);
-            if step == 1 {
-                assert!(sender.try_send(vec![1]));
-            }
-            if step == 2 {
-                assert!(receiver.poll_next(&mut context).is_pending());
-            }
-            drop(receiver);
-            sender.closed().await;
-            assert!(!sender.try_send(vec![2]), "{step}");
-            assert!(sender.reserve().await.is_none(), "{step}");
         }
     }
 }
