@@ -8,6 +8,7 @@ mod edits;
 mod invalid;
 mod raw;
 mod reserved_keys;
+mod sources;
 mod text_arguments;
 mod twins;
 

@@ -1,6 +1,7 @@
 //! Registry of the tools, prompts and resources of a server: their entries, and snapshots of the enabled ones.
 
 mod catalog;
+mod disabled;
 mod entries;
 mod index;
 mod list;
@@ -8,6 +9,7 @@ mod resources;
 mod route;
 mod scopes;
 mod snapshot;
+mod source;
 mod view;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +31,7 @@ use crate::server::Server;
 use crate::server::config::ServerConfig;
 use crate::server::edit::{Change, Component, Edit, Step};
 use crate::server::namespace::Parts;
+use crate::server::provider::Provider;
 use crate::server::subscriptions::{Kind, OpaqueSnapshot};
 #[cfg(feature = "http-server")]
 use crate::wire::{Envelope, RpcError};
@@ -254,7 +257,7 @@ impl Registry {
 enum Prepared {
     Add(Catalog),
     Replace(Catalog),
-    Provide(u64, Catalog),
+    Provide(Provider, Catalog),
     Change(Component, Change),
 }
 
@@ -264,7 +267,7 @@ impl Prepared {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
             Self::Replace(more) => catalog.replace(more.clone()),
-            Self::Provide(provider, content) => catalog.provide(*provider, content.clone()),
+            Self::Provide(provider, content) => catalog.provide(provider, content.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }
