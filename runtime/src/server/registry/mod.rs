@@ -32,7 +32,7 @@ use crate::server::config::ServerConfig;
 use crate::server::edit::{Change, Component, Edit, Step};
 use crate::server::namespace::Parts;
 use crate::server::provider::Provider;
-use crate::server::subscriptions::{Kind, OpaqueSnapshot};
+use crate::server::subscriptions::{EditedLists, Kinds, OpaqueSnapshot};
 #[cfg(feature = "http-server")]
 use crate::wire::{Envelope, RpcError};
 use crate::wrap::CallStack;
@@ -89,12 +89,18 @@ impl Server {
         }
         let edit = change(Edit { steps: Vec::new() });
         let applied = Registry::of(self).apply(edit, &self.state.config);
-        let (snapshot, changed) = applied.map_err(Error::Build)?;
-        let is_filtered = self.state.config.is_filtered();
-        let snapshot: OpaqueSnapshot = snapshot;
-        for kind in changed {
-            self.state.hub.publish_edit(kind, &snapshot, is_filtered);
-        }
+        let (snapshot, kinds) = applied.map_err(Error::Build)?;
+        let opaque: OpaqueSnapshot = Arc::<Snapshot>::clone(&snapshot);
+        self.state.hub.publish_edit(&EditedLists {
+            kinds,
+            snapshot: &opaque,
+            is_filtered: self.state.config.is_filtered(),
+            changes_since: &|old| {
+                let old = old.downcast_ref::<Snapshot>()?;
+                let is_older = old.version <= snapshot.version;
+                is_older.then(|| snapshot.changes_since(old))
+            },
+        });
         Ok(())
     }
 }
@@ -208,7 +214,7 @@ impl Registry {
         &self,
         edit: Edit,
         config: &ServerConfig,
-    ) -> Result<(Arc<Snapshot>, Vec<Kind>), String> {
+    ) -> Result<(Arc<Snapshot>, Kinds), String> {
         let prepare = |step| self.prepare(step, config);
         let steps: Vec<_> = edit
             .steps
