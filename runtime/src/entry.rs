@@ -1,19 +1,27 @@
 //! Entry of the registry of a server: a tool, a prompt, a resource or a template, with the handlers of its requests.
 
 use std::fmt;
+use std::mem;
+use std::sync::Arc;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
+use crate::completion::empty_handler;
 use crate::feature_descriptor::FeatureDescriptor;
 use crate::handler::Handler;
 use crate::json::json_text;
+use crate::panic::drop_values;
 use crate::registered::Completers;
 use crate::resource::pattern::Pattern;
 use crate::revision::ResultFormat;
 use crate::scope::RequiredScopes;
 
 /// Entry of the registry. It is one type for all kinds, so that lists and indexes are compiled once.
+///
+/// Its handlers own values of the user's code: a panic that dropping them causes is logged.
 pub(crate) struct Entry {
+    /// The name with dots, independent of the separator that peers see.
+    pub(crate) name: Arc<str>,
     pub(crate) descriptor: Descriptor,
     pub(crate) handler: Handler,
     pub(crate) completers: Completers,
@@ -40,6 +48,13 @@ impl Entry {
             Descriptor::Resource(resource, _) => &resource.uri,
             Descriptor::Template(template, _) => &template.uri_template,
         }
+    }
+
+    /// Iterates over the namespaces that its name is in, with dots, the outermost first.
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.name
+            .match_indices('.')
+            .map(|(end, _)| &self.name[..end])
     }
 
     /// Returns the descriptor of a tool.
@@ -73,6 +88,13 @@ impl Entry {
             Descriptor::Template(_, template) => template.subscribe,
             Descriptor::Tool(_) | Descriptor::Prompt(_) => false,
         }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        drop_values(mem::replace(&mut self.handler, empty_handler()));
+        self.completers.drop_each();
     }
 }
 
@@ -124,7 +146,7 @@ impl Descriptor {
 }
 
 /// Kind of the entries of a list.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum EntryKind {
     Tool,
     Prompt,

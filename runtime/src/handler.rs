@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{self, Poll};
 
 use crate::call::Call;
-use crate::panic::catch;
+use crate::panic::drop_values;
 use crate::result_writer::ResultWriter;
 use crate::wire::RpcError;
 
@@ -55,9 +55,7 @@ impl PendingResult {
 
 impl Drop for PendingResult {
     fn drop(&mut self) {
-        if let Err(message) = catch(|| self.0 = None) {
-            tracing::error!(message, "a function panicked when its values were dropped");
-        }
+        drop_values(self.0.take());
     }
 }
 

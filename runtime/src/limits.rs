@@ -39,7 +39,7 @@ limits! {
     /// assert_eq!(limits.calls_in_flight, 256);
     /// ```
     struct Limits {
-        /// Maximum size of an incoming message in bytes, without its line end. A longer one is answered with -32700. Default
+        /// Maximum size of an incoming message in bytes, without its line end. A longer one is answered with -32600. Default
         /// 4 MiB.
         message_bytes: usize = 4 << 20,
         /// Maximum nesting depth of an incoming message, up to 128. A deeper one is answered with -32700. Default 64.

@@ -9,6 +9,13 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| message(&*panic).to_owned())
 }
 
+/// Drops values of the user's code. A panic is logged: it must not end the connection, or the edit, that drops them last.
+pub(crate) fn drop_values<T>(values: T) {
+    if let Err(message) = catch(|| drop(values)) {
+        tracing::error!(message, "a function panicked when its values were dropped");
+    }
+}
+
 fn message(panic: &(dyn Any + Send)) -> &str {
     match panic.downcast_ref::<&str>() {
         Some(message) => message,

@@ -8,6 +8,7 @@ use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::entry::{Descriptor, Entry};
 use crate::handler::Handler;
+use crate::panic::drop_values;
 use crate::policy::Policy;
 use crate::scope::RequiredScopes;
 use crate::task::TaskTool;
@@ -59,6 +60,12 @@ impl Completers {
         let mut found = self.by_argument.iter();
         let found = found.find(|(name, _)| name == argument);
         found.map(|(_, handler)| handler).or(self.any.as_ref())
+    }
+
+    /// Drops each handler separately, because a panic during another one would abort the process.
+    pub(crate) fn drop_each(&mut self) {
+        let named = self.by_argument.drain(..).map(|(_, handler)| handler);
+        named.chain(self.any.take()).for_each(drop_values);
     }
 
     /// Sets the handler for all arguments without their own.
@@ -145,13 +152,16 @@ impl<D: 'static> Registered<D> {
 }
 
 impl<D> Registered<D> {
-    /// Completes the entry; the descriptor is final now. The entry has the scopes `default` if it declares none.
+    /// Completes the entry; the descriptor is final now. `name` is its name with dots. The entry has the scopes `default` if it
+    /// declares none.
     pub(crate) fn finish(
         self,
+        name: Arc<str>,
         default: &RequiredScopes,
         describe: impl FnOnce(D) -> Descriptor,
     ) -> Entry {
         Entry {
+            name,
             handler: (self.handler)(&self.descriptor),
             descriptor: describe(self.descriptor),
             completers: self.completers,

@@ -130,6 +130,26 @@ async fn names_may_contain_the_separator() {
     peer.call("admin_extra_tool", json!({})).await;
     let result = peer.call("admin_team_count_get", json!({})).await;
     assert_eq!(text(&result), "2");
+    // Only the text in front of the separator that is a namespace is called one.
+    for (name, expected) in [
+        (
+            "admin_team",
+            "`admin_team` is a namespace, not a tool; see `tools/list`",
+        ),
+        (
+            "admin_extra",
+            "unknown tool `admin_extra`: namespace `admin` has no `extra`",
+        ),
+        (
+            "admin_team_secand_x",
+            "unknown tool `admin_team_secand_x`: namespace `admin_team` has no `secand_x`",
+        ),
+        ("word_x", "unknown tool `word_x`"),
+    ] {
+        let (_, message) = peer.refused("tools/call", json!({"name": name})).await;
+        let message = message.split("; did you mean").next().unwrap();
+        assert_eq!(message, expected);
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use treenail::dynamic::Tool;
 use treenail::prelude::*;
 use treenail::proxy::{Proxy, Remote};
+use treenail::server::{Component, Edit};
 
-use crate::station::{LEGACY, MODERN, client_of, gateway, proxied, remote, station};
+use crate::station::{LEGACY, MODERN, client_of, gateway, impatient, proxied, remote, station};
 
 async fn names(server: &Server) -> Vec<String> {
     let client = client_of(server, MODERN).build().await.unwrap();
@@ -126,7 +127,7 @@ async fn a_native_tool_replaces_a_mounted_one_before_and_after_it_is_mounted() {
         1
     );
     // Without the native tool, the mounted one is served again.
-    let add = || treenail::server::Component::tool("st.add");
+    let add = || Component::tool("st.add");
     server.edit(|edit| edit.disable(add())).unwrap();
     let (gateway, proxy) = gateway();
     proxy
@@ -240,4 +241,55 @@ async fn names_of_other_servers_become_valid() {
         client.call_tool("s.a_b", ()).await.unwrap().as_text(),
         Some("a/b")
     );
+}
+
+/// Waits until `gateway` serves the tool `name`, and returns the names of its tools.
+async fn names_with(gateway: &Server, name: &str) -> Vec<String> {
+    for _ in 0..10_000 {
+        let names = names(gateway).await;
+        if names.iter().any(|one| one == name) {
+            return names;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("`{name}` is not served");
+}
+
+#[tokio::test]
+async fn a_tool_that_the_proxy_disables_stays_disabled_when_its_server_changes() {
+    let tool = |name: &str| Tool::new(name).handler(|_, _| async { "new" });
+    let add = || Component::tool("add");
+    for revision in [LEGACY, MODERN] {
+        let (station, _) = station();
+        let (gateway, proxy) = gateway();
+        let remote = remote("st", &station, revision);
+        let mounted = proxy.limits(impatient()).mount(remote).unwrap();
+        mounted.connected().await;
+        let disabled = || Component::tool("st.add");
+        gateway.edit(|edit| edit.disable(disabled())).unwrap();
+        // Until the subscription of the proxy takes effect, it does not see a change.
+        for round in 0..1_000 {
+            station
+                .edit(|edit| edit.add(tool(&format!("new{round}"))))
+                .unwrap();
+            if names(&gateway).await.contains(&"st.new0".to_owned()) {
+                break;
+            }
+        }
+        station.edit(|edit| edit.add(tool("first"))).unwrap();
+        let changes: [(&str, &dyn Fn(Edit) -> Edit); 2] = [
+            ("away", &|edit| edit.disable(add()).add(tool("away"))),
+            ("back", &|edit| edit.enable(add()).add(tool("back"))),
+        ];
+        names_with(&gateway, "st.first").await;
+        for (name, change) in changes {
+            station.edit(change).unwrap();
+            let names = names_with(&gateway, &format!("st.{name}")).await;
+            assert!(!names.contains(&"st.add".to_owned()), "{name}: {names:?}");
+        }
+        let client = client_of(&gateway, MODERN).build().await.unwrap();
+        client.call_tool("st.add", ()).await.unwrap_err();
+        gateway.edit(|edit| edit.enable(disabled())).unwrap();
+        names_with(&gateway, "st.add").await;
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Feature;
+use crate::server::provider::Provider;
 use crate::server::{Namespace, Parts};
 
 /// Source of features that change while a server runs, such as another server or a folder of plug-ins. Needs the feature
@@ -24,7 +25,7 @@ use crate::server::{Namespace, Parts};
 /// ```
 #[derive(Clone, Debug)]
 pub struct FeatureSource {
-    id: u64,
+    id: Arc<u64>,
     namespace: Arc<str>,
     instructions: Arc<str>,
 }
@@ -34,7 +35,7 @@ impl FeatureSource {
     pub fn new(namespace: impl AsRef<str>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id: Arc::new(NEXT.fetch_add(1, Ordering::Relaxed)),
             namespace: namespace.as_ref().into(),
             instructions: "".into(),
         }
@@ -48,8 +49,8 @@ impl FeatureSource {
         self
     }
 
-    pub(crate) fn id(&self) -> u64 {
-        self.id
+    pub(crate) fn provider(&self) -> Provider {
+        Provider::new(&self.id)
     }
 
     /// Returns the features as a part of a server.
@@ -65,7 +66,7 @@ impl FeatureSource {
         };
         let mut parts = filled.into_parts()?;
         for group in &mut parts.groups {
-            group.provider = Some(self.id);
+            group.provider = Some(self.provider());
             group.instructions = (*self.instructions).to_owned().into();
         }
         Ok(parts)

@@ -6,7 +6,9 @@ use std::fmt;
 use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
 use crate::dynamic::{Feature, FeatureSource};
+use crate::entry::EntryKind;
 use crate::server::namespace::{Namespace, Parts};
+use crate::server::provider::Provider;
 use crate::tool::IntoToolSet;
 
 /// Sequence of changes to the tools, prompts and resources of a server; [`Server::edit`](crate::Server::edit) makes all or none.
@@ -27,7 +29,7 @@ pub(crate) enum Step {
         not(feature = "dynamic"),
         expect(dead_code, reason = "only run-time features have providers")
     )]
-    Provide(u64, Result<Parts, String>),
+    Provide(Provider, Result<Parts, String>),
     Change(Component, Change),
 }
 
@@ -93,6 +95,11 @@ impl Edit {
     ///
     /// Features of a source yield: where the server itself, or a source that was added earlier, has an enabled feature with
     /// the same name or URI, that one is served.
+    ///
+    /// A feature that was [disabled](Self::disable) stays disabled when its source provides it again, until it is
+    /// [enabled](Self::enable), also if the source has not had it meanwhile. The name or URI identifies it. While a source does not
+    /// have them, at most the last 1,000 of its disabled features are remembered, and none once all clones of the source have been
+    /// dropped.
     #[cfg(feature = "dynamic")]
     pub fn provide(
         mut self,
@@ -100,13 +107,15 @@ impl Edit {
         features: impl IntoIterator<Item = Feature>,
     ) -> Self {
         let parts = source.parts(features);
-        self.steps.push(Step::Provide(source.id(), parts));
+        self.steps.push(Step::Provide(source.provider(), parts));
         self
     }
 
-    /// Removes `component` permanently. Its calls in flight continue.
+    /// Removes `component` permanently, or until its source [provides](Self::provide) it again. Its calls in flight continue.
     ///
-    /// Its state is dropped when the last of these calls has ended and each connection has received a message since.
+    /// Its state is dropped when the last of these calls has ended and each connection has received a message since. If callers see
+    /// [different](crate::ServerBuilder::visible) features, subscribers to its list also retain it, until they have read their
+    /// notifications or 7 further edits have changed the list.
     pub fn remove(self, component: Component) -> Self {
         self.change(component, Change::Remove)
     }
@@ -116,7 +125,8 @@ impl Edit {
         self.change(component, Change::Disable)
     }
 
-    /// Enables `component` again, at its old position.
+    /// Enables `component` again, at its old position. A disabled feature of a [source](Self::provide) can also be enabled while
+    /// the source does not have it.
     pub fn enable(self, component: Component) -> Self {
         self.change(component, Change::Enable)
     }
@@ -174,6 +184,19 @@ impl Component {
     pub fn mounted<T: Mount>() -> Self {
         let (id, name) = T::identity();
         Which::Mounted(id, name).into()
+    }
+
+    /// Returns true if it selects the feature with this name (with dots) and this key: a name or URI.
+    pub(crate) fn selects(&self, kind: EntryKind, full_name: &str, key: &str) -> bool {
+        match &self.which {
+            Which::Tool(name) => kind == EntryKind::Tool && full_name == name,
+            Which::Prompt(name) => kind == EntryKind::Prompt && full_name == name,
+            Which::Resource(uri) => kind.has_uri() && key == uri,
+            Which::Namespace(namespace) => full_name
+                .strip_prefix(&**namespace)
+                .is_some_and(|rest| rest.starts_with('.')),
+            Which::Mounted(..) => false,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod edit;
 pub mod layer;
 mod namespace;
 pub mod observe;
+pub(crate) mod provider;
 mod registry;
 mod response;
 mod resume;

@@ -14,6 +14,7 @@ use crate::naming::validate_name;
 use crate::registered::Registered;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
+use crate::server::provider::Provider;
 use crate::task::TaskTool;
 use crate::tool::{IntoToolSet, ToolSet};
 use crate::visibility::Rule;
@@ -132,8 +133,8 @@ pub(crate) struct Group {
     /// The mounted type; `None` for functions.
     pub(crate) mounted: Option<TypeId>,
     pub(crate) instructions: Cow<'static, str>,
-    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
-    pub(crate) provider: Option<u64>,
+    /// The [`FeatureSource`](crate::FeatureSource) whose content it is.
+    pub(crate) provider: Option<Provider>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
     /// The rules of the namespaces around it.

@@ -1,14 +1,19 @@
 //! Sessions: creation, ownership and number.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use treenail::Limits;
 use treenail::context::Principal;
+use treenail::dynamic::Tool;
+use treenail::http::http_service;
 use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
+use treenail::server::Component;
 
-use super::{Client, SERVED, initialize};
+use super::{Client, SERVED, initialize, next_events};
 use crate::client::Post;
-use crate::fixture::{service, service_within};
+use crate::fixture::{builder, service, service_within};
 
 #[tokio::test]
 async fn a_session_serves_calls_in_every_revision() {
@@ -140,4 +145,36 @@ async fn active_sessions_are_not_evicted() {
             .status,
         200
     );
+}
+
+#[tokio::test]
+async fn a_session_that_only_calls_does_not_retain_removed_features() {
+    for is_filtered in [false, true] {
+        let state = Arc::new(());
+        let own = Arc::clone(&state);
+        let old = Tool::new("old").handler(move |_, _| {
+            let _ = &own;
+            async { "old" }
+        });
+        let mut builder = builder().dynamic().add(old);
+        if is_filtered {
+            builder = builder.visible(|_, _| true);
+        }
+        let service = http_service(builder.build().unwrap());
+        let client = Client::start(&service, Revision::V2025_06_18).await;
+        let removed = service
+            .server()
+            .edit(|edit| edit.remove(Component::tool("old")));
+        removed.unwrap();
+        if is_filtered {
+            // The old list is compared for the notification.
+            let mut body = client.open(client.get()).await;
+            let changed = &next_events(&mut body).await[0].1;
+            assert!(changed.contains("tools/list_changed"), "{changed}");
+        }
+        for id in 1..3 {
+            assert_eq!(client.send(client.add(id)).await.status, 200);
+        }
+        assert_eq!(Arc::strong_count(&state), 1, "{is_filtered}");
+    }
 }

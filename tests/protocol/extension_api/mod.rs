@@ -3,6 +3,7 @@
 mod building;
 mod calls;
 mod declarations;
+mod interest;
 mod jobs;
 mod topics;
 mod typed;

@@ -94,6 +94,29 @@ async fn a_removed_handler_may_use_the_server() {
 }
 
 #[tokio::test]
+async fn listed_and_unlisted_templates_replace_each_other() {
+    let page = |text: &'static str, listed: bool| {
+        let page = ResourceTemplate::new("page", "docs://{id}");
+        let page = if listed { page } else { page.unlisted() };
+        page.handler(move |_, _| async move { text })
+    };
+    let source = FeatureSource::new("");
+    let server = treenail::server!().dynamic().build().unwrap();
+    let edit = |change: &dyn Fn(Edit) -> Edit| server.edit(change).unwrap();
+    edit(&|edit| edit.provide(&source, page("source", false)));
+    edit(&|edit| edit.add(page("old", true)));
+    for (text, listed) in [("1", false), ("2", true), ("3", true), ("4", false)] {
+        edit(&|edit| edit.replace(|all| all.add(page(text, listed))));
+        let mut peer = Peer::connect(&server, MODERN).await;
+        let read = peer.read("docs://1").await;
+        assert_eq!(read["contents"][0]["text"], text);
+        let list = peer.request("resources/templates/list", json!({})).await;
+        let list = list["result"]["resourceTemplates"].as_array().unwrap();
+        assert_eq!(list.len(), usize::from(listed));
+    }
+}
+
+#[tokio::test]
 async fn only_nulls_that_are_invalid_are_left_out() {
     let descriptor = json!({
         "name": "edit",

@@ -7,7 +7,9 @@ mod declared;
 mod edits;
 mod invalid;
 mod raw;
+mod removed_states;
 mod reserved_keys;
+mod sources;
 mod text_arguments;
 mod twins;
 

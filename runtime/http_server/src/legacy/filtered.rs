@@ -16,7 +16,7 @@ pub(super) fn handle_filtered(
     message: ParsedMessage<'_>,
     out: &mut Vec<u8>,
 ) -> Handled {
-    let mut branch = session.with_connection(|connection| connection.branch());
+    let mut branch = session.with_connection(Connection::branch);
     attach_extensions(&mut branch, parts);
     handle_filtered_on(session, &mut branch, message, out)
 }

@@ -12,7 +12,7 @@ use std::fmt;
 use treenail_schema::internal::percent_decode;
 
 #[cfg(feature = "dynamic")]
-use crate::panic::catch;
+use crate::panic::{catch, drop_values};
 
 /// A part of a template. The macros write literals; templates that are made at run time own their texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,13 @@ impl fmt::Debug for Pattern {
             .debug_struct("Pattern")
             .field("parts", &self.parts)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "dynamic")]
+impl Drop for Pattern {
+    fn drop(&mut self) {
+        drop_values(self.accepts.take());
     }
 }
 

@@ -40,10 +40,15 @@ impl Connection {
 
     /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the
     /// peer; subscriptions stay on this connection.
+    ///
+    /// This connection gets the current snapshot of the registry. The branch has the old one, for owners that must drop it without
+    /// a lock.
     #[must_use]
-    pub fn branch(&self) -> Self {
+    pub fn branch(&mut self) -> Self {
+        let old = Arc::clone(&self.snapshot);
+        self.registry.refresh(&mut self.snapshot);
         let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
-        let view = (Arc::clone(&self.registry), Arc::clone(&self.snapshot));
+        let view = (Arc::clone(&self.registry), old);
         Self {
             handshake: self.handshake.clone(),
             restarts: false,
@@ -52,6 +57,12 @@ impl Connection {
             session_id: self.session_id.clone(),
             ..Self::with_view(self.server.clone(), view, (outbox, outgoing))
         }
+    }
+
+    /// Replaces a snapshot of the registry that is out of date, for owners that handle the next message under a lock. Dropping the
+    /// old one may run the user's code.
+    pub fn refresh(&mut self) {
+        self.registry.refresh(&mut self.snapshot);
     }
 
     /// Lets functions send requests on the stream of the session, whose connection is `session` and which the peer reads.

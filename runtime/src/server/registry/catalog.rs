@@ -7,7 +7,10 @@ use crate::naming::nearest;
 use crate::resource::RegisteredResource;
 use crate::server::edit::{Change, Component, Which};
 use crate::server::namespace::{Group, Parts};
-use crate::server::registry::entries::{EntryList, Source};
+use crate::server::provider::Provider;
+use crate::server::registry::disabled::DisabledFeatures;
+use crate::server::registry::entries::EntryList;
+use crate::server::registry::source::Source;
 use crate::wrap::CallStack;
 
 /// All entries of a server. A clone shares the entries, but not their order and state.
@@ -20,6 +23,8 @@ pub(crate) struct Catalog {
     /// Templates that are in no list.
     pub(crate) unlisted: EntryList,
     sources: Vec<Arc<Source>>,
+    /// Disabled features of sources, also those that their source does not have at present.
+    disabled: DisabledFeatures,
 }
 
 impl Catalog {
@@ -36,6 +41,7 @@ impl Catalog {
             templates: EntryList::new(EntryKind::Template),
             unlisted: EntryList::new(EntryKind::Template),
             sources: Vec::new(),
+            disabled: DisabledFeatures::default(),
         };
         for group in parts.groups {
             catalog.add_group(group, separator, stack)?;
@@ -75,9 +81,12 @@ impl Catalog {
         self.check()
     }
 
-    /// Adds all entries of `other`, in the places of the entries that have the same keys.
+    /// Adds all entries of `other`, in the places of the entries that have the same keys. A template that is in no list replaces a
+    /// listed one, and the reverse, without its place.
     #[inline]
     pub(crate) fn replace(&mut self, mut other: Self) -> Result<(), String> {
+        self.templates.remove_replaced(&other.unlisted);
+        self.unlisted.remove_replaced(&other.templates);
         for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
             list.replace(more);
         }
@@ -86,14 +95,18 @@ impl Catalog {
         self.check()
     }
 
-    /// Replaces all entries of the sources with the id `provider` by those of `other`, in their place.
+    /// Replaces all entries of the sources of `provider` by those of `other`, in their place.
     #[inline]
-    pub(crate) fn provide(&mut self, provider: u64, mut other: Self) -> Result<(), String> {
+    pub(crate) fn provide(&mut self, provider: &Provider, mut other: Self) -> Result<(), String> {
+        let mut disabled = std::mem::take(&mut self.disabled);
         for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
-            list.provide(provider, more);
+            list.provide(provider, more, &disabled);
         }
-        let is_old = |source: &Arc<Source>| source.provider == Some(provider);
-        let is_later = |source: &Arc<Source>| source.provider.is_some_and(|it| it > provider);
+        disabled.trim(provider, self.lists());
+        self.disabled = disabled;
+        let is_old = |source: &Arc<Source>| source.provider.as_ref() == Some(provider);
+        let is_later =
+            |source: &Arc<Source>| source.provider.as_ref().is_some_and(|it| it > provider);
         let first = self
             .sources
             .iter()
@@ -157,8 +170,14 @@ impl Catalog {
     /// Changes all entries that `item` selects. It is an error if it selects none.
     #[inline]
     pub(crate) fn change(&mut self, item: &Component, change: Change) -> Result<(), String> {
+        let mut disabled = std::mem::take(&mut self.disabled);
         let lists = self.lists_mut().into_iter();
-        let found: usize = lists.map(|list| list.change(item, change)).sum();
+        let changed = lists.map(|list| list.change(item, change, &mut disabled));
+        let mut found: usize = changed.sum();
+        if let Change::Enable = change {
+            found += disabled.enable(item);
+        }
+        self.disabled = disabled;
         if found == 0 {
             return Err(self.unknown(item));
         }

@@ -1,15 +1,15 @@
 //! All entries of one kind, including disabled ones.
 
-use std::any::TypeId;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::entry::{Descriptor, Entry, EntryKind};
 use crate::registered::{Named, Registered};
-use crate::scope::RequiredScopes;
 use crate::server::edit::{Change, Component, Which};
+use crate::server::provider::Provider;
+use crate::server::registry::disabled::DisabledFeatures;
 use crate::server::registry::index::separate;
+use crate::server::registry::source::Source;
 use crate::visibility::Rule;
 
 /// Entries of one kind, in the order in which they were added.
@@ -21,8 +21,6 @@ pub(crate) struct EntryList {
 
 #[derive(Clone, Debug)]
 struct Slot {
-    /// The name with dots, independent of the separator that peers see.
-    name: Arc<str>,
     entry: Arc<Entry>,
     source: Arc<Source>,
     enabled: bool,
@@ -47,20 +45,15 @@ impl EntryList {
         separator: Option<&str>,
     ) -> Result<(), String> {
         let name = registered.descriptor.name_mut();
-        let full_name = name.as_str().into();
+        let full_name: Arc<str> = name.as_str().into();
         if let Some(separator) = separator {
             separate(self.kind.noun(), name, separator)?;
         }
-        let entry = registered.finish(&source.scopes, describe);
-        self.push(full_name, entry, source)
+        let entry = registered.finish(full_name, &source.scopes, describe);
+        self.push(entry, source)
     }
 
-    fn push(
-        &mut self,
-        name: Arc<str>,
-        mut entry: Entry,
-        source: &Arc<Source>,
-    ) -> Result<(), String> {
+    fn push(&mut self, mut entry: Entry, source: &Arc<Source>) -> Result<(), String> {
         entry.scopes = std::mem::take(&mut entry.scopes)
             .check()
             .map_err(|problem| {
@@ -68,7 +61,6 @@ impl EntryList {
                 format!("the scopes of the {kind} `{key}`: {problem}")
             })?;
         self.slots.push(Slot {
-            name,
             entry: Arc::new(entry),
             source: Arc::clone(source),
             enabled: true,
@@ -95,12 +87,33 @@ impl EntryList {
         }
     }
 
-    /// Replaces the entries of the sources with the id `provider` by those of `other`, in the place of the first one.
-    /// Sources have the order of their ids.
+    /// Removes the entries that an entry of `other` with the same key replaces. Those of providers stay, and yield.
+    pub(crate) fn remove_replaced(&mut self, other: &Self) {
+        let keys: HashSet<&str> = other.keys().collect();
+        self.slots
+            .retain(|slot| slot.source.provider.is_some() || !keys.contains(slot.entry.key()));
+    }
+
+    /// Replaces the entries of the sources of `provider` by those of `other`, in the place of the first one. Those that are
+    /// `disabled` stay so. Sources have the order of their providers.
     #[inline]
-    pub(crate) fn provide(&mut self, provider: u64, other: &mut Self) {
-        let is_old = |slot: &Slot| slot.source.provider == Some(provider);
-        let is_later = |slot: &Slot| slot.source.provider.is_some_and(|it| it > provider);
+    pub(crate) fn provide(
+        &mut self,
+        provider: &Provider,
+        other: &mut Self,
+        disabled: &DisabledFeatures,
+    ) {
+        let disabled = disabled.keys(provider, self.kind);
+        for slot in &mut other.slots {
+            slot.enabled &= !disabled.contains(slot.entry.key());
+        }
+        let is_old = |slot: &Slot| slot.is_of(provider);
+        let is_later = |slot: &Slot| {
+            slot.source
+                .provider
+                .as_ref()
+                .is_some_and(|it| it > provider)
+        };
         let first = self
             .slots
             .iter()
@@ -124,9 +137,14 @@ impl EntryList {
         }
     }
 
-    /// Changes the entries that `item` selects, and returns their number.
+    /// Changes the entries that `item` selects, and returns their number. Disabled ones of providers are added to `disabled`.
     #[inline]
-    pub(crate) fn change(&mut self, item: &Component, change: Change) -> usize {
+    pub(crate) fn change(
+        &mut self,
+        item: &Component,
+        change: Change,
+        disabled: &mut DisabledFeatures,
+    ) -> usize {
         let (kind, mut found) = (self.kind, 0);
         self.slots.retain_mut(|slot| {
             if !slot.is_selected_by(kind, item) {
@@ -135,7 +153,12 @@ impl EntryList {
             found += 1;
             match change {
                 Change::Remove => return false,
-                Change::Disable => slot.enabled = false,
+                Change::Disable => {
+                    slot.enabled = false;
+                    if let Some(provider) = &slot.source.provider {
+                        disabled.add(provider, kind, &slot.entry);
+                    }
+                }
                 Change::Enable => slot.enabled = true,
             }
             true
@@ -200,7 +223,16 @@ impl EntryList {
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.slots.iter().map(|slot| &*slot.name)
+        self.slots.iter().map(|slot| &*slot.entry.name)
+    }
+
+    /// Iterates over the keys of the entries of `provider`.
+    pub(crate) fn provided_keys<'a>(
+        &'a self,
+        provider: &'a Provider,
+    ) -> impl Iterator<Item = &'a str> {
+        let own = self.slots.iter().filter(|slot| slot.is_of(provider));
+        own.map(|slot| slot.entry.key())
     }
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
@@ -218,39 +250,22 @@ pub(crate) struct Ruled<'a> {
 impl Slot {
     fn ruled(&self) -> Ruled<'_> {
         Ruled {
-            name: &self.name,
+            name: &self.entry.name,
             entry: &self.entry,
             rules: &self.source.rules,
         }
     }
 
+    fn is_of(&self, provider: &Provider) -> bool {
+        self.source.provider.as_ref() == Some(provider)
+    }
+
     fn is_selected_by(&self, kind: EntryKind, item: &Component) -> bool {
         match &item.which {
-            Which::Tool(name) => kind == EntryKind::Tool && *self.name == **name,
-            Which::Prompt(name) => kind == EntryKind::Prompt && *self.name == **name,
-            Which::Resource(uri) => kind.has_uri() && self.entry.key() == uri,
-            Which::Namespace(namespace) => self
-                .name
-                .strip_prefix(&**namespace)
-                .is_some_and(|rest| rest.starts_with('.')),
             Which::Mounted(mounted, _) => self.source.mounted == Some(*mounted),
+            _ => item.selects(kind, &self.entry.name, self.entry.key()),
         }
     }
-}
-
-/// Mounted type or set of functions that entries were added with.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) mounted: Option<TypeId>,
-    pub(crate) instructions: Cow<'static, str>,
-    /// The scopes of entries that declare none.
-    pub(crate) scopes: RequiredScopes,
-    /// The id of the [`FeatureSource`](crate::FeatureSource) whose content it is.
-    pub(crate) provider: Option<u64>,
-    /// The rules of its namespaces.
-    pub(crate) rules: Vec<Rule>,
-    /// Set if it has instructions but no entries.
-    pub(crate) bare: bool,
 }
 
 #[cold]

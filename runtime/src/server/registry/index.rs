@@ -17,6 +17,7 @@ pub(crate) struct Index {
     by_key: Vec<(Box<str>, usize)>,
     /// The position of each rewritten name, see [`safe_forms`].
     by_safe_form: HashMap<Box<str>, usize>,
+    /// The text in place of the dots in the names that peers see.
     separator: Box<str>,
 }
 
@@ -106,7 +107,7 @@ impl Index {
             ));
         }
         let unknown = format!("unknown {kind} {asked}");
-        let message = match name.rsplit_once(&*self.separator) {
+        let message = match self.split_namespace(name) {
             Some((namespace, method)) if self.has_namespace(namespace) => {
                 let (namespace, method) = (quoted(namespace), quoted(method));
                 format!("{unknown}: namespace {namespace} has no {method}")
@@ -127,12 +128,22 @@ impl Index {
         }
     }
 
+    /// Splits a name into its namespace, which may be unknown, and the rest. A separator other than the dot may be a part of
+    /// any name, so the text in front of it is a namespace only if it is known.
+    fn split_namespace<'a>(&self, name: &'a str) -> Option<(&'a str, &'a str)> {
+        if *self.separator == *"." {
+            return name.rsplit_once('.');
+        }
+        let ends = name.rmatch_indices(&*self.separator);
+        let mut splits =
+            ends.map(|(end, separator)| (&name[..end], &name[end + separator.len()..]));
+        splits.find(|(namespace, _)| self.has_namespace(namespace))
+    }
+
     /// Returns `true` if the namespace, or one nested in it, has an entry.
     fn has_namespace(&self, namespace: &str) -> bool {
-        self.keys().any(|name| {
-            name.strip_prefix(namespace)
-                .is_some_and(|rest| rest.starts_with(&*self.separator))
-        })
+        let mut known = self.entries.iter().flat_map(|entry| entry.namespaces());
+        known.any(|known| known.replace('.', &self.separator) == namespace)
     }
 }
 

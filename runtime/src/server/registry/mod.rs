@@ -1,6 +1,7 @@
 //! Registry of the tools, prompts and resources of a server: their entries, and snapshots of the enabled ones.
 
 mod catalog;
+mod disabled;
 mod entries;
 mod index;
 mod list;
@@ -8,6 +9,7 @@ mod resources;
 mod route;
 mod scopes;
 mod snapshot;
+mod source;
 mod view;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +31,8 @@ use crate::server::Server;
 use crate::server::config::ServerConfig;
 use crate::server::edit::{Change, Component, Edit, Step};
 use crate::server::namespace::Parts;
-use crate::server::subscriptions::{Kind, OpaqueSnapshot};
+use crate::server::provider::Provider;
+use crate::server::subscriptions::{EditedLists, Kinds, OpaqueSnapshot};
 #[cfg(feature = "http-server")]
 use crate::wire::{Envelope, RpcError};
 use crate::wrap::CallStack;
@@ -86,12 +89,18 @@ impl Server {
         }
         let edit = change(Edit { steps: Vec::new() });
         let applied = Registry::of(self).apply(edit, &self.state.config);
-        let (snapshot, changed) = applied.map_err(Error::Build)?;
-        let is_filtered = self.state.config.is_filtered();
-        let snapshot: OpaqueSnapshot = snapshot;
-        for kind in changed {
-            self.state.hub.publish_edit(kind, &snapshot, is_filtered);
-        }
+        let (snapshot, kinds) = applied.map_err(Error::Build)?;
+        let opaque: OpaqueSnapshot = Arc::<Snapshot>::clone(&snapshot);
+        self.state.hub.publish_edit(&EditedLists {
+            kinds,
+            snapshot: &opaque,
+            is_filtered: self.state.config.is_filtered(),
+            changes_since: &|old| {
+                let old = old.downcast_ref::<Snapshot>()?;
+                let is_older = old.version <= snapshot.version;
+                is_older.then(|| snapshot.changes_since(old))
+            },
+        });
         Ok(())
     }
 }
@@ -205,7 +214,7 @@ impl Registry {
         &self,
         edit: Edit,
         config: &ServerConfig,
-    ) -> Result<(Arc<Snapshot>, Vec<Kind>), String> {
+    ) -> Result<(Arc<Snapshot>, Kinds), String> {
         let prepare = |step| self.prepare(step, config);
         let steps: Vec<_> = edit
             .steps
@@ -254,7 +263,7 @@ impl Registry {
 enum Prepared {
     Add(Catalog),
     Replace(Catalog),
-    Provide(u64, Catalog),
+    Provide(Provider, Catalog),
     Change(Component, Change),
 }
 
@@ -264,7 +273,7 @@ impl Prepared {
         match self {
             Self::Add(more) => catalog.merge(more.clone()),
             Self::Replace(more) => catalog.replace(more.clone()),
-            Self::Provide(provider, content) => catalog.provide(*provider, content.clone()),
+            Self::Provide(provider, content) => catalog.provide(provider, content.clone()),
             Self::Change(item, change) => catalog.change(item, *change),
         }
     }

@@ -19,7 +19,7 @@ use crate::server::registry::index::Index;
 use crate::server::registry::list::List;
 use crate::server::registry::resources::Resources;
 use crate::server::registry::view::Views;
-use crate::server::subscriptions::Kind;
+use crate::server::subscriptions::{Kind, Kinds};
 
 /// Enabled entries of a server at one time. It never changes; an edit makes a new one.
 pub(crate) struct Snapshot {
@@ -142,7 +142,7 @@ impl Snapshot {
     }
 
     /// Returns the kinds of lists that differ from those of `old`.
-    pub(crate) fn changes_since(&self, old: &Self) -> Vec<Kind> {
+    pub(crate) fn changes_since(&self, old: &Self) -> Kinds {
         let resources = self.resources.single.is_same(&old.resources.single)
             && self.resources.families.is_same(&old.resources.families);
         let same = [

@@ -11,6 +11,17 @@ const MAX_SNAPSHOTS: usize = 8;
 /// Snapshot of the registry. Its type is hidden here: it owns the handlers, and the hub must not depend on them.
 pub(crate) type OpaqueSnapshot = Arc<dyn Any + Send + Sync>;
 
+/// Lists after an edit.
+pub(crate) struct EditedLists<'a> {
+    /// The lists that the edit has changed. There may be none: templates, for example, can be in no list.
+    pub(crate) kinds: Kinds,
+    pub(crate) snapshot: &'a OpaqueSnapshot,
+    /// Set if callers see different items, so that a list may look the same as before.
+    pub(crate) is_filtered: bool,
+    /// Returns the lists that differ from those of an older snapshot; `None` if that one is newer.
+    pub(crate) changes_since: &'a dyn Fn(&OpaqueSnapshot) -> Option<Kinds>,
+}
+
 /// Visible part of a change.
 #[derive(Debug)]
 pub struct Decision {
@@ -84,6 +95,24 @@ impl History {
     ) -> Result<bool, TooLong> {
         self.push(snapshot, removed)?;
         Ok(!std::mem::replace(&mut self.suspected, true))
+    }
+
+    /// Starts again with the snapshot of an edit that has not changed the lists `kinds`: features that the edit has removed must not
+    /// be retained. Concurrent edits may arrive in another order than they were made in, so the lists themselves are compared.
+    pub(super) fn follow(
+        &mut self,
+        edit: &EditedLists<'_>,
+        kinds: Kinds,
+        removed: &mut Vec<OpaqueSnapshot>,
+    ) {
+        let is_same = |old: &OpaqueSnapshot| {
+            let changed = (edit.changes_since)(old);
+            changed.is_some_and(|changed| changed.intersection(kinds).is_empty())
+        };
+        let is_idle = !self.suspected && self.reviewed == 0 && !self.snapshots.is_empty();
+        if is_idle && self.snapshots.iter().all(is_same) {
+            self.restart(edit.snapshot, removed);
+        }
     }
 
     fn push(

@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 use crate::bus::EventQueue;
 use crate::extension::Publication;
-use crate::server::subscriptions::history::OpaqueSnapshot;
+use crate::server::subscriptions::Event;
+use crate::server::subscriptions::history::EditedLists;
 use crate::server::subscriptions::listener::Listener;
 use crate::server::subscriptions::subscription::Subscription;
-use crate::server::subscriptions::{Event, Kind};
 
 /// Listeners of a server.
 #[derive(Default)]
@@ -102,18 +102,21 @@ impl Hub {
         }
     }
 
-    /// Publishes an edit of a list. If callers see different items, a subscriber at this replica is notified if its caller sees
-    /// another list than before; other replicas cannot know that, and notify all of theirs.
+    /// Publishes an edit, also one that has changed no list. If callers see different items, a subscriber at this replica is
+    /// notified if its caller sees another list than before; other replicas cannot know that, and notify all of theirs.
     #[inline]
-    pub(crate) fn publish_edit(&self, kind: Kind, snapshot: &OpaqueSnapshot, is_filtered: bool) {
+    pub(crate) fn publish_edit(&self, edit: &EditedLists<'_>) {
         if !self.is_closed() {
             let mut removed = Vec::new();
-            self.wake(|listener| listener.edited(kind, snapshot, is_filtered, &mut removed));
+            self.wake(|listener| listener.edited(edit, &mut removed));
             // Without a lock, because the handlers of removed entries may run the user's code.
             drop(removed);
         }
         if let Some(queue) = &self.queue {
-            queue.push(&kind.into());
+            let mut kinds = edit.kinds;
+            while let Some(kind) = kinds.take() {
+                queue.push(&kind.into());
+            }
         }
     }
 
@@ -222,6 +225,13 @@ pub(crate) struct Registration {
     hub: Arc<Hub>,
     key: usize,
     pub(crate) listener: Arc<Listener>,
+}
+
+impl Registration {
+    /// Notes that the subscriptions of the connection have changed.
+    pub(crate) fn note_interest(&self) {
+        self.hub.note_interest();
+    }
 }
 
 impl Drop for Registration {

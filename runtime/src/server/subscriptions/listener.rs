@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::extension::Publication;
-use crate::server::subscriptions::history::{Decision, OpaqueSnapshot};
+use crate::server::subscriptions::history::{Decision, EditedLists, OpaqueSnapshot};
 use crate::server::subscriptions::message::SubscriptionMessage;
 use crate::server::subscriptions::subscription::Subscription;
-use crate::server::subscriptions::{Event, Kind, Kinds};
+use crate::server::subscriptions::{Event, Kinds};
 
 /// Subscriptions of one connection, shared by the hub and the connection.
 #[derive(Debug, Default)]
@@ -91,19 +91,16 @@ impl Listener {
         state.waker.take_if(|_| new)
     }
 
-    /// Marks an edited list, which may look the same as before to the caller of a `is_filtered` server. Returns the waker as
-    /// [`Listener::mark`] does.
+    /// Marks edited lists. Returns the waker as [`Listener::mark`] does.
     pub(crate) fn edited(
         &self,
-        kind: Kind,
-        snapshot: &OpaqueSnapshot,
-        is_filtered: bool,
+        edit: &EditedLists<'_>,
         removed: &mut Vec<OpaqueSnapshot>,
     ) -> Option<Waker> {
         let mut state = self.lock();
         let mut new = false;
         for subscription in &mut state.subscriptions {
-            new |= subscription.edited(kind, snapshot, is_filtered, removed);
+            new |= subscription.edited(edit, removed);
         }
         state.waker.take_if(|_| new)
     }

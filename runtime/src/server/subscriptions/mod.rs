@@ -17,7 +17,7 @@ mod subscription;
 mod tests;
 
 pub use self::history::Decision;
-pub(crate) use self::history::OpaqueSnapshot;
+pub(crate) use self::history::{EditedLists, OpaqueSnapshot};
 pub(crate) use self::hub::Hub;
 pub(crate) use self::review::Audience;
 pub use self::review::{Review, Unreviewed};
@@ -65,6 +65,10 @@ impl Kinds {
         Self(self.0 | Self::bit(kind))
     }
 
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     pub(crate) fn contains(self, kind: Kind) -> bool {
         self.0 & Self::bit(kind) != 0
     }
@@ -86,5 +90,11 @@ impl Kinds {
 
     fn bit(kind: Kind) -> u8 {
         1 << kind as u8
+    }
+}
+
+impl FromIterator<Kind> for Kinds {
+    fn from_iter<I: IntoIterator<Item = Kind>>(kinds: I) -> Self {
+        kinds.into_iter().fold(Self::default(), Self::with)
     }
 }

@@ -6,8 +6,8 @@ use crate::extensions::Extensions;
 use crate::revision::Peer;
 use crate::server::Server;
 use crate::server::registry::{Registry, Snapshot};
+use crate::server::subscriptions::Kinds;
 use crate::server::subscriptions::history::{Decision, OpaqueSnapshot};
-use crate::server::subscriptions::{Kind, Kinds};
 use crate::visibility::Caller;
 
 /// Caller of subscriptions.
@@ -90,9 +90,9 @@ impl Review {
         let changes = self.snapshots.into_iter().map(|old| {
             let changed = match Arc::clone(&old).downcast() {
                 Ok(old) => view.changes_since(&audience.view(&old, &self.server)),
-                Err(_) => Kind::ALL.to_vec(),
+                Err(_) => Kinds::all(),
             };
-            (old, changed.into_iter().fold(Kinds::default(), Kinds::with))
+            (old, changed)
         });
         let is_visible = |uri: &str| view.resources.is_subscribable(uri).is_some();
         let update = self.update.filter(|(uri, _)| is_visible(uri));

@@ -163,6 +163,9 @@ impl Subscriber {
         let failed = accepted.map(|accepted| state.subscriptions[index].accept(accepted));
         let removed = failed.is_err().then(|| state.subscriptions.remove(index));
         drop(state);
+        if removed.is_some() {
+            registration.note_interest();
+        }
         // Without the lock, because the handlers of removed entries may run the user's code.
         drop(removed);
         self.drop_idle();
@@ -271,8 +274,7 @@ impl Subscriber {
     pub(crate) fn is_listening(&self) -> bool {
         self.registration.as_ref().is_some_and(|registration| {
             let state = registration.listener.lock();
-            let mut listens = state.subscriptions.iter();
-            listens.any(|one| one.id().is_some() && !one.is_answered())
+            state.subscriptions.iter().any(Subscription::is_unanswered)
         })
     }
 

@@ -83,12 +83,13 @@ impl Session {
     ) -> (Connection, StreamHandle) {
         let is_read = self.events.is_read(self.shared_stream);
         // The connection stays as it is, so its stream need not be woken.
-        let session = lock(&self.connection);
+        let mut session = lock(&self.connection);
         let mut connection = session.branch();
         if is_read {
             connection.join_session(&session);
         }
         drop(session);
+        connection.refresh();
         // First, because it may replace all values.
         attach_extensions(&mut connection, parts);
         if self.kind == SessionKind::HttpSse {

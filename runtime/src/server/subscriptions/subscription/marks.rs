@@ -4,20 +4,14 @@ use std::sync::Arc;
 
 use super::Subscription;
 use crate::extension::Publication;
-use crate::server::subscriptions::history::{Decision, OpaqueSnapshot, TooLong};
-use crate::server::subscriptions::{Event, Kind};
+use crate::server::subscriptions::history::{Decision, EditedLists, OpaqueSnapshot, TooLong};
+use crate::server::subscriptions::{Event, Kinds};
 
 impl Subscription {
     /// Marks the change of `event`, if the subscription includes it. Returns `true` if that is a new mark.
     pub(crate) fn mark(&mut self, event: &Event) -> bool {
         match event {
-            Event::ListChanged(kind) => {
-                let new = self.kinds.contains(*kind) && !self.pending_kinds.contains(*kind);
-                if new {
-                    self.pending_kinds = self.pending_kinds.with(*kind);
-                }
-                new
-            }
+            Event::ListChanged(kind) => self.mark_lists(Kinds::from_iter([*kind])),
             Event::ResourceUpdated(uri) => {
                 let Ok(index) = self.position(uri) else {
                     return false;
@@ -47,34 +41,38 @@ impl Subscription {
         is_new && !self.is_accepting()
     }
 
-    /// Sets the snapshot from which on edits are marked.
+    /// Sets the snapshot from which on edits are marked, if it includes lists.
     pub(in crate::server::subscriptions) fn since(&mut self, snapshot: &OpaqueSnapshot) {
-        self.history.restart(snapshot, &mut Vec::new());
+        if !self.kinds.is_empty() {
+            self.history.restart(snapshot, &mut Vec::new());
+        }
     }
 
-    /// Marks an edited list, which may look the same as before to the caller of a `is_filtered` server. Returns `true` if that is
-    /// a new mark. Snapshots that are not needed any more go to `removed`.
+    /// Marks the lists of an edit that the subscription includes. Returns `true` if that is a new mark. Snapshots that are not
+    /// needed any more go to `removed`.
     pub(in crate::server::subscriptions) fn edited(
         &mut self,
-        kind: Kind,
-        snapshot: &OpaqueSnapshot,
-        is_filtered: bool,
+        edit: &EditedLists<'_>,
         removed: &mut Vec<OpaqueSnapshot>,
     ) -> bool {
-        if !self.kinds.contains(kind) {
+        if self.kinds.intersection(edit.kinds).is_empty() {
+            self.history.follow(edit, self.kinds, removed);
             return false;
         }
-        let noted = if is_filtered {
-            self.history.suspect(snapshot, removed)
+        let noted = if edit.is_filtered {
+            self.history.suspect(edit.snapshot, removed)
         } else {
-            let noted = self.history.note(snapshot, removed);
-            noted.map(|()| self.mark(&kind.into()))
+            let noted = self.history.note(edit.snapshot, removed);
+            noted.map(|()| self.mark_lists(edit.kinds))
         };
-        noted.unwrap_or_else(|TooLong| {
-            let new = self.pending_kinds != self.kinds;
-            self.pending_kinds = self.kinds;
-            new
-        })
+        noted.unwrap_or_else(|TooLong| self.mark_lists(self.kinds))
+    }
+
+    /// Marks the changed lists that the subscription includes. Returns `true` if one of them is a new mark.
+    fn mark_lists(&mut self, changed: Kinds) -> bool {
+        let old = self.pending_kinds;
+        self.pending_kinds = old.union(changed.intersection(self.kinds));
+        self.pending_kinds != old
     }
 
     /// Adds the snapshots to compare to `all`, for [`Subscription::settle`].
@@ -84,14 +82,13 @@ impl Subscription {
 
     /// Marks the lists that have changed for the caller.
     pub(in crate::server::subscriptions) fn settle(&mut self, decision: &Decision) {
-        let changed = self.history.settle(decision).intersection(self.kinds);
-        self.pending_kinds = self.pending_kinds.union(changed);
+        let changed = self.history.settle(decision);
+        self.mark_lists(changed);
     }
 
     /// Marks all its lists and URIs.
     fn mark_all(&mut self) -> bool {
-        let mut new = self.pending_kinds != self.kinds;
-        self.pending_kinds = self.kinds;
+        let mut new = self.mark_lists(self.kinds);
         for (uri, pending) in &mut self.uris {
             if !std::mem::replace(pending, true) {
                 self.pending_uris.push_back(Arc::clone(uri));

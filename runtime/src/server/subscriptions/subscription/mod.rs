@@ -188,9 +188,9 @@ impl Subscription {
         }
     }
 
-    /// Returns `true` if its result has been sent.
-    pub(crate) fn is_answered(&self) -> bool {
-        matches!(self.stage, Stage::Answered | Stage::Finished)
+    /// Returns `true` if a request started it whose result has not been sent.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.id.is_some() && !matches!(self.stage, Stage::Answered | Stage::Finished)
     }
 
     /// Returns `true` if it has nothing more to send.
