@@ -18,6 +18,7 @@ mod interfaces;
 mod late_resources;
 mod late_tasks;
 mod lifecycle;
+mod list_expiry;
 mod list_faults;
 mod log;
 mod log_floods;
