@@ -28,6 +28,7 @@ mod over_http;
 mod question_limits;
 mod question_owners;
 mod questions;
+mod read_rounds;
 mod sampling;
 mod script;
 #[path = "../client/sent.rs"]
