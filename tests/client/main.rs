@@ -31,6 +31,7 @@ mod oversized_requests;
 mod request_meta;
 mod requests;
 mod resource_updates;
+mod sampling_messages;
 mod script;
 mod sent;
 mod server_requests;
