@@ -10,6 +10,7 @@ mod cache;
 #[cfg(unix)]
 mod child;
 mod contract;
+mod elicitation;
 mod errors;
 // Cargo does not run the tests inside of examples, so those of this one run here.
 #[path = "../../examples/client.rs"]
