@@ -10,6 +10,7 @@ mod cache;
 #[cfg(unix)]
 mod child;
 mod contract;
+mod elicitation;
 mod errors;
 // Cargo does not run the tests inside of examples, so those of this one run here.
 #[path = "../../examples/client.rs"]
@@ -31,6 +32,7 @@ mod oversized_requests;
 mod request_meta;
 mod requests;
 mod resource_updates;
+mod sampling_messages;
 mod script;
 mod sent;
 mod server_requests;

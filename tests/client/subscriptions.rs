@@ -147,3 +147,56 @@ async fn an_open_subscription_leaves_room_for_requests() {
         session.tools_list(None).await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn each_subscription_has_its_own_notifications_and_its_own_end() {
+    let mut listens = Vec::new();
+    let (session, received) = scripted(move |message| match message["method"].as_str() {
+        Some("server/discover") => discovered_with_changes(message),
+        Some("subscriptions/listen") => {
+            listens.push(message["id"].clone());
+            Reply::Lines(vec![acknowledgement(message)])
+        }
+        Some("tools/call") => {
+            let changed = |listen: &Value, list: &str| {
+                let meta = json!({"io.modelcontextprotocol/subscriptionId": listen});
+                let method = format!("notifications/{list}/list_changed");
+                json!({"jsonrpc": "2.0", "method": method, "params": {"_meta": meta}}).to_string()
+            };
+            Reply::Lines(vec![
+                changed(&listens[1], "prompts"),
+                changed(&listens[0], "tools"),
+                answer(message, &json!({"resultType": "complete", "content": []})),
+            ])
+        }
+        _ => Reply::nothing(),
+    });
+    let builder = McpClientSession::builder().session(session);
+    let session = builder.build().await.unwrap();
+    let filter = SubscriptionFilter::new()
+        .with_tools_list_changed(true)
+        .with_prompts_list_changed(true);
+    let mut first = session.subscriptions_listen(&filter).await.unwrap();
+    let mut second = session.subscriptions_listen(&filter).await.unwrap();
+    session.tools_call("a", ()).await.unwrap();
+    let method = first.next().await.unwrap().unwrap().method;
+    assert_eq!(method, "notifications/tools/list_changed", "CLI-STDIO-06");
+    let method = second.next().await.unwrap().unwrap().method;
+    assert_eq!(method, "notifications/prompts/list_changed", "CLI-STDIO-06");
+    drop(second);
+    let all = loop {
+        let all = received.all();
+        if all.last().unwrap()["method"] == "notifications/cancelled" {
+            break all;
+        }
+        tokio::task::yield_now().await;
+    };
+    let listens = all.iter();
+    let listens = listens.filter(|message| message["method"] == "subscriptions/listen");
+    let ids: Vec<_> = listens.map(|message| &message["id"]).collect();
+    assert_eq!(
+        &all.last().unwrap()["params"]["requestId"],
+        ids[1],
+        "CLI-SUB-04"
+    );
+}

@@ -134,7 +134,7 @@ async fn a_disconnected_client_cancels_its_call() {
             .unwrap();
         desk.begun.notified().await;
         drop(socket);
-        desk.ended.notified().await; // SRV-HTTP-17, SRV-HTTP-18, SRV-CANC-02
+        desk.ended.notified().await; // SRV-HTTP-17, SRV-HTTP-18, SRV-HTTP-19, SRV-CANC-02
     }
     running.finish().await;
 }

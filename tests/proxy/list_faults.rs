@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use serde_json::Value;
 use treenail::client::{ClientError, ClientLimits};
@@ -221,52 +220,5 @@ async fn changes_before_and_between_subscriptions_are_not_lost() {
             break;
         }
         tokio::task::yield_now().await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_list_is_fetched_again_after_its_ttl() {
-    for (ttl, expected) in [(json!(30_000), 11), (json!(0), 1), (Value::Null, 1)] {
-        let count = Arc::new(AtomicUsize::new(0));
-        let (counted, ttl_ms) = (Arc::clone(&count), ttl.clone());
-        let remote = Remote::new("script", move || {
-            let (counted, ttl_ms) = (Arc::clone(&counted), ttl_ms.clone());
-            let react = move |message: &Value, line: &Line| {
-                let mut result = json!({"resultType": "complete", "cacheScope": "public"});
-                match message["method"].as_str() {
-                    // It announces no changes.
-                    Some("server/discover") => {
-                        result["supportedVersions"] = json!(["2026-07-28"]);
-                        result["capabilities"] = json!({"tools": {}});
-                    }
-                    Some("tools/list") => {
-                        let number = counted.fetch_add(1, Ordering::SeqCst) + 1;
-                        result["tools"] = tools(&[&format!("tool{number}")]);
-                        if !ttl_ms.is_null() {
-                            result["ttlMs"] = ttl_ms.clone();
-                        }
-                    }
-                    _ => {
-                        let error = json!({"code": -32601, "message": "no such method"});
-                        line.send(&json!({"jsonrpc": "2.0", "id": message["id"], "error": error}));
-                        return true;
-                    }
-                }
-                line.answer(message, &result);
-                true
-            };
-            scripted(Box::new(react), &ClientLimits::default()).protocol_version(MODERN)
-        });
-        let (gateway, proxy) = gateway();
-        let mut mounted = proxy.mount(remote).unwrap();
-        assert!(mounted.changed().await.unwrap().is_connected());
-        // The clock is paused, so this takes no time.
-        tokio::time::sleep(Duration::from_secs(315)).await;
-        assert_eq!(count.load(Ordering::SeqCst), expected, "{ttl}");
-        let changed = tokio::time::timeout(Duration::ZERO, mounted.changed()).await;
-        assert!(changed.is_err(), "there is one tool, as before");
-        let client = client_of(&gateway, LEGACY).build().await.unwrap();
-        let name = format!("script.tool{expected}");
-        assert!(client.tool(&name).await.unwrap().is_some(), "{ttl}");
     }
 }

@@ -18,6 +18,7 @@ mod interfaces;
 mod late_resources;
 mod late_tasks;
 mod lifecycle;
+mod list_expiry;
 mod list_faults;
 mod log;
 mod log_floods;
@@ -27,6 +28,7 @@ mod over_http;
 mod question_limits;
 mod question_owners;
 mod questions;
+mod read_rounds;
 mod sampling;
 mod script;
 #[path = "../client/sent.rs"]

@@ -27,8 +27,14 @@ pub(super) struct Exchange {
     finished: bool,
     keep_alive: KeepAlive,
     permit: Option<StreamPermit>,
-    /// Ready when a listening stream must end, because its caller is no longer authorized.
-    expiry: Option<Pin<Box<Sleep>>>,
+    expiry: Option<Expiry>,
+}
+
+/// End of a listening stream whose caller is no longer authorized.
+struct Expiry {
+    sleep: Pin<Box<Sleep>>,
+    /// The id of the request that started the subscription.
+    id: Box<str>,
 }
 
 /// Output of an exchange.
@@ -66,28 +72,41 @@ impl Exchange {
         }
     }
 
-    /// Holds the permit of a listening stream for the lifetime of the exchange, and ends the stream when its caller `expires`.
+    /// Holds the permit of the listening stream of the request `id` for the lifetime of the exchange, and ends the stream when its
+    /// caller `expires`.
     pub(super) fn with_stream_permit(
         mut self,
         permit: Option<StreamPermit>,
         expires: Option<Instant>,
+        id: &str,
     ) -> Self {
         let expires = expires.filter(|_| permit.is_some());
-        self.expiry = expires.map(|expires| Box::pin(sleep_until(expires)));
+        self.expiry = expires.map(|expires| Expiry {
+            sleep: Box::pin(sleep_until(expires)),
+            id: id.into(),
+        });
         self.permit = permit;
         self
     }
 
-    /// Waits for the first output. If it is the final response, the HTTP response is that of `respond`, otherwise an event
-    /// stream.
+    /// Waits for the first output. If it is the final response, the HTTP response is JSON with the `status` of that response,
+    /// otherwise an event stream.
+    ///
+    /// An event stream has the status 200. A response with another status drops the messages before it, unless they have been sent.
     pub(super) fn respond(
         mut self,
-        respond: impl FnOnce(Vec<u8>) -> Response<HttpBody> + Send + 'static,
+        status: impl FnOnce(&[u8]) -> StatusCode + Send + 'static,
     ) -> Reply {
         Reply::pending(async move {
             Ok(match poll_fn(|context| self.poll_output(context)).await {
-                Some(Output::Response(response)) => respond(response),
-                Some(Output::Message(message)) => self.stream(message),
+                Some(Output::Response(response)) => json_response(status(&response), response),
+                Some(Output::Message(message)) => {
+                    let status = self.response.as_deref().map_or(StatusCode::OK, status);
+                    match self.response.take_if(|_| status != StatusCode::OK) {
+                        Some(response) => json_response(status, response),
+                        None => self.stream(message),
+                    }
+                }
                 None => json_response(StatusCode::ACCEPTED, Bytes::new()),
             })
         })
@@ -157,11 +176,16 @@ impl Exchange {
     }
 
     fn poll_subscription(&mut self, context: &mut Context<'_>) -> Poll<Option<Output>> {
-        let expiry = self.expiry.as_mut();
-        let has_expired = expiry.is_some_and(|expiry| expiry.as_mut().poll(context).is_ready());
-        if has_expired || !self.connection.is_listening() {
+        if !self.connection.is_listening() {
             self.finished = true;
             return Poll::Ready(None);
+        }
+        if let Some(expiry) = &mut self.expiry {
+            if expiry.sleep.as_mut().poll(context).is_ready() {
+                self.finished = true;
+                let result = self.connection.end_subscription(&expiry.id);
+                return Poll::Ready(result.map(Output::Message));
+            }
         }
         let message = self.connection.poll_outgoing(context);
         // The result of a subscription is the last message of its stream.
@@ -170,9 +194,9 @@ impl Exchange {
     }
 }
 
-/// Creates the JSON response to the modern request `id`.
-pub(super) fn modern_response(response: Vec<u8>, id: &str) -> Response<HttpBody> {
-    json_response(http_status(error_code(&response, id)), response)
+/// Returns the HTTP status of the response to the modern request `id`.
+pub(super) fn modern_status(response: &[u8], id: &str) -> StatusCode {
+    http_status(error_code(response, id))
 }
 
 /// Number of buffered bytes from which events are written without waiting for more.

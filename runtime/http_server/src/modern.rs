@@ -14,7 +14,7 @@ use treenail_schema::error_code::INVALID_PARAMS;
 use crate::attach_extensions;
 use crate::authorize::expiry;
 use crate::call_permits::{over_capacity, reclaim_call_permits};
-use crate::exchange::{Exchange, modern_response};
+use crate::exchange::{Exchange, modern_status};
 use crate::header_params::check_header_params;
 use crate::headers::{StandardHeaders, check_notification, name_member};
 use crate::legacy::Sessions;
@@ -129,15 +129,19 @@ impl Modern<'_> {
         };
         if out.is_empty() {
             let exchange = Exchange::new(connection, call, None);
-            let exchange = exchange.with_stream_permit(permit, expires);
+            let exchange = exchange.with_stream_permit(permit, expires, id);
             let id = Box::<str>::from(id);
-            return Ok(exchange.respond(move |response| modern_response(response, &id)));
+            return Ok(exchange.respond(move |response| modern_status(response, &id)));
         }
-        // Messages that the call sent before it finished precede its response.
-        Ok(Reply::Ready(match connection.next_outgoing() {
-            None => modern_response(out, id),
-            Some(first) => Exchange::new(connection, None, Some(out)).stream(first),
-        }))
+        let status = modern_status(&out, id);
+        // Messages that the call sent before it finished precede its response, unless its status excludes a stream.
+        let first = connection.next_outgoing();
+        Ok(Reply::Ready(
+            match first.filter(|_| status == StatusCode::OK) {
+                None => json_response(status, out),
+                Some(first) => Exchange::new(connection, None, Some(out)).stream(first),
+            },
+        ))
     }
 }
 

@@ -1,6 +1,7 @@
 //! URIs inside of results. Everything else of a result is passed on as its server wrote it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use memchr::memmem;
 use serde::Deserialize;
@@ -49,6 +50,16 @@ pub(crate) fn rewrite_uris(
         }
         None => text,
     }
+}
+
+/// Removes the members of a result that allow a cache to reuse it. Text that is no object is returned as it is.
+pub(crate) fn without_cache_hints(text: String) -> String {
+    let members = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(&text);
+    let Ok(mut members) = members else {
+        return text;
+    };
+    members.retain(|name, _| name != "ttlMs" && name != "cacheScope");
+    serde_json::to_string(&members).unwrap_or(text)
 }
 
 #[derive(Deserialize)]

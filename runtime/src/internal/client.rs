@@ -59,10 +59,10 @@ pub fn tools_version(client: &McpClient) -> u64 {
     client.tools_version()
 }
 
-/// Returns the time at which the first list of a client expires by its TTL, which counts as at least `min`; `None` if no list has a
-/// TTL above zero.
-pub fn lists_expiry(client: &McpClient, min: Duration) -> Option<Instant> {
-    client.lists_expiry(min)
+/// Returns the time of the next periodic fetch of a list: shortly after the first list of a client expires by its TTL, which counts
+/// as at least `min`. The delay is random, so that clients do not fetch together. `None` if no list has a TTL above zero.
+pub fn next_list_fetch(client: &McpClient, min: Duration) -> Option<Instant> {
+    client.next_list_fetch(min)
 }
 
 /// Sends a prepared call of a tool, and validates its result.

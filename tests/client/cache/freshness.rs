@@ -1,10 +1,13 @@
 //! Lists and resources that are fetched again: after their time, after a change, or for lack of memory.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
-use treenail::client::{CacheLimits, ClientLimits};
+use treenail::client::{
+    CacheLimits, ClientLimits, Session, SessionFuture, SessionRequest, SessionWrapper,
+};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -29,6 +32,47 @@ async fn a_list_is_cached_while_it_is_fresh() {
         received.methods().len(),
         3,
         "CLI-CACHE-02: stale, and fetched at the next use"
+    );
+}
+
+/// Session whose server takes 20 s for each page but the first.
+#[derive(Debug)]
+struct SlowPages(Arc<dyn Session>);
+
+impl SessionWrapper for SlowPages {
+    fn inner(&self) -> &dyn Session {
+        &*self.0
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        Box::pin(async move {
+            if request.params.contains("cursor") {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+            }
+            self.0.request(request).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_page_is_fresh_from_its_reception() {
+    let reply = server_with_pages(|cursor| match cursor {
+        None => json!({"tools": tools(&["a"]), "nextCursor": "2", "ttlMs": 30_000}),
+        Some(_) => json!({"tools": tools(&["b"]), "ttlMs": 30_000}),
+    });
+    let (session, received) = scripted(reply);
+    let session = Arc::new(SlowPages(session));
+    let client = McpClient::builder().session(session).build().await.unwrap();
+    assert_eq!(client.tools().await.unwrap().len(), 2);
+    tokio::time::advance(Duration::from_secs(9)).await;
+    client.tools().await.unwrap();
+    assert_eq!(received.methods().len(), 3, "CLI-CACHE-02: both are fresh");
+    tokio::time::advance(Duration::from_secs(2)).await;
+    client.tools().await.unwrap();
+    assert_eq!(
+        received.methods().len(),
+        5,
+        "CLI-CACHE-02: the first page is stale"
     );
 }
 

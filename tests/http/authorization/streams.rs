@@ -9,7 +9,7 @@ use treenail::http::HttpBody;
 use treenail::schema::Revision;
 
 use super::{Guarded, LEEWAY, LIFETIME, expect_forbidden, tool, with_token};
-use crate::client::{Post, next};
+use crate::client::{Post, messages, next};
 
 /// Reads a stream to its end, and returns its text and the time that it took.
 async fn read(mut body: HttpBody) -> (String, Duration) {
@@ -104,6 +104,12 @@ async fn a_subscription_ends_when_the_token_expires() {
     assert_eq!(response.status(), 200);
     let (text, elapsed) = read(response.into_body()).await;
     assert!(text.contains("file:///x"), "{text}");
+    let last = messages(&text).pop().unwrap();
+    assert_eq!(last["id"], 1, "SRV-SUB-07: {text}");
+    let result = &last["result"];
+    assert_eq!(result["resultType"], "complete", "SRV-SUB-07: {text}");
+    let subscription = &result["_meta"]["io.modelcontextprotocol/subscriptionId"];
+    assert_eq!(*subscription, 1, "SRV-SUB-07: {text}");
     assert!(
         elapsed >= LIFETIME + LEEWAY,
         "AUTH-R-51 AUTH-X-30: {elapsed:?}"

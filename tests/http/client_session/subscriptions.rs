@@ -70,3 +70,23 @@ async fn an_open_subscription_leaves_room_for_requests() {
     ];
     session.tools_list(None).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_dropped_subscription_closes_its_stream() {
+    let mut open: Vec<UnboundedSender<String>> = Vec::new();
+    let server = ScriptedServer::new(move |received| {
+        respond(received, |acknowledgement| {
+            let (response, sender) = Response::open_stream(acknowledgement);
+            open.push(sender);
+            response
+        })
+    })
+    .await;
+    let builder = McpClientSession::builder().url(&*server.url);
+    let session = builder.build().await.unwrap();
+    let filter = SubscriptionFilter::new();
+    let subscription = session.subscriptions_listen(&filter).await.unwrap();
+    drop(subscription);
+    server.disconnected.notified().await; // CLI-SUB-04
+    session.tools_list(None).await.unwrap();
+}

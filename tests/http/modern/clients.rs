@@ -1,6 +1,7 @@
 //! Clients: the facts that each request declares.
 
-use serde_json::json;
+use treenail::http::http_service;
+use treenail::prelude::*;
 
 use super::add;
 use super::fixture::service;
@@ -78,6 +79,46 @@ async fn a_missing_capability_is_reported_before_any_message() {
         "input_required",
         "SRV-HTTP-13: a JSON response"
     );
+}
+
+/// Reports progress, then asks the client. Waits `before` that, `between` both, or not at all.
+#[mcp_tool]
+async fn hesitate(cx: &Context, before: bool, between: bool) -> Result<String, AskError> {
+    if before {
+        tokio::task::yield_now().await;
+    }
+    cx.progress(1).await;
+    if between {
+        tokio::task::yield_now().await;
+    }
+    cx.confirm("Sure?").await?;
+    Ok("sure".to_owned())
+}
+
+#[tokio::test]
+async fn progress_that_was_not_sent_does_not_hide_a_missing_capability() {
+    let server = treenail::server!().tools(tools![hesitate]).build().unwrap();
+    let service = http_service(server);
+    let call = |before: bool, between: bool, has_token: bool| {
+        let arguments = json!({"before": before, "between": between});
+        Post::tool("hesitate", arguments).change(|body| {
+            if has_token {
+                body["params"]["_meta"]["progressToken"] = 7.into();
+            }
+        })
+    };
+    for before in [false, true] {
+        for has_token in [false, true] {
+            call(before, false, has_token)
+                .expect_rejected(&service, 400, -32021, "SRV-HTTP-24, SRV-META-04")
+                .await;
+        }
+    }
+    let response = call(false, true, true).send(&service).await;
+    assert_eq!(response.status, 200, "the head precedes the progress");
+    let sent = response.events();
+    assert_eq!(sent[0]["method"], "notifications/progress", "{response:?}");
+    assert_eq!(sent[1]["error"]["code"], -32021, "{response:?}");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::call_permits::{over_capacity, reclaim_call_permits};
 use crate::exchange::Exchange;
 use crate::legacy::dispatch::{plain_response, request_id};
 use crate::legacy::{Legacy, SESSION, no_session};
-use crate::response::{RESPONSE_CAPACITY, Rejection, Reply, json_response};
+use crate::response::{RESPONSE_CAPACITY, Rejection, Reply};
 
 impl Legacy<'_> {
     /// Handles a body without a session.
@@ -65,7 +65,7 @@ fn respond(
     match handled {
         Handled::Pending(call) => {
             let exchange = Exchange::new(connection, Some(call.with_buffer(out)), None);
-            Ok(exchange.respond(|response| json_response(StatusCode::OK, response)))
+            Ok(exchange.respond(|_| StatusCode::OK))
         }
         Handled::Deferred(_) => Err(over_capacity(id)),
         _ => Ok(Reply::Ready(match connection.next_outgoing() {

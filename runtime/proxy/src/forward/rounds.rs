@@ -15,6 +15,7 @@ use treenail_schema::InputRequest;
 use super::Forwarder;
 use crate::failure::Failure;
 use crate::link::RemoteCall;
+use crate::rewrite::without_cache_hints;
 
 /// Delay before the next round if a server requests a retry without input.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -39,6 +40,10 @@ impl Forwarder<'_> {
                 }
             });
             match round.await {
+                // A result may depend on the input of the rounds before it.
+                Err(Outcome::Complete(text)) if number > 0 && call.method == "resources/read" => {
+                    return Ok(without_cache_hints(text));
+                }
                 Err(Outcome::Complete(text)) => return Ok(text),
                 Err(Outcome::Failed(failure)) => return Err(failure),
                 Ok(round) => {

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use treenail_runtime::WeakServer;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
-use treenail_runtime::internal::{Backoff, jitter, lists_expiry};
+use treenail_runtime::internal::{Backoff, jitter, next_list_fetch};
 use treenail_schema::internal::shortened;
 
 pub(crate) use self::connect::LatestSession;
@@ -175,7 +175,7 @@ impl Supervisor {
     /// Waits for changes, or for the time to fetch lists again that could not be fetched or have expired.
     async fn news(&self, link: &Link) -> News {
         let retry = self.retry.map(|(_, at)| at);
-        let Some(at) = retry.or_else(|| lists_expiry(&link.client, MIN_TTL)) else {
+        let Some(at) = retry.or_else(|| next_list_fetch(&link.client, MIN_TTL)) else {
             return link.tap.news().await;
         };
         match race(link.tap.news(), sleep_until(at)).await {

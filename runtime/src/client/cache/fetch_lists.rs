@@ -73,15 +73,21 @@ impl McpClient {
         missing.map(|(_, method)| method).collect()
     }
 
-    /// Returns the time at which the first of the fetched lists expires by its TTL, which counts as at least `min`; `None` if no
-    /// list has a TTL above zero.
-    pub(crate) fn lists_expiry(&self, min: Duration) -> Option<Instant> {
+    /// Returns the time of the next periodic fetch of a list: shortly after the first of the fetched lists expires by its TTL, which
+    /// counts as at least `min`. `None` if no list has a TTL above zero.
+    pub(crate) fn next_list_fetch(&self, min: Duration) -> Option<Instant> {
         let lists = &self.inner.lists;
         let all = [
-            lists.tools.latest().and_then(|list| list.expiry(min)),
-            lists.prompts.latest().and_then(|list| list.expiry(min)),
-            lists.resources.latest().and_then(|list| list.expiry(min)),
-            lists.templates.latest().and_then(|list| list.expiry(min)),
+            lists.tools.latest().and_then(|list| list.next_fetch(min)),
+            lists.prompts.latest().and_then(|list| list.next_fetch(min)),
+            lists
+                .resources
+                .latest()
+                .and_then(|list| list.next_fetch(min)),
+            lists
+                .templates
+                .latest()
+                .and_then(|list| list.next_fetch(min)),
         ];
         all.into_iter().flatten().min()
     }

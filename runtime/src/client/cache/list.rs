@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use treenail_schema::error_code;
 
+use crate::client::cache::freshness::Freshness;
 use crate::client::cache::headers::HeaderArguments;
 use crate::client::cache::list_sizes::{ListKind, ListSizes, SizeReservation};
 use crate::client::cache::page::{ListItem, Page, SizedPage};
@@ -22,9 +23,8 @@ use crate::wire::RpcError;
 pub(super) struct Snapshot<T> {
     pub(super) items: Vec<Arc<T>>,
     index: HashMap<String, usize>,
-    fetched: Instant,
-    /// Duration of freshness; `None` means fresh until a change notification.
-    ttl: Option<Duration>,
+    /// `None` means fresh until a change notification.
+    freshness: Option<Freshness>,
     /// Number of change notifications when the request was sent.
     changes: u64,
     /// The server declares the list but does not implement its method.
@@ -34,7 +34,7 @@ pub(super) struct Snapshot<T> {
 }
 
 impl<T: ListItem> Snapshot<T> {
-    fn new(items: Vec<T>, ttl: Option<Duration>, changes: u64) -> Self {
+    fn new(items: Vec<T>, freshness: Option<Freshness>, changes: u64) -> Self {
         let mut index = HashMap::with_capacity(items.len());
         let mut unique = Vec::with_capacity(items.len());
         let mut duplicates = 0_usize;
@@ -65,8 +65,7 @@ impl<T: ListItem> Snapshot<T> {
         Self {
             items: unique,
             index,
-            fetched: Instant::now(),
-            ttl,
+            freshness,
             changes,
             missing: false,
             header_arguments: OnceLock::new(),
@@ -86,13 +85,12 @@ impl<T: ListItem> Snapshot<T> {
     }
 
     fn is_fresh(&self, changes: u64) -> bool {
-        self.changes == changes && self.ttl.is_none_or(|ttl| self.fetched.elapsed() < ttl)
+        self.changes == changes && self.freshness.as_ref().is_none_or(Freshness::is_fresh)
     }
 
-    /// Returns the end of the TTL, which counts as at least `min`; `None` without a TTL, or with one of zero.
-    pub(super) fn expiry(&self, min: Duration) -> Option<Instant> {
-        let ttl = self.ttl.filter(|ttl| !ttl.is_zero());
-        ttl.map(|ttl| self.fetched + ttl.max(min))
+    /// Returns the time of the next periodic fetch, at least `min` after the last one; `None` without a TTL, or with one of zero.
+    pub(super) fn next_fetch(&self, min: Duration) -> Option<Instant> {
+        self.freshness.as_ref()?.next_fetch(min)
     }
 }
 
@@ -209,9 +207,9 @@ impl<T: ListItem> CachedList<T> {
             other => other,
         };
         let snapshot = match pages {
-            Ok((items, ttl)) => {
-                let ttl = source.sends_ttl.then_some(ttl);
-                Snapshot::new(items, ttl, changes)
+            Ok((items, freshness)) => {
+                let freshness = source.sends_ttl.then_some(freshness);
+                Snapshot::new(items, freshness, changes)
             }
             Err(ClientError::Refused(error))
                 if source.is_missing_list(&error, self.has_items()) =>
@@ -243,26 +241,24 @@ impl<F> ListSource<'_, F> {
     }
 }
 
-/// Fetches all items of a list, and returns them with the shortest TTL of a page.
+/// Fetches all items of a list, and returns them with their freshness.
 async fn fetch_pages<T, F, A, P>(
     source: &ListSource<'_, F>,
     reservation: &SizeReservation<'_>,
-) -> Result<(Vec<T>, Duration), ClientError>
+) -> Result<(Vec<T>, Freshness), ClientError>
 where
     F: Fn(Option<String>) -> A,
     A: Future<Output = Result<SizedPage<P>, ClientError>>,
     P: Into<Page<T>>,
 {
-    const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
-
     let limits = source.limits;
-    let (mut all, mut ttl, mut cursor) = (Vec::new(), MAX_TTL, None);
+    let (mut all, mut freshness, mut cursor) = (Vec::new(), Freshness::new(), None);
     for _ in 0..limits.lists.pages {
         let fetched = (source.fetch)(cursor).await?;
         reservation.add(fetched.bytes, limits.lists.bytes)?;
         let page: Page<T> = fetched.page.into();
         all.extend(page.items);
-        ttl = ttl.min(Duration::from_millis(page.ttl_ms.unwrap_or(0)));
+        freshness.add_page(page.ttl_ms);
         if all.len() > limits.lists.items {
             let limit = limits.lists.items;
             return Err(ClientError::protocol(format!(
@@ -271,7 +267,7 @@ where
         }
         cursor = match page.next_cursor {
             Some(next) => Some(next),
-            None => return Ok((all, ttl)),
+            None => return Ok((all, freshness)),
         };
     }
     let limit = limits.lists.pages;

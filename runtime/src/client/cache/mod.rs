@@ -6,6 +6,7 @@ mod call;
 #[cfg(feature = "validation")]
 mod call_validation;
 mod fetch_lists;
+mod freshness;
 mod headers;
 mod list;
 mod list_sizes;

@@ -11,6 +11,7 @@ use treenail_schema::{
     ElicitRequestParams, ElicitResult, ElicitSchema, InputRequest, Revision,
 };
 
+use crate::ask::check_conversation;
 use crate::client::protocol::handler::{ClientHandler, unsupported_method};
 use crate::form::{FormError, describe_field, parse_form_content};
 use crate::panic::catch;
@@ -119,6 +120,7 @@ impl CheckedHandler {
         }
     }
 
+    /// Checks the capabilities that a request needs, and the uses and results of tools in its messages.
     fn check_sampling(&self, params: &CreateMessageRequestParams) -> Result<(), RpcError> {
         let declared = self.capabilities.sampling.as_ref();
         let declared = declared.ok_or_else(|| unsupported_method("sampling/createMessage"))?;
@@ -128,7 +130,7 @@ impl CheckedHandler {
                 "this client has not declared `sampling.tools`",
             ));
         }
-        Ok(())
+        check_conversation(&params.messages).map_err(RpcError::invalid_params)
     }
 }
 

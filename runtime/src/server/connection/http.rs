@@ -9,6 +9,8 @@ use super::Connection;
 use super::handshake::Handshake;
 use crate::revision::{CachedPeer, Peer};
 use crate::scope::Access;
+use crate::server::observe::Outcome;
+use crate::server::subscriptions::SubscriptionMessage;
 use crate::tool::header_params::HeaderParam;
 use crate::wire::{Envelope, Message, RpcError, as_string, parse_element};
 
@@ -79,6 +81,16 @@ impl Connection {
     /// if there is something new to send.
     pub fn resync_subscriptions(&mut self) -> Option<Waker> {
         self.subscriber.resync()
+    }
+
+    /// Ends the subscription that the request `id` started, without its pending notifications. Returns its result, or `None` if
+    /// there is no such subscription.
+    pub fn end_subscription(&mut self, id: &str) -> Option<Vec<u8>> {
+        let is_ended = self
+            .subscriber
+            .end(&self.server, id, Some(&Outcome::Success));
+        let info = &self.server.state.config.info;
+        is_ended.then(|| SubscriptionMessage::Ended.write(Some(id), info))
     }
 
     /// Takes over the state of the handshake from the connection of the session.

@@ -240,7 +240,7 @@ impl Connection {
                 let Some(id) = envelope.params.request_id else {
                     return Handled::Complete;
                 };
-                if self.subscriber.cancel(&self.server, id) {
+                if self.subscriber.end(&self.server, id, None) {
                     return Handled::Complete;
                 }
                 return serde_json::from_str(id).map_or(Handled::Complete, Handled::Cancelled);

@@ -19,6 +19,8 @@ mod tests;
 pub use self::history::Decision;
 pub(crate) use self::history::{EditedLists, OpaqueSnapshot};
 pub(crate) use self::hub::Hub;
+#[cfg(feature = "http-server")]
+pub(crate) use self::message::SubscriptionMessage;
 pub(crate) use self::review::Audience;
 pub use self::review::{Review, Unreviewed};
 pub(crate) use self::subscriber::Subscriber;

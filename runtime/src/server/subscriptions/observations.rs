@@ -24,25 +24,21 @@ impl Observations {
         self.0.push((ListenId::new(id), observation));
     }
 
-    pub(super) fn cancel(&mut self, id: &str) {
-        self.0.retain(|(one, _)| !one.is(id));
-    }
-
-    pub(super) fn succeed(&mut self, id: &str) {
-        self.end(id, &Outcome::Success);
-    }
-
     /// Ends the observation of a request that has failed, and returns its response.
     pub(super) fn fail(&mut self, id: &str, error: &RpcError) -> Vec<u8> {
         let mut response = Vec::new();
         write_error(&mut response, Some(id), error);
-        self.end(id, &Outcome::of_response(&response));
+        self.end(id, Some(&Outcome::of_response(&response)));
         response
     }
 
-    fn end(&mut self, id: &str, outcome: &Outcome) {
-        if let Some(index) = self.0.iter().position(|(one, _)| *one.text == *id) {
-            self.0.remove(index).1.end(outcome);
+    /// Ends the observation of a request. Without an `outcome`, the request is cancelled.
+    pub(super) fn end(&mut self, id: &str, outcome: Option<&Outcome>) {
+        if let Some(index) = self.0.iter().position(|(one, _)| one.is(id)) {
+            let (_, observation) = self.0.remove(index);
+            if let Some(outcome) = outcome {
+                observation.end(outcome);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::extension::{Accepted, Accepting, Topics};
 use crate::extensions::Extensions;
 use crate::json::json_text;
 use crate::server::Server;
-use crate::server::observe::Observation;
+use crate::server::observe::{Observation, Outcome};
 use crate::server::registry::{Registry, Snapshot};
 #[cfg(feature = "http-server")]
 use crate::server::subscriptions::Event;
@@ -208,13 +208,13 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Ends the subscription that the request `id` started, if there is one.
-    pub(crate) fn cancel(&mut self, server: &Server, id: &str) -> bool {
+    /// Ends the subscription that the request `id` started, if there is one. Without an `outcome`, the request is cancelled.
+    pub(crate) fn end(&mut self, server: &Server, id: &str, outcome: Option<&Outcome>) -> bool {
         if self.registration.is_none() {
             return false;
         }
         self.accepting.retain(|(one, _)| !one.is(id));
-        self.observations.cancel(id);
+        self.observations.end(id, outcome);
         let removed = self.change(server, |state| state.take(|one| one.is(id)));
         !removed.is_empty()
     }
@@ -247,7 +247,7 @@ impl Subscriber {
         let polled = ready!(registration.listener.poll_next(context, write));
         // Without the lock, because the observer is the user's code.
         if let Some(id) = ended {
-            self.observations.succeed(&id);
+            self.observations.end(&id, Some(&Outcome::Success));
         }
         let audience = self.audience.as_ref();
         let review = |snapshots, update| {

@@ -1,9 +1,10 @@
 //! Requests that carry credentials.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::json;
-use treenail::client::{ClientError, McpClient, Session};
+use treenail::client::{ClientError, HttpClientBuilderExt as _, McpClient, Session};
 
 use super::super::listener::{initialize, legacy, modern};
 use super::super::scripted_server::{Response, ScriptedServer};
@@ -107,4 +108,39 @@ async fn oauth_concerns_connections_over_http_only() {
         matches!(error, ClientError::Invalid(_)),
         "AUTH-C-02: {error:?}"
     );
+}
+
+#[tokio::test]
+async fn clients_with_different_tokens_share_no_results() {
+    let mut server = ScriptedServer::new(|received| {
+        let mut result =
+            json!({"resultType": "complete", "ttlMs": 60_000, "cacheScope": "private"});
+        if received.rpc() == "server/discover" {
+            result["supportedVersions"] = json!(["2026-07-28"]);
+            result["capabilities"] = json!({"resources": {}});
+        } else {
+            let text = received.header("authorization");
+            result["contents"] = json!([{"uri": "a://1", "text": text}]);
+        }
+        Response::result(received, &result)
+    })
+    .await;
+    for token in ["t0", "t1"] {
+        let tokens = Arc::new(Tokens::default());
+        tokens
+            .current
+            .store(u32::from(token == "t1"), Ordering::SeqCst);
+        let builder = McpClient::builder().url(&server.url).authorization(tokens);
+        let client = builder.build().await.unwrap();
+        for _ in 0..2 {
+            let read = client.read_resource("a://1").await.unwrap();
+            let text = &json!(*read)["contents"][0]["text"];
+            assert_eq!(*text, format!("Bearer {token}"), "CLI-CACHE-08");
+        }
+    }
+    let mut reads = 0;
+    while let Some(received) = server.try_next() {
+        reads += usize::from(received.rpc() == "resources/read");
+    }
+    assert_eq!(reads, 2, "CLI-CACHE-01: one for each client");
 }

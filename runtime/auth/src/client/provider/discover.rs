@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use treenail_schema::Revision;
 
 use super::need::{Cause, Need};
@@ -144,16 +144,13 @@ impl Server {
         self.network().discovery.forget(issuer);
     }
 
+    /// Finds the authorization server that 2025-03-26 assumes, for a refused request of `revision`.
     pub(super) async fn legacy_server(
         &self,
         revision: Option<Revision>,
         budget: &Budget,
     ) -> Result<FoundServer, AuthError> {
-        let mut headers = HeaderMap::new();
-        if let Some(revision) = revision {
-            let value = http::HeaderValue::from_static(revision.as_str());
-            headers.insert("mcp-protocol-version", value);
-        }
+        let headers = legacy_headers(revision);
         let discovery = self.network().discovery;
         discovery.legacy_server(&self.url, &headers, budget).await
     }
@@ -194,4 +191,14 @@ impl Server {
         let alias = self.settings.issuers.aliases.get(listed);
         alias.map_or(listed, |alias| alias)
     }
+}
+
+/// Returns the headers of requests for the metadata of 2025-03-26. They state that revision if no refused request states another
+/// one, as for a renewal.
+pub(super) fn legacy_headers(revision: Option<Revision>) -> HeaderMap {
+    let revision = revision.unwrap_or(Revision::V2025_03_26);
+    let value = HeaderValue::from_static(revision.as_str());
+    let mut headers = HeaderMap::new();
+    headers.insert("mcp-protocol-version", value);
+    headers
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use http::HeaderMap;
 use treenail_runtime::client::{Challenge, Challenges};
 
+use super::discover::legacy_headers;
 use super::server::Server;
 use crate::AuthError;
 use crate::fetch::Budget;
@@ -96,7 +96,7 @@ impl Server {
         };
         report_resource(&mut report, &found);
         if found.is_legacy {
-            let headers = HeaderMap::new();
+            let headers = legacy_headers(None);
             let server = discovery.legacy_server(&self.url, &headers, &budget).await;
             report_server(&mut report, server);
         }

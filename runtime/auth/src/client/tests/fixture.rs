@@ -195,7 +195,7 @@ fn accept_any(seen: &Seen) -> Verdict {
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> io::Result<(String, String)> {
+pub(super) async fn read_request(stream: &mut TcpStream) -> io::Result<(String, String)> {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -213,7 +213,7 @@ async fn read_request(stream: &mut TcpStream) -> io::Result<(String, String)> {
     }
 }
 
-fn response(status: &str, headers: &str, body: &str) -> String {
+pub(super) fn response(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"

@@ -11,6 +11,7 @@ mod attacks;
 mod attempts;
 mod fixture;
 mod flows;
+mod legacy;
 mod limits;
 mod lost_registrations;
 mod outages;
