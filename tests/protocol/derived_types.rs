@@ -1,5 +1,7 @@
 //! Types with `#[mcp_type]` beside the user's own derives, and with attributes that depend on `cfg`.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, from_value, json, to_value};
 use treenail::prelude::*;
 
@@ -75,6 +77,106 @@ fn a_boxed_option_may_be_missing() {
         (*node.boxed, *node.alias),
         (Some(Inner { x: 3 }), Some(Inner { x: 4 }))
     );
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+enum Kind {
+    A,
+    B,
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+struct Filter {
+    name: Option<String>,
+    kind: Option<Kind>,
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+#[serde(untagged)]
+enum Query {
+    By(Filter),
+    Names(Vec<String>),
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+struct Kinds {
+    kind: Option<Kind>,
+    other: Option<Kind>,
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(Kinds),
+    Many(Vec<Kinds>),
+}
+
+#[test]
+fn an_array_has_an_element_for_each_optional_field() {
+    for short in [json!([]), json!(["a"])] {
+        assert!(from_value::<Filter>(short.clone()).is_err(), "{short}");
+    }
+    let (name, kind) = (Some("a".to_owned()), Some(Kind::A));
+    let filter = Filter { name, kind };
+    assert_eq!(from_value::<Filter>(json!(["a", "A"])).unwrap(), filter);
+    let query: Query = from_value(json!(["a"])).unwrap();
+    assert_eq!(query, Query::Names(vec!["a".to_owned()]));
+    let query: Query = from_value(json!({"name": "a", "kind": "A"})).unwrap();
+    assert_eq!(query, Query::By(filter));
+    let many: OneOrMany = from_value(json!([])).unwrap();
+    assert_eq!(many, OneOrMany::Many(Vec::new()));
+    assert!(from_value::<OneOrMany>(json!(["A"])).is_err());
+    let one: OneOrMany = from_value(json!({"other": "B"})).unwrap();
+    let (kind, other) = (None, Some(Kind::B));
+    assert_eq!(one, OneOrMany::One(Kinds { kind, other }));
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+struct Texts {
+    nick: Option<Box<str>>,
+    tags: Vec<Box<str>>,
+    by_kind: HashMap<Name, Box<str>>,
+    slice: Box<[Box<str>]>,
+    borrowed: Option<std::borrow::Cow<'static, str>>,
+}
+
+#[mcp_type]
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Name(Box<str>);
+
+#[mcp_type]
+#[derive(Debug, PartialEq)]
+enum Text {
+    Boxed(Box<str>),
+    Slice(Box<[Inner]>),
+}
+
+#[test]
+fn a_boxed_text_may_be_anywhere_in_a_type() {
+    let json =
+        json!({"nick": "a", "tags": ["b"], "by_kind": {"c": "d"}, "slice": ["e"], "borrowed": "f"});
+    let texts: Texts = from_value(json.clone()).unwrap();
+    assert_eq!(
+        texts,
+        Texts {
+            nick: Some("a".into()),
+            tags: vec!["b".into()],
+            by_kind: [(Name("c".into()), "d".into())].into(),
+            slice: ["e".into()].into(),
+            borrowed: Some("f".into()),
+        }
+    );
+    assert_eq!(to_value(texts).unwrap(), json);
+    for json in [json!({"Boxed": "a"}), json!({"Slice": [{"x": 1}]})] {
+        let text: Text = from_value(json.clone()).unwrap();
+        assert_eq!(to_value(text).unwrap(), json);
+    }
 }
 
 /// Has documentation and fields that depend on `cfg`: `all()` is always true, and `any()` is always false.

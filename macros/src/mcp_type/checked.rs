@@ -3,7 +3,7 @@
 //! The derives of serde and schemars would report it six times, each time with the advice to derive a trait from a crate that
 //! the user need not have.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{
@@ -11,23 +11,27 @@ use syn::{
     parse_quote_spanned,
 };
 
-use super::attributes::{attributes, has_ident, is_of_derives, is_one_of};
+use super::attributes::{attributes, has_ident, is_of_derives, is_one_of, own};
 use super::direction::Direction;
 use super::understood::is_understood;
 use crate::krate::Krate;
+use crate::lints::levels_beside;
 
 /// The item, and its copies for the derives, which are discarded after that.
 ///
 /// Expand to
 /// ```text
-/// struct Place { at: Option<Point> }
-/// struct Place { #[serde(default, serialize_with = "<Suitable<…> as FieldType<Point, Option<Point>>>::serialize", …)] at: Option<Point> }
-/// struct Place { at: <Suitable<…> as FieldType<Point, Option<Point>>>::Same }
+/// struct Place { at: Vec<Point> }
+/// struct Place { #[serde(serialize_with = "<Suitable<…> as FieldType<Point, Vec<Point>>>::serialize", …)] at: Vec<Point> }
+/// struct Place { at: <Suitable<…> as FieldType<Point, Vec<Point>>>::Same }
 /// ```
 /// where `Suitable<…>` is `Suitable<true>` if the type of the field has the three traits. A type of one direction has fields with
-/// two of them, and `InputFieldType` or `OutputFieldType` in place of `FieldType`.
+/// two of them, and `InputFieldType` or `OutputFieldType` in place of `FieldType`. A named `Option` has no function to deserialize
+/// it, with which serde would require it, or with `default` supply it in arrays, too.
 pub(super) struct Copies {
     pub(super) plain: Item,
+    /// Lint levels for the derived code.
+    pub(super) levels: Vec<Attribute>,
     pub(super) for_serde: Item,
     pub(super) for_schema: Item,
 }
@@ -41,9 +45,9 @@ const CONTAINERS: [&str; 7] = [
 ];
 
 /// Types that have the traits.
-const SUITABLE: [&str; 19] = [
+const SUITABLE: [&str; 20] = [
     "String", "Value", "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize",
-    "u128", "u16", "u32", "u64", "u8", "usize", "PathBuf",
+    "u128", "u16", "u32", "u64", "u8", "usize", "str", "PathBuf",
 ];
 
 /// Types of the crates that have features. None of them is an alias of an `Option`, which may be missing.
@@ -72,23 +76,11 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
     attributes(&mut plain, |attributes| {
         attributes.retain(|attribute| !is_of_derives(attribute));
     });
-    let has_default = has_default(&for_serde);
+    let levels = levels_beside(own(&plain));
     let mut count = 0;
     checked_fields(&mut for_serde, |field, leaf| {
         let checked = checked_type(krate, direction, (leaf, &field.ty));
-        let path = |function: &str| {
-            let path = format!("{}::{function}", quote!(#checked));
-            LitStr::new(&path, leaf.span())
-        };
-        let serialize = direction.writes().then(|| path("serialize"));
-        let serialize = serialize.map(|path| quote!(serialize_with = #path,));
-        let deserialize = direction.reads().then(|| path("deserialize"));
-        let is_option = outermost(unboxed(&field.ty)).is_some_and(|name| name == "Option");
-        let may_be_missing = is_option && field.ident.is_some() && !has_default;
-        let default = may_be_missing.then(|| quote!(default,));
-        let deserialize = deserialize.map(|path| quote!(#default deserialize_with = #path));
-        let attribute = parse_quote!(#[serde(#serialize #deserialize)]);
-        field.attrs.push(attribute);
+        add_functions(direction, field, (leaf, &checked));
         count += 1;
     });
     checked_fields(&mut for_schema, |field, leaf| {
@@ -104,6 +96,7 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
     attributes(&mut for_schema, |attributes| keep(attributes, true));
     (count > 0).then_some(Copies {
         plain,
+        levels,
         for_serde,
         for_schema,
     })
@@ -122,6 +115,23 @@ fn checked_type(krate: &Krate, direction: Direction, (leaf, field): (&Type, &Typ
     at(checked, leaf.span())
 }
 
+/// Adds the functions of the checked type to a field: a named `Option` is read without one, and may be missing.
+fn add_functions(direction: Direction, field: &mut Field, (leaf, checked): (&Type, &TokenStream)) {
+    let attribute = |key: &str, function: &str| -> Attribute {
+        let key = Ident::new(key, Span::call_site());
+        let path = LitStr::new(&format!("{checked}::{function}"), leaf.span());
+        parse_quote!(#[serde(#key = #path)])
+    };
+    if direction.writes() {
+        field.attrs.push(attribute("serialize_with", "serialize"));
+    }
+    let is_option = outermost(unboxed(&field.ty)).is_some_and(|name| name == "Option");
+    if direction.reads() && !(is_option && field.ident.is_some()) {
+        let attribute = attribute("deserialize_with", "deserialize");
+        field.attrs.push(attribute);
+    }
+}
+
 /// Moves all tokens to `span`: equal errors at one place are reported once.
 fn at(tokens: TokenStream, span: Span) -> TokenStream {
     let tokens = tokens.into_iter().map(|mut token| {
@@ -132,18 +142,6 @@ fn at(tokens: TokenStream, span: Span) -> TokenStream {
         token
     });
     tokens.collect()
-}
-
-/// Returns `true` if missing fields have the values of the whole type's default.
-fn has_default(item: &Item) -> bool {
-    let Item::Struct(item) = item else {
-        return false;
-    };
-    let mut serde = item
-        .attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("serde"));
-    serde.any(|attribute| has_ident(attribute.meta.to_token_stream(), &|name| name == "default"))
 }
 
 /// Runs `change` on the fields to check, and the types in them that may lack a trait.
@@ -185,7 +183,7 @@ fn checked_leaf(field: &Field) -> Option<Type> {
         .cloned()
 }
 
-/// Returns the first type within containers that may lack a trait.
+/// Returns the type within containers that may lack a trait: a container itself if several of its parameters may.
 fn leaf(ty: &Type) -> Option<&Type> {
     let name = outermost(ty)?;
     if SUITABLE.contains(&&*name) {
@@ -194,7 +192,9 @@ fn leaf(ty: &Type) -> Option<&Type> {
     if !CONTAINERS.contains(&&*name) {
         return Some(ty);
     }
-    parameters(ty).find_map(leaf)
+    let mut leaves = parameters(ty).filter_map(leaf);
+    let first = leaves.next()?;
+    Some(leaves.next().map_or(first, |_| ty))
 }
 
 /// Returns the type within any boxes: a boxed `Option` may be missing, too.

@@ -5,14 +5,16 @@ mod bounds;
 mod checked;
 mod derives;
 mod direction;
+mod import;
 pub(crate) mod understood;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Token, Visibility};
+use syn::{Attribute, Ident, Token, Visibility};
 
 use self::direction::Direction;
+use self::import::imported;
 use crate::args::Keys;
 use crate::diag::Sink;
 use crate::krate::Krate;
@@ -26,20 +28,25 @@ use crate::krate::Krate;
 /// ```
 /// so that the user's crate needs neither serde nor schemars among its dependencies. `input` leaves out `Serialize`, `output`
 /// leaves out `Deserialize`. If fields have types of other crates or of the user, the derives are applied to copies of the item,
-/// see [`checked`].
+/// see [`checked`]. The copies are within a constant with the lint levels of the item.
 pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["input", "output", "crate"], &mut sink);
-    let krate = Krate::new(keys.path("crate", &mut sink));
+    let krate = keys.path("crate", &mut sink);
     let direction = Direction::parse(&mut keys, &mut sink);
-    let derived = sink
-        .ok(syn::parse2(item.clone()))
-        .map(|Derivable { attributes, rest }| {
-            let attributes = checked_attributes(attributes, direction, &mut sink);
-            let item = quote!(#(#attributes)* #rest);
-            let item = bounds::reject_on_fields(item, &mut sink);
-            derive(&krate, direction, &item)
-        });
+    let derived = sink.ok(syn::parse2(item.clone())).map(|derivable| {
+        let Derivable {
+            attributes,
+            name,
+            rest,
+        } = derivable;
+        let (krate, import) = imported(krate, &name, &attributes);
+        let attributes = checked_attributes(attributes, direction, &mut sink);
+        let item = quote!(#(#attributes)* #rest);
+        let item = bounds::reject_on_fields(item, &mut sink);
+        let derived = derive(&krate, direction, &item);
+        quote!(#import #derived)
+    });
     sink.finish(
         &derived.unwrap_or_else(|| item.clone()),
         TokenStream::new,
@@ -77,22 +84,26 @@ fn derive(krate: &Krate, direction: Direction, item: &TokenStream) -> TokenStrea
     };
     let checked::Copies {
         plain,
+        levels,
         for_serde,
         for_schema,
     } = copies;
     quote! {
         #plain
 
-        #[derive(#serialize #deserialize)]
-        #serde_crate
-        #[#krate::__discard]
-        #for_serde
+        #(#levels)*
+        const _: () = {
+            #[derive(#serialize #deserialize)]
+            #serde_crate
+            #[#krate::__discard]
+            #for_serde
 
-        #[derive(#schemars::JsonSchema)]
-        #serde_crate
-        #schemars_crate
-        #[#krate::__discard]
-        #for_schema
+            #[derive(#schemars::JsonSchema)]
+            #serde_crate
+            #schemars_crate
+            #[#krate::__discard]
+            #for_schema
+        };
     }
 }
 
@@ -104,6 +115,7 @@ fn path_text(path: &TokenStream) -> String {
 /// A struct or an enum.
 struct Derivable {
     attributes: Vec<Attribute>,
+    name: Ident,
     /// The item after its attributes.
     rest: TokenStream,
 }
@@ -113,11 +125,16 @@ impl Parse for Derivable {
         let attributes = input.call(Attribute::parse_outer)?;
         let ahead = input.fork();
         ahead.parse::<Visibility>()?;
-        if !ahead.peek(Token![struct]) && !ahead.peek(Token![enum]) {
+        if ahead.peek(Token![struct]) {
+            ahead.parse::<Token![struct]>()?;
+        } else if ahead.peek(Token![enum]) {
+            ahead.parse::<Token![enum]>()?;
+        } else {
             return Err(ahead.error("`#[mcp_type]` can only be applied to a struct or an enum"));
         }
         Ok(Self {
             attributes,
+            name: ahead.parse()?,
             rest: input.parse()?,
         })
     }

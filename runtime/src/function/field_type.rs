@@ -14,7 +14,7 @@ use serde::{Deserializer, Serialize, Serializer};
     label = "a field needs `Serialize`, `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature of `treenail` with that name"
 )]
-pub trait FieldType<Leaf, Field> {
+pub trait FieldType<Leaf: ?Sized, Field> {
     /// The type of the field.
     type Same;
 
@@ -31,7 +31,7 @@ pub trait FieldType<Leaf, Field> {
     label = "a field needs `Deserialize` and `JsonSchema`",
     note = "put `#[mcp_type]` or `#[mcp_type(input)]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature of `treenail` with that name"
 )]
-pub trait InputFieldType<Leaf, Field> {
+pub trait InputFieldType<Leaf: ?Sized, Field> {
     /// The type of the field.
     type Same;
 
@@ -45,7 +45,7 @@ pub trait InputFieldType<Leaf, Field> {
     label = "a field needs `Serialize` and `JsonSchema`",
     note = "put `#[mcp_type]` or `#[mcp_type(output)]` on your own types; those of `chrono`, `jiff`, `rust_decimal`, `url` and `uuid` need the feature of `treenail` with that name"
 )]
-pub trait OutputFieldType<Leaf, Field> {
+pub trait OutputFieldType<Leaf: ?Sized, Field> {
     /// The type of the field.
     type Same;
 
@@ -58,7 +58,7 @@ pub trait OutputFieldType<Leaf, Field> {
 pub struct Suitable<const HAS_TRAITS: bool>;
 
 #[diagnostic::do_not_recommend]
-impl<Leaf, Field: Serialize + DeserializeOwned> FieldType<Leaf, Field> for Suitable<true> {
+impl<Leaf: ?Sized, Field: Serialize + DeserializeOwned> FieldType<Leaf, Field> for Suitable<true> {
     type Same = Field;
 
     fn serialize<S: Serializer>(value: &Field, serializer: S) -> Result<S::Ok, S::Error> {
@@ -71,7 +71,7 @@ impl<Leaf, Field: Serialize + DeserializeOwned> FieldType<Leaf, Field> for Suita
 }
 
 #[diagnostic::do_not_recommend]
-impl<Leaf, Field: DeserializeOwned> InputFieldType<Leaf, Field> for Suitable<true> {
+impl<Leaf: ?Sized, Field: DeserializeOwned> InputFieldType<Leaf, Field> for Suitable<true> {
     type Same = Field;
 
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Field, D::Error> {
@@ -80,7 +80,7 @@ impl<Leaf, Field: DeserializeOwned> InputFieldType<Leaf, Field> for Suitable<tru
 }
 
 #[diagnostic::do_not_recommend]
-impl<Leaf, Field: Serialize> OutputFieldType<Leaf, Field> for Suitable<true> {
+impl<Leaf: ?Sized, Field: Serialize> OutputFieldType<Leaf, Field> for Suitable<true> {
     type Same = Field;
 
     fn serialize<S: Serializer>(value: &Field, serializer: S) -> Result<S::Ok, S::Error> {

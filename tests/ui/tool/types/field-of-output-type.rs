@@ -7,7 +7,7 @@ struct Point {
 
 #[mcp_type]
 struct Place {
-    at: Option<Point>,
+    at: Vec<Point>,
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ struct Point {
 #[derive(Default)]
 struct Place {
     name: String,
-    at: Option<Point>,
+    at: Vec<Point>,
 }
 
 #[mcp_tool]
