@@ -75,10 +75,12 @@ pub(crate) fn cases(
     Some((condition, [holds, [before, after].concat()]))
 }
 
-/// Reports marks within `cfg_attr`, and replaces the `cfg_attr` by the mark, the probable intention.
+/// Reports marks within `cfg_attr` on a method, field or variant (`noun`), and replaces the `cfg_attr` by the mark, the probable
+/// intention.
 pub(crate) fn reject_marks(
     attributes: &mut Vec<Attribute>,
     is_mark: impl Fn(&Attribute) -> bool,
+    noun: &str,
     sink: &mut Sink,
 ) {
     let mut marks = Vec::new();
@@ -92,10 +94,10 @@ pub(crate) fn reject_marks(
         !has_mark
     });
     for mark in &marks {
-        sink.error(
-            mark.path(),
-            "this attribute can't be within `cfg_attr`; write it without, and `#[cfg(…)]` on the method",
+        let message = format!(
+            "this attribute can't be within `cfg_attr`; write it without, and `#[cfg(…)]` on the {noun}"
         );
+        sink.error(mark.path(), message);
     }
     attributes.extend(marks);
 }

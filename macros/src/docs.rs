@@ -58,7 +58,7 @@ fn value(attribute: &Attribute) -> Option<Expr> {
     }
 }
 
-/// Strips the column of `*` of a `/** … */` block and the space after `///`.
+/// Strips the space after `///`, or the column of `*` and the indentation of a `/** … */` block.
 fn undecorated(comment: &str) -> String {
     let is_star = |line: &str| line.trim_start().starts_with('*') || line.trim().is_empty();
     let starred = comment.contains('*') && comment.lines().skip(1).all(is_star);
@@ -68,9 +68,32 @@ fn undecorated(comment: &str) -> String {
         } else {
             line
         };
-        line.strip_prefix(' ').unwrap_or(line).trim_end()
+        line.trim_end()
     });
-    lines.collect::<Vec<_>>().join("\n")
+    let mut lines: Vec<&str> = lines.collect();
+    if let Some((first, others)) = lines.split_first_mut() {
+        // Otherwise it is a `#[doc = "…"]`, whose lines are indented as written.
+        let is_comment = starred || first.is_empty() || indentation(first) > 0;
+        if is_comment {
+            dedent(others);
+        }
+        *first = first.strip_prefix(' ').unwrap_or(first);
+    }
+    lines.join("\n")
+}
+
+/// Strips the indentation that all lines have, except the blank ones.
+fn dedent(lines: &mut [&str]) {
+    let indented = lines.iter().filter(|line| !line.is_empty());
+    let common = indented.map(|line| indentation(line)).min();
+    for line in lines {
+        *line = line.get(common.unwrap_or_default()..).unwrap_or_default();
+    }
+}
+
+/// The number of spaces and tabs at the start of a line.
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
 #[cfg(test)]
@@ -117,6 +140,22 @@ mod tests {
         check(
             &parse_quote! { #[doc = "\n * Starred\n *  more\n "] fn block() {} },
             Some("Starred\n more"),
+        );
+    }
+
+    #[test]
+    fn the_indentation_of_a_block_is_not_text() {
+        check(
+            &parse_quote! { #[doc = "\n    First.\n\n      more\n    "] fn f() {} },
+            Some("First.\n\n  more"),
+        );
+        check(
+            &parse_quote! { #[doc = " First.\n\n\t\t- one\n\t\t  more\n\t"] fn f() {} },
+            Some("First.\n\n- one\n  more"),
+        );
+        check(
+            &parse_quote! { #[doc = "First.\n\n    code"] fn f() {} },
+            Some("First.\n\n    code"),
         );
     }
 

@@ -3,9 +3,10 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::{
-    Attribute, Ident, LitStr, PathArguments, Signature, Token, Type, Visibility, braced, token,
+    Attribute, Ident, LitStr, PathArguments, PathSegment, Signature, Token, Type, TypeParamBound,
+    Visibility, braced, token,
 };
 
 /// A function whose body is not parsed, so that rustc reports the errors in it.
@@ -162,6 +163,44 @@ pub(crate) fn keyword_in(ty: TokenStream, keyword: &str) -> Option<TokenTree> {
         ty,
         &|token, _| matches!(token, TokenTree::Ident(ident) if ident == keyword),
     )
+}
+
+/// Finds the `Name<…>` of `impl Name<…>` or `dyn Name<…>`, at any path and at any depth of a type.
+pub(crate) fn bound_in(ty: TokenStream, name: &str) -> Option<PathSegment> {
+    let mut tokens = ty.into_iter();
+    while let Some(token) = tokens.next() {
+        let found = match token {
+            TokenTree::Group(group) => bound_in(group.stream(), name),
+            TokenTree::Ident(ident) if ident == "impl" || ident == "dyn" => {
+                let bounds = |input: ParseStream<'_>| {
+                    let found = bound(input, name)?;
+                    input.parse::<TokenStream>()?;
+                    Ok(found)
+                };
+                bounds.parse2(tokens.clone().collect()).ok().flatten()
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// Parses bounds up to one with this name.
+fn bound(input: ParseStream<'_>, name: &str) -> syn::Result<Option<PathSegment>> {
+    loop {
+        if let TypeParamBound::Trait(bound) = input.parse()? {
+            let last = bound.path.segments.into_iter().next_back();
+            if let Some(last) = last.filter(|last| last.ident == name) {
+                return Ok(Some(last));
+            }
+        }
+        if input.parse::<Option<Token![+]>>()?.is_none() {
+            return Ok(None);
+        }
+    }
 }
 
 /// Finds the first `self` that is a value. The `self` of a path like `self::DEFAULT` is a module.

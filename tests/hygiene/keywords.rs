@@ -48,6 +48,28 @@ pub mod r#mod {
     }
 }
 
+/// Contracts.
+pub mod r#trait {
+    use treenail::prelude::*;
+
+    /// A contract.
+    #[mcp_client]
+    #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
+    pub trait r#dyn {
+        /// A tool.
+        async fn r#where(&self, r#ref: String) -> Result<u64, ToolError>;
+    }
+
+    /// A contract with a part.
+    #[mcp_client]
+    #[allow(non_camel_case_types, reason = "the test covers keywords as names")]
+    pub trait r#extern {
+        /// A part.
+        #[namespace]
+        fn r#move(&self) -> &impl r#dyn;
+    }
+}
+
 /// All functions.
 pub fn all() -> treenail::tool::ToolSet {
     treenail::tools![r#mod::r#fn, r#mod::r#while]

@@ -49,6 +49,22 @@ async fn calls_time_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_times_out() {
+    let Fixture { server, seen, .. } = fixture(Limits::default());
+    for (round, revision) in (1..).zip(covering("SRV-TOOL-16")) {
+        let mut peer = Peer::connect(&server, revision).await;
+        let start = tokio::time::Instant::now();
+        let result = peer.call("limited_stream", json!({"call": 1})).await;
+        check_failure(
+            &result,
+            "the tool `limited_stream` did not finish within its limit of 5s; the call was given up",
+        );
+        assert_eq!(start.elapsed().as_secs(), 5);
+        assert_eq!(seen.dropped.load(Ordering::SeqCst), round, "it is dropped");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_panic_after_a_timeout_still_gets_a_response() {
     let mut peer = Peer::connect(&fixture(Limits::default()).server, MODERN).await;
     let result = peer.call("explodes_when_dropped", json!({})).await;

@@ -8,7 +8,7 @@ mod tests;
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, Parser};
-use syn::{Attribute, Expr, ExprLit, ExprRange, Lit, LitStr, Meta, Path};
+use syn::{Attribute, Expr, ExprLit, ExprPath, ExprRange, Lit, LitStr, Meta, Path};
 
 use crate::diag::Sink;
 
@@ -180,14 +180,21 @@ impl Keys {
     /// `key = path::to::it`
     pub(crate) fn path(&mut self, key: &str, sink: &mut Sink) -> Option<Path> {
         let entry = self.take(key)?;
-        entry.value(
-            sink,
-            &format!("`{key} = path::to::it`"),
-            |value| match value {
-                Expr::Path(path) => Some(path.path),
-                _ => None,
-            },
-        )
+        let write = format!("`{key} = path::to::it`");
+        entry.value(sink, &write, |value| match value {
+            Expr::Path(path) if path.qself.is_none() => Some(path.path),
+            _ => None,
+        })
+    }
+
+    /// `key = path::to::it` or `key = <Type>::it`
+    pub(crate) fn function(&mut self, key: &str, sink: &mut Sink) -> Option<ExprPath> {
+        let entry = self.take(key)?;
+        let write = format!("`{key} = path::to::it`");
+        entry.value(sink, &write, |value| match value {
+            Expr::Path(path) => Some(path),
+            _ => None,
+        })
     }
 
     fn take(&mut self, key: &str) -> Option<Entry> {

@@ -66,7 +66,7 @@ impl Form {
 
 impl Field {
     fn read(field: &mut syn::Field, sink: &mut Sink) -> Option<Self> {
-        let mut keys = keys(&mut field.attrs, &FIELD_KEYS, sink);
+        let mut keys = keys(&mut field.attrs, "field", &FIELD_KEYS, sink);
         let ident = field.ident.clone()?;
         Some(Self {
             name: Name::new(keys.string("name", sink), Some(&ident), &ident),
@@ -86,7 +86,7 @@ impl Field {
 impl Choice {
     pub(crate) fn read(item: &mut ItemEnum, sink: &mut Sink) -> Self {
         let options = item.variants.iter_mut().map(|variant| {
-            let mut keys = keys(&mut variant.attrs, &OPTION_KEYS, sink);
+            let mut keys = keys(&mut variant.attrs, "variant", &OPTION_KEYS, sink);
             for data in &mut variant.fields {
                 extract(&mut data.attrs, is_ours);
             }
@@ -112,8 +112,9 @@ impl RustcAttributes {
     }
 }
 
-/// Removes `#[field(…)]` from a field or a variant, and returns its keys.
-fn keys(attributes: &mut Vec<Attribute>, known: &[&str], sink: &mut Sink) -> Keys {
+/// Removes `#[field(…)]` from a field or a variant (`noun`), and returns its keys.
+fn keys(attributes: &mut Vec<Attribute>, noun: &str, known: &[&str], sink: &mut Sink) -> Keys {
+    cfg_attr::reject_marks(attributes, is_ours, noun, sink);
     Keys::of(&extract(attributes, is_ours), known, sink)
 }
 

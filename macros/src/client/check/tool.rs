@@ -6,7 +6,7 @@ use syn::Type;
 
 use crate::client::model::Tool;
 use crate::diag::Sink;
-use crate::signature::{keyword_in, peel};
+use crate::signature::{bound_in, keyword_in, peel};
 use crate::tool::check as rules;
 use crate::tool::model::{Feature, Output};
 
@@ -60,7 +60,6 @@ fn is_written_async(feature: &Feature, sink: &mut Sink) -> bool {
     let (Output::Named(ty) | Output::Opaque(ty)) = &feature.output else {
         return true;
     };
-    let has = |keyword| keyword_in(ty.to_token_stream(), keyword).is_some();
     let is_boxed = match peel(ty) {
         Type::Path(path) => {
             let last = path.path.segments.last();
@@ -72,7 +71,7 @@ fn is_written_async(feature: &Feature, sink: &mut Sink) -> bool {
         }
         _ => false,
     };
-    let is_future = is_boxed || has("Future") && (has("dyn") || has("impl"));
+    let is_future = is_boxed || bound_in(ty.to_token_stream(), "Future").is_some();
     if is_future {
         sink.error(
             ty,

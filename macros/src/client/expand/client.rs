@@ -29,7 +29,10 @@ pub(super) fn client(
     functions: &TokenStream,
 ) -> TokenStream {
     let (ident, vis) = (&item.ident, &item.visibility);
-    let (client, mock) = (format_ident!("{ident}Client"), format_ident!("Mock{ident}"));
+    let (client, mock) = (
+        format_ident!("{}Client", item.ident),
+        format_ident!("Mock{}", item.ident),
+    );
     let scope_methods = scope_methods(krate, contract, item);
     let methods = contract.methods.iter().map(|entry| match entry {
         Entry::Tool(tool) => Some(client_method(krate, tool, item)),
@@ -101,7 +104,7 @@ fn scope_methods(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStrea
 /// The functions of a client that concern the trait as a whole.
 pub(super) fn functions(krate: &Krate, item: &Trait) -> TokenStream {
     let ident = &item.ident;
-    let mock = format_ident!("Mock{ident}");
+    let mock = format_ident!("Mock{}", item.ident);
     let description =
         quote!(#krate::__private_0_1_0::describe_trait(&<#mock as #ident>::MCP_CONTRACT));
     let contract = contract_function(krate, item, &description);

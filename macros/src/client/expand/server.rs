@@ -9,7 +9,7 @@ use syn::{
 
 use crate::cfg_attr;
 use crate::krate::Krate;
-use crate::signature::peel;
+use crate::signature::{keyword_in, peel};
 use crate::tool::expand::{Target, allow_deprecated, default_scopes, entry, or_empty};
 use crate::tool::parse::ImplBlock;
 
@@ -59,6 +59,7 @@ pub(crate) fn rewrite(contract: &Contract, item: &mut Trait) {
     }
 }
 
+/// Rewrites `async fn f() -> R`, whose body becomes an `async` block.
 fn send_future(method: &mut Method) {
     let function = &mut method.function;
     if function.signature.asyncness.take().is_none() {
@@ -68,11 +69,29 @@ fn send_future(method: &mut Method) {
         ReturnType::Default => (quote!(()), function.signature.ident.span()),
         ReturnType::Type(_, ty) => (ty.to_token_stream(), ty.span()),
     };
+    let hint = output_hint(&ty);
     function.signature.output = parse_quote_spanned! {span=>
         -> impl ::core::future::Future<Output = #ty> + ::core::marker::Send
     };
     let body = &function.body;
-    function.body = Group::new(Delimiter::Brace, quote!(async move #body));
+    function.body = Group::new(Delimiter::Brace, quote!(async move { #hint #body }));
+}
+
+/// The output type of an `async` block, which rustc knows for an `async fn`, so that a `Box<E>` in a `Result` becomes a `Box<dyn Error>`.
+/// Expands to
+/// ```text
+/// if let Some(__output) = None::<R> { return __output; }
+/// ```
+/// A type without a name, which is an error in a contract, has no hint.
+fn output_hint(ty: &TokenStream) -> Option<TokenStream> {
+    let is_named = keyword_in(ty.clone(), "impl").is_none();
+    is_named.then(|| {
+        quote! {
+            if let ::core::option::Option::Some(__output) = ::core::option::Option::None::<#ty> {
+                return __output;
+            }
+        }
+    })
 }
 
 fn send_stream(output: &mut ReturnType) {

@@ -1,7 +1,7 @@
 //! Model of the parts of a contract.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote_spanned;
+use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -60,7 +60,7 @@ impl Part {
     pub(crate) fn client(&self) -> Option<Path> {
         let mut path = self.of.clone()?;
         let last = path.segments.last_mut()?;
-        last.ident = Ident::new(&format!("{}Client", last.ident), last.ident.span());
+        last.ident = format_ident!("{}Client", last.ident);
         Some(path)
     }
 
@@ -82,7 +82,7 @@ impl Part {
     }
 }
 
-/// The name of the associated type behind a method that returns a part.
+/// The name of the associated type behind a method that returns a part: `Part2d` for `_2d`.
 pub(crate) fn part_type(method: &Ident) -> Ident {
     let name = method.unraw().to_string();
     let words = name.split('_').map(|word| {
@@ -93,6 +93,8 @@ pub(crate) fn part_type(method: &Ident) -> Ident {
     let name = words.collect::<String>();
     let name = if name == "Self" {
         "SelfPart".to_owned()
+    } else if syn::parse_str::<Ident>(&name).is_err() {
+        format!("Part{name}")
     } else {
         name
     };
@@ -117,5 +119,25 @@ fn only_trait(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Path> {
     match (bounds.first(), bounds.len()) {
         (Some(TypeParamBound::Trait(bound)), 1) => Some(bound.path.clone()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part_type;
+
+    #[test]
+    fn each_method_has_a_type_with_a_legal_name() {
+        for (method, expected) in [
+            ("alerts", "Alerts"),
+            ("severe_alerts", "SevereAlerts"),
+            ("r#type", "Type"),
+            ("self_", "SelfPart"),
+            ("_2d", "Part2d"),
+            ("__", "Part"),
+        ] {
+            let method = syn::parse_str(method).unwrap();
+            assert_eq!(part_type(&method), expected, "{method}");
+        }
     }
 }

@@ -99,7 +99,7 @@ fn takes_request(signature: &Signature) -> bool {
 /// A completer written `Self::name` takes `&self` and the text, or the whole request. Only functions in the same block can be checked.
 pub(super) fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
     for path in feature.arguments().filter_map(|it| it.complete.as_ref()) {
-        let name = path.segments.last().map(|segment| &segment.ident);
+        let name = path.path.segments.last().map(|segment| &segment.ident);
         let mut functions = item.members.iter().filter_map(|member| match member {
             Member::Function(function) => Some(&function.signature),
             Member::Other(_) => None,

@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprLit, Lit};
 
 use crate::diag::Sink;
-use crate::tool::model::Feature;
+use crate::tool::model::{Feature, Mode};
 
 /// A timeout is a `Duration`, not a number without a unit.
 pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
@@ -21,13 +21,12 @@ pub(super) fn timeout_is_a_duration(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A function with a timeout is `async` or `blocking`, since any other function blocks its caller until it returns.
+/// A function with a timeout is `async` or `blocking` or returns a stream, since any other blocks its caller until it returns.
 pub(super) fn timeout_can_end_the_call(feature: &Feature, sink: &mut Sink) {
     let Some(timeout) = feature.tool().and_then(|tool| tool.timeout.as_ref()) else {
         return;
     };
-    let blocking = feature.blocking.as_ref().is_some_and(|it| it.value);
-    if feature.signature.asyncness.is_none() && !blocking {
+    if Mode::of(feature) == Mode::Synchronous {
         sink.error(
             &timeout.key,
             "nothing can interrupt this function; make it `async`, or `blocking` if it takes long",

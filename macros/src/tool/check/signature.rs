@@ -1,7 +1,7 @@
 //! Rules for the signature of a function.
 
 use quote::ToTokens;
-use syn::{ReceiverKind, ReturnType, Safety, Signature, Type};
+use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Signature, Type};
 
 use crate::diag::Sink;
 use crate::signature::{keyword_in, peel};
@@ -54,11 +54,14 @@ pub(super) fn plain_rust(feature: &Feature, sink: &mut Sink) {
 pub(super) fn not_generic(feature: &Feature, sink: &mut Sink) {
     let (noun, signature) = (feature.kind.noun(), &feature.signature);
     let params = &signature.generics.params;
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     if !params.is_empty() {
-        sink.error(
-            params,
-            format!("a {noun} can't be generic; write concrete types"),
-        );
+        let message = if params.iter().all(is_lifetime) {
+            format!("a {noun} can't have lifetime parameters; remove them, also from the types")
+        } else {
+            format!("a {noun} can't be generic; write concrete types")
+        };
+        sink.error(params, message);
     }
     for input in &signature.inputs {
         if let Some(token) = keyword_in(input.to_token_stream(), "impl") {

@@ -1,8 +1,8 @@
 //! Rules for the key `task` of a tool.
 
 use crate::diag::Sink;
-use crate::tool::model::Feature;
 use crate::tool::model::task::Task;
+use crate::tool::model::{Feature, Mode};
 
 /// At most one key decides about the time at which a call becomes a task.
 pub(super) fn one_start(feature: &Feature, sink: &mut Sink) {
@@ -37,14 +37,12 @@ pub(super) fn waits_less_than_it_runs(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// A task is `async` or `blocking`, since any other function blocks its caller until it returns.
+/// A task is `async` or `blocking` or returns a stream, since any other function blocks its caller until it returns.
 pub(super) fn can_be_detached(feature: &Feature, sink: &mut Sink) {
     let Some(task) = task(feature).filter(|task| task.external.is_none()) else {
         return;
     };
-    let blocking = feature.blocking.as_ref().is_some_and(|it| it.value);
-    let streams = feature.stream.is_some();
-    if feature.signature.asyncness.is_none() && !blocking && !streams {
+    if Mode::of(feature) == Mode::Synchronous {
         sink.error(
             &task.key,
             "this function cannot continue in the background; make it `async`, or `blocking`",

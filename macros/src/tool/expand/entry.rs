@@ -11,10 +11,10 @@ use syn::{Expr, ExprLit, Lit};
 use crate::args::Attr;
 use crate::krate::Krate;
 use crate::tool::model::uri::{Part, Uri};
-use crate::tool::model::{Argument, Feature, Kind, Resource};
+use crate::tool::model::{Argument, Feature, Kind, Mode, Resource};
 
 use super::complete::complete;
-use super::handler::{Mode, handler};
+use super::handler::handler;
 use super::output::output;
 use super::policy::policy;
 use super::stream::items;

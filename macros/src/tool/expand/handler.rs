@@ -5,40 +5,10 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::krate::Krate;
-use crate::tool::model::{CallInput, Feature, Input, Output};
+use crate::tool::model::{CallInput, Feature, Input, Mode, Output};
 
 use super::entry::Target;
 use super::stream::collect_items;
-
-/// Execution mode of a function.
-#[derive(Clone, Copy)]
-pub(super) enum Mode {
-    Asynchronous,
-    Synchronous,
-    Blocking,
-}
-
-impl Mode {
-    /// The name of the runtime's constructor.
-    pub(super) fn constructor(self) -> &'static str {
-        match self {
-            Self::Asynchronous => "asynchronous",
-            Self::Synchronous => "synchronous",
-            Self::Blocking => "blocking",
-        }
-    }
-
-    pub(super) fn of(feature: &Feature) -> Self {
-        let blocking = feature.blocking.as_ref();
-        if feature.stream.is_some() || feature.signature.asyncness.is_some() {
-            Self::Asynchronous
-        } else if blocking.is_some_and(|blocking| blocking.value) {
-            Self::Blocking
-        } else {
-            Self::Synchronous
-        }
-    }
-}
 
 /// The closure that calls the user's function. Expands to one of
 /// ```text

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{
-    Attribute, Expr, ExprRange, FnArg, Ident, LitStr, Pat, PatType, Path, Type, TypeReference,
+    Attribute, Expr, ExprPath, ExprRange, FnArg, Ident, LitStr, Pat, PatType, Type, TypeReference,
 };
 
 use crate::args::{Attr, Keys};
@@ -41,7 +41,7 @@ pub(crate) struct Argument {
     /// Name of the HTTP header that mirrors the value, without the prefix `Mcp-Param-`.
     pub(crate) header: Option<Attr<LitStr>>,
     /// Path of the function that proposes values.
-    pub(crate) complete: Option<Path>,
+    pub(crate) complete: Option<ExprPath>,
 }
 
 /// A name in the protocol, and the tokens that the user wrote for it.
@@ -71,11 +71,13 @@ impl Name {
     }
 }
 
-/// Returns `true` for a path `Self::name`, which is called with `&self`.
-pub(crate) fn is_method(path: &Path) -> bool {
-    path.segments
-        .first()
-        .is_some_and(|first| first.ident == "Self")
+/// Returns `true` for a path `Self::name` or `<Self as Trait>::name`, which is called with `&self`.
+pub(crate) fn is_method(path: &ExprPath) -> bool {
+    if let Some(of) = &path.qself {
+        return matches!(peel(&of.ty), Type::Path(of) if of.path.is_ident("Self"));
+    }
+    let first = path.path.segments.first();
+    first.is_some_and(|first| first.ident == "Self")
 }
 
 /// Reads one parameter and the `keys` of its `#[arg]`. Returns `None` for `self`.
@@ -119,7 +121,7 @@ fn typed_input(param: &mut PatType, noun: &str, keys: &[&str], sink: &mut Sink) 
         range: keys.range("range", sink),
         length: keys.range("length", sink),
         header: keys.string_attr("header", sink),
-        complete: keys.path("complete", sink),
+        complete: keys.function("complete", sink),
     })
 }
 

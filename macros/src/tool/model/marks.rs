@@ -53,5 +53,5 @@ pub(crate) fn reject_conditional_marks(
             .iter()
             .any(|name| krate.is_mark(attribute.path(), name))
     };
-    cfg_attr::reject_marks(attributes, is_any_mark, sink);
+    cfg_attr::reject_marks(attributes, is_any_mark, "method", sink);
 }

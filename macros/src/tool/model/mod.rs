@@ -5,6 +5,7 @@
 mod input;
 mod kind;
 mod marks;
+mod mode;
 pub(crate) mod stream;
 pub(crate) mod task;
 mod tool;
@@ -30,6 +31,7 @@ pub(crate) use self::kind::{Kind, Resource, TOOL_KEYS};
 use self::kind::{PROMPT_KEYS, RESOURCE_KEYS};
 use self::marks::adopt_marks;
 pub(crate) use self::marks::reject_conditional_marks;
+pub(crate) use self::mode::Mode;
 use self::stream::Stream;
 pub(crate) use self::tool::{Hint, Tool};
 use super::parse::ImplBlock;

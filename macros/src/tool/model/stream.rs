@@ -1,13 +1,11 @@
 //! Model of a returned stream.
 
-use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::parse::{ParseStream, Parser};
 use syn::{GenericArgument, Ident, PathArguments, PathSegment, Type};
 
 use crate::args::{Keys, unknown};
 use crate::diag::Sink;
-use crate::signature::keyword_in;
+use crate::signature::{bound_in, keyword_in};
 
 /// The folds: the value of the key, and the name of the runtime's variant.
 const FOLDS: [(&str, &str); 3] = [
@@ -35,7 +33,7 @@ impl Stream {
         let key = key.filter(|given| given.value).map(|given| given.key);
         let (fold_key, fold) = fold(keys, sink);
         let key = key.or(fold_key);
-        let segment = ty.and_then(|ty| find_stream(ty.to_token_stream()));
+        let segment = ty.and_then(|ty| bound_in(ty.to_token_stream(), "Stream"));
         if segment.is_none() && key.is_none() {
             return None;
         }
@@ -60,38 +58,6 @@ fn fold(keys: &mut Keys, sink: &mut Sink) -> (Option<Ident>, Option<&'static str
         sink.error(&given.value, unknown("fold", &name, &known));
     }
     (Some(given.key), found.map(|(_, variant)| *variant))
-}
-
-/// Finds the `Stream<…>` of `impl Stream<…>` or `dyn Stream<…>` anywhere in a type.
-fn find_stream(ty: TokenStream) -> Option<PathSegment> {
-    let unnamed = |keyword| keyword_in(ty.clone(), keyword).is_some();
-    if !unnamed("impl") && !unnamed("dyn") {
-        return None;
-    }
-    let mut tokens = ty.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        match token {
-            TokenTree::Group(group) => {
-                if let Some(segment) = find_stream(group.stream()) {
-                    return Some(segment);
-                }
-            }
-            TokenTree::Ident(ident) if ident == "Stream" => {
-                let rest = TokenStream::from(TokenTree::Ident(ident));
-                let rest = rest.into_iter().chain(tokens.clone()).collect();
-                return first_segment.parse2(rest).ok();
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Parses the first segment of a path and ignores the rest.
-fn first_segment(input: ParseStream<'_>) -> syn::Result<PathSegment> {
-    let segment = input.parse()?;
-    input.parse::<TokenStream>()?;
-    Ok(segment)
 }
 
 /// The `T` of `Stream<Item = T>`, if it has a name.
@@ -136,9 +102,15 @@ mod tests {
             (quote!(impl Stream), Some(None)),
             (quote!(BoxStream<'static, u8>), None),
             (quote!(Stream<u8>), None),
+            (quote!(Result<Stream, Box<dyn Error>>), None),
+            (quote!(impl Iterator<Item = Stream>), None),
+            (
+                quote!(impl for<'a> Send + ?Sized + Iterator<Item = (impl Stream<Item = u8>,)>),
+                Some(item("u8")),
+            ),
             (quote!(impl Iterator<Item = u8>), None),
         ] {
-            let found = find_stream(ty.clone()).map(|segment| {
+            let found = bound_in(ty.clone(), "Stream").map(|segment| {
                 super::item(&segment).map(|item| item.to_token_stream().to_string())
             });
             assert_eq!(found, expected, "{ty}");

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio_stream::StreamExt;
 use treenail::prelude::*;
 use treenail::{Limits, Server};
 
@@ -64,6 +65,16 @@ impl Slow {
         running.1 = true;
         call
     }
+
+    /// Yields one item and never ends.
+    fn endless(&self, call: u32) -> impl Stream<Item = u32> + use<> {
+        let running = Running::begin(&self.seen, call);
+        let items = tokio_stream::once(call).chain(tokio_stream::pending());
+        items.map(move |item| {
+            let _ = &running;
+            item
+        })
+    }
 }
 
 #[mcp_tool]
@@ -71,6 +82,11 @@ impl Slow {
     #[tool(timeout = Duration::from_secs(5))]
     async fn limited(&self, call: u32) -> u32 {
         self.work(call).await
+    }
+
+    #[tool(timeout = Duration::from_secs(5))]
+    fn limited_stream(&self, call: u32) -> impl Stream<Item = u32> {
+        self.endless(call)
     }
 
     #[tool(timeout = Duration::from_secs(5))]

@@ -28,7 +28,7 @@ pub(crate) fn fixture(limits: Limits) -> Fixture {
 }
 
 fn tools(made: &Made, slow: &Arc<Slow>) -> Vec<Feature> {
-    let blocking = Arc::clone(slow);
+    let (blocking, streaming) = (Arc::clone(slow), Arc::clone(slow));
     let work = |tool: Tool| {
         let slow = Arc::clone(slow);
         tool.handler(move |_, it| {
@@ -46,6 +46,9 @@ fn tools(made: &Made, slow: &Arc<Slow>) -> Vec<Feature> {
     let five = Duration::from_secs(5);
     vec![
         work(made.tool("limited").timeout(five)),
+        made.tool("limited_stream")
+            .timeout(five)
+            .stream(move |_, it| streaming.endless(get(&it, "call"))),
         sleep(made.tool("waits_itself").timeout(five)),
         sleep(made.tool("patient").timeout(Duration::MAX)),
         sleep(made.tool("plain")),

@@ -21,7 +21,7 @@ use super::client::arguments;
 /// Expands to
 /// ```text
 /// pub struct MockWeatherApi {
-///     mcp_calls: ::treenail::__private_0_1_0::MockCalls,
+///     __calls: ::treenail::__private_0_1_0::MockCalls,
 ///     forecast: Option<Arc<dyn Fn(String) -> Result<Forecast, E> + Send + Sync>>,
 ///     …
 /// }
@@ -32,7 +32,7 @@ use super::client::arguments;
 pub(super) fn mock(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
     let inherent = inherent(krate, contract, item);
     let (cfg, ident) = (item.shared(), &item.ident);
-    let mock = format_ident!("Mock{ident}");
+    let mock = format_ident!("Mock{}", item.ident);
     let methods = contract
         .methods
         .iter()
@@ -75,8 +75,7 @@ fn mount(krate: &Krate, item: &Trait, mock: &Ident) -> TokenStream {
 
 /// The type and its inherent methods.
 pub(super) fn inherent(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStream {
-    let ident = &item.ident;
-    let mock = format_ident!("Mock{ident}");
+    let mock = format_ident!("Mock{}", item.ident);
     let definition = definition(krate, contract, item, &mock);
     let inherent_impl = inherent_impl(krate, contract, item, &mock);
     let debug = debug(item, &mock);
@@ -103,7 +102,7 @@ fn definition(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) ->
         #[derive(::core::clone::Clone)]
         #[allow(dead_code, clippy::type_complexity, reason = "a crate may not use all of it")]
         #vis struct #mock {
-            mcp_calls: #krate::__private_0_1_0::MockCalls,
+            __calls: #krate::__private_0_1_0::MockCalls,
             #(#fields)*
         }
     }
@@ -128,12 +127,13 @@ fn inherent_impl(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident)
             clippy::type_complexity,
             reason = "a crate may not use all of it"
         )]
+        #[allow(non_snake_case, reason = "`_2d` has the setter `on__2d`")]
         impl #mock {
             /// Creates a mock without answers. A call without an answer panics; through a server, the caller gets the reason.
             #[must_use]
             #vis fn new() -> Self {
                 Self {
-                    mcp_calls: #krate::__private_0_1_0::MockCalls::new(),
+                    __calls: #krate::__private_0_1_0::MockCalls::new(),
                     #(#initializers)*
                 }
             }
@@ -141,7 +141,7 @@ fn inherent_impl(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident)
             /// The recorded calls, oldest first. The mock of a namespace records its own calls.
             #[must_use]
             #vis fn calls(&self) -> ::std::vec::Vec<#krate::client::MockCall> {
-                self.mcp_calls.all()
+                self.__calls.all()
             }
 
             #connect
@@ -158,7 +158,7 @@ fn debug(item: &Trait, mock: &Ident) -> TokenStream {
         #[automatically_derived]
         impl ::core::fmt::Debug for #mock {
             fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                formatter.debug_struct(#name).field("calls", &self.mcp_calls).finish_non_exhaustive()
+                formatter.debug_struct(#name).field("calls", &self.__calls).finish_non_exhaustive()
             }
         }
     }
@@ -246,7 +246,7 @@ fn tool_method(krate: &Krate, tool: &Tool, mock: &Ident) -> TokenStream {
     quote! {
         #(#cfg)*
         #asyncness fn #ident(&self, #(#inputs),*) #output {
-            self.mcp_calls.record(#name, &#arguments);
+            self.__calls.record(#name, &#arguments);
             match &self.#ident {
                 ::core::option::Option::Some(__answer) => __answer(#(#names),*),
                 ::core::option::Option::None => #krate::__private_0_1_0::panic_without_answer(#mock, #method),

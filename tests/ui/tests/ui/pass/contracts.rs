@@ -2,8 +2,10 @@
 
 #![deny(warnings)]
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use treenail::client::{TypedCall, TypedStream};
 use treenail::schema::{CallToolResult, ContentBlock};
@@ -15,6 +17,12 @@ type Fallible<T, E = ToolError> = Result<T, E>;
 #[mcp_type]
 struct Frame {
     at: u64,
+}
+
+/// A type of the user's, which is not polled.
+#[mcp_type]
+struct Future {
+    price: u64,
 }
 
 mod parts {
@@ -40,10 +48,28 @@ trait Weather {
 
     fn frames(&self) -> impl Stream<Item = Fallible<Frame, String>> + Send;
 
-    #[tool(fold = "last")]
+    #[tool(fold = "last", timeout = Duration::from_secs(5))]
     fn blocks(&self, cx: &Context) -> impl Stream<Item = anyhow::Result<ContentBlock>>;
 
     async fn whole(&self) -> anyhow::Result<CallToolResult>;
+
+    async fn quote(&self) -> Result<Future, Box<dyn Error + Send + Sync>> {
+        Ok(Future { price: 1 })
+    }
+
+    async fn fails(&self, early: bool) -> Result<u8, Box<dyn Error + Send + Sync>> {
+        if early {
+            return Err(Box::new(fmt::Error));
+        }
+        Err(Box::new(fmt::Error))
+    }
+
+    async fn mcp_calls(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+
+    #[namespace(name = "2d")]
+    fn _2d(&self) -> &impl parts::Alerts;
 
     #[namespace]
     fn alerts(&self) -> &impl parts::Alerts;
@@ -79,6 +105,10 @@ impl Weather for Station {
         Ok(CallToolResult::new(Vec::new()))
     }
 
+    fn _2d(&self) -> &Board {
+        &self.0
+    }
+
     fn alerts(&self) -> &Board {
         &self.0
     }
@@ -95,6 +125,7 @@ impl parts::Alerts for Board {
 struct Other(Arc<Board>);
 
 impl Weather for Other {
+    type Part2d = Board;
     type Alerts = Board;
 
     async fn frame(&self, _: &Context, at: u64) -> Fallible<Frame> {
@@ -111,6 +142,10 @@ impl Weather for Other {
 
     async fn whole(&self) -> anyhow::Result<CallToolResult> {
         Ok(CallToolResult::new(Vec::new()))
+    }
+
+    fn _2d(&self) -> &Board {
+        &self.0
     }
 
     fn alerts(&self) -> &Board {

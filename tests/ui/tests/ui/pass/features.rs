@@ -19,12 +19,36 @@ type Fallible<T> = Result<T, Error>;
 
 struct Map<P>(P);
 
+trait Names {
+    fn places(&self, _typed: &str) -> [&'static str; 1] {
+        ["a"]
+    }
+}
+
+impl<P> Names for Map<P> {}
+
+struct Cities;
+
+impl Cities {
+    fn names(_: &str) -> [&'static str; 1] {
+        ["a"]
+    }
+}
+
 #[mcp_tool(namespace = "map")]
 impl<P: Display + Send + Sync + 'static> Map<P> {
     #[prompt(title = "Visit")]
     async fn visit(&self, cx: &Context, #[arg(complete = Self::names)] name: String) -> String {
         let _ = cx.request_id();
         format!("{}{name}", self.0)
+    }
+
+    #[prompt]
+    fn travel(
+        #[arg(complete = <Cities>::names)] from: String,
+        #[arg(complete = <Self as Names>::places)] to: String,
+    ) -> String {
+        from + &to
     }
 
     #[prompt(name = "both")]
@@ -91,5 +115,5 @@ pub(crate) fn main() {
     fn count<M: Mount>(_: &M) -> (usize, usize, usize) {
         (M::tools().len(), M::prompts().len(), M::resources().len())
     }
-    assert_eq!(count(&Map(1)), (0, 3, 5));
+    assert_eq!(count(&Map(1)), (0, 4, 5));
 }

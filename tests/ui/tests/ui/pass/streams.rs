@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
+use std::time::Duration;
 
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
@@ -26,6 +27,28 @@ type Fallible<T> = Result<T, fmt::Error>;
 #[mcp_tool]
 fn count(to: u32) -> impl Stream<Item = u32> {
     tokio_stream::iter(0..to)
+}
+
+#[mcp_tool(timeout = Duration::from_secs(5))]
+fn count_for_a_while() -> impl Stream<Item = u32> {
+    tokio_stream::iter(0..)
+}
+
+mod named_like_a_stream {
+    use std::error::Error;
+
+    use treenail::mcp_type;
+
+    #[mcp_type]
+    pub(super) struct Stream {
+        id: u64,
+    }
+
+    /// A type of the user's, beside a `dyn` that is none of it.
+    #[treenail::mcp_tool]
+    pub(super) async fn start() -> Result<Stream, Box<dyn Error + Send + Sync>> {
+        Ok(Stream { id: 1 })
+    }
 }
 
 #[mcp_tool(fold = "last")]
@@ -105,6 +128,8 @@ pub(crate) fn main() {
     }
     let _ = tools![
         count,
+        count_for_a_while,
+        named_like_a_stream::start,
         frames,
         boxed,
         boxed_or_not,
