@@ -11,7 +11,7 @@ use treenail::schema::{
 
 use crate::script::{Reply, initialized, scripted};
 
-fn sample(params: CreateMessageRequestParams) -> Ready<Result<CreateMessageResult, RpcError>> {
+fn sample(params: &CreateMessageRequestParams) -> Ready<Result<CreateMessageResult, RpcError>> {
     assert_eq!(params.messages.len(), 2, "this request must not arrive");
     let block = SamplingMessageContentBlock::text("done");
     ready(Ok(CreateMessageResult::new(
@@ -39,7 +39,7 @@ async fn answer_to(messages: &Value) -> Value {
     let session = McpClientSession::builder()
         .session(session)
         .protocol_version(Revision::V2025_11_25)
-        .on_sample_with_tools(sample)
+        .on_sample_with_tools(|params| sample(&params))
         .build()
         .await
         .unwrap();
@@ -51,16 +51,16 @@ async fn answer_to(messages: &Value) -> Value {
 #[tokio::test]
 async fn results_of_tools_must_follow_their_uses_alone() {
     let text = json!({"type": "text", "text": "x"});
-    let used = json!({"type": "tool_use", "id": "1", "name": "look", "input": {}});
+    let tool_use = json!({"type": "tool_use", "id": "1", "name": "look", "input": {}});
     let result = json!({"type": "tool_result", "toolUseId": "1", "content": []});
     let user = |content: Value| json!({"role": "user", "content": content});
     let assistant = |content: Value| json!({"role": "assistant", "content": content});
     for messages in [
         json!([user(json!([result, text]))]),
         json!([user(json!([result]))]),
-        json!([assistant(json!([used]))]),
+        json!([assistant(json!([tool_use]))]),
         json!([
-            assistant(json!([used])),
+            assistant(json!([tool_use])),
             user(json!([text])),
             user(json!([result]))
         ]),
@@ -68,7 +68,7 @@ async fn results_of_tools_must_follow_their_uses_alone() {
         let answer = answer_to(&messages).await;
         assert_eq!(answer["error"]["code"], -32602, "CLI-SAM-02: {answer}");
     }
-    let messages = json!([assistant(json!([text, used])), user(json!([result]))]);
+    let messages = json!([assistant(json!([text, tool_use])), user(json!([result]))]);
     let answer = answer_to(&messages).await;
     assert_eq!(answer["result"]["model"], "m", "CLI-SAM-02: {answer}");
 }

@@ -84,9 +84,8 @@ async fn serve(
 fn text_of(answer: &http::Response<Bytes>) -> String {
     let headers = answer.headers().iter();
     let headers = headers.filter(|(name, _)| *name != "content-length");
-    let headers: String = headers
-        .map(|(name, value)| format!("{name}: {}\r\n", value.to_str().unwrap()))
-        .collect();
+    let headers = headers.map(|(name, value)| format!("{name}: {}\r\n", value.to_str().unwrap()));
+    let headers = headers.collect::<Vec<_>>().concat();
     let body = std::str::from_utf8(answer.body()).unwrap();
     response(&answer.status().to_string(), &headers, body)
 }
@@ -104,8 +103,8 @@ async fn a_refresh_and_a_logout_state_the_revision_of_this_discovery() {
     // Another process has cached no metadata.
     clock.advance(Duration::from_secs(3590));
     call(&session(), "tools/list").await.unwrap();
-    let assumed = Some("2025-03-26".to_owned());
-    assert_eq!(taken(), [assumed.clone()], "AUTH-C-34, CLI-AUTH-46");
+    let assumed = [Some("2025-03-26".to_owned())];
+    assert_eq!(taken(), assumed, "AUTH-C-34, CLI-AUTH-46");
     client().logout(&format!("{origin}/mcp")).await.unwrap();
-    assert_eq!(taken(), [assumed], "AUTH-C-34, CLI-AUTH-46");
+    assert_eq!(taken(), assumed, "AUTH-C-34, CLI-AUTH-46");
 }
