@@ -14,6 +14,43 @@ pub mod old {
     pub struct Text(pub String);
 }
 
+/// Type with fields of a deprecated type.
+#[allow(deprecated, reason = "the test is about it")]
+#[mcp_type]
+#[derive(Debug)]
+pub struct Fields {
+    /// One.
+    pub one: old::Text,
+    /// Perhaps one.
+    pub option: Option<old::Text>,
+    /// Several.
+    pub list: Vec<old::Text>,
+}
+
+/// Enum with fields of a deprecated type.
+#[mcp_type]
+#[expect(deprecated, reason = "the test is about it")]
+#[derive(Debug)]
+pub enum Variants {
+    /// One.
+    One(old::Text),
+    /// Several.
+    Several {
+        /// All.
+        all: Vec<old::Text>,
+    },
+}
+
+/// Deprecated type that contains itself.
+#[deprecated]
+#[allow(clippy::use_self, reason = "fields with `Self` are not checked")]
+#[mcp_type(output)]
+#[derive(Debug)]
+pub struct Tree {
+    /// Inner ones.
+    pub inner: Vec<Tree>,
+}
+
 /// Function with a deprecated type.
 #[allow(deprecated, reason = "the test is about it")]
 #[mcp_tool]

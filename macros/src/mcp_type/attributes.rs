@@ -26,6 +26,15 @@ pub(super) fn attributes(item: &mut Item, mut change: impl FnMut(&mut Vec<Attrib
     }
 }
 
+/// Returns the attributes of the item itself.
+pub(super) fn own(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
 /// Returns `true` for an attribute that our derives read.
 pub(super) fn is_of_derives(attribute: &Attribute) -> bool {
     is_one_of(attribute, &["schemars", "serde"])

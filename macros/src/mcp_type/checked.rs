@@ -11,10 +11,11 @@ use syn::{
     parse_quote_spanned,
 };
 
-use super::attributes::{attributes, has_ident, is_of_derives, is_one_of};
+use super::attributes::{attributes, has_ident, is_of_derives, is_one_of, own};
 use super::direction::Direction;
 use super::understood::is_understood;
 use crate::krate::Krate;
+use crate::lints::levels_beside;
 
 /// The item, and its copies for the derives, which are discarded after that.
 ///
@@ -29,6 +30,8 @@ use crate::krate::Krate;
 /// it, with which serde would require it, or with `default` supply it in arrays, too.
 pub(super) struct Copies {
     pub(super) plain: Item,
+    /// Lint levels for the derived code.
+    pub(super) levels: Vec<Attribute>,
     pub(super) for_serde: Item,
     pub(super) for_schema: Item,
 }
@@ -73,6 +76,7 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
     attributes(&mut plain, |attributes| {
         attributes.retain(|attribute| !is_of_derives(attribute));
     });
+    let levels = levels_beside(own(&plain));
     let mut count = 0;
     checked_fields(&mut for_serde, |field, leaf| {
         let checked = checked_type(krate, direction, (leaf, &field.ty));
@@ -92,6 +96,7 @@ pub(super) fn copies(krate: &Krate, direction: Direction, item: &TokenStream) ->
     attributes(&mut for_schema, |attributes| keep(attributes, true));
     (count > 0).then_some(Copies {
         plain,
+        levels,
         for_serde,
         for_schema,
     })

@@ -26,7 +26,7 @@ use crate::krate::Krate;
 /// ```
 /// so that the user's crate needs neither serde nor schemars among its dependencies. `input` leaves out `Serialize`, `output`
 /// leaves out `Deserialize`. If fields have types of other crates or of the user, the derives are applied to copies of the item,
-/// see [`checked`].
+/// see [`checked`]. The copies are within a constant with the lint levels of the item.
 pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["input", "output", "crate"], &mut sink);
@@ -77,22 +77,26 @@ fn derive(krate: &Krate, direction: Direction, item: &TokenStream) -> TokenStrea
     };
     let checked::Copies {
         plain,
+        levels,
         for_serde,
         for_schema,
     } = copies;
     quote! {
         #plain
 
-        #[derive(#serialize #deserialize)]
-        #serde_crate
-        #[#krate::__discard]
-        #for_serde
+        #(#levels)*
+        const _: () = {
+            #[derive(#serialize #deserialize)]
+            #serde_crate
+            #[#krate::__discard]
+            #for_serde
 
-        #[derive(#schemars::JsonSchema)]
-        #serde_crate
-        #schemars_crate
-        #[#krate::__discard]
-        #for_schema
+            #[derive(#schemars::JsonSchema)]
+            #serde_crate
+            #schemars_crate
+            #[#krate::__discard]
+            #for_schema
+        };
     }
 }
 

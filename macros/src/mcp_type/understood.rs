@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Item, Path, Token};
 
-use super::attributes::{attributes, has_ident, is_of_derives, is_one_of};
+use super::attributes::{attributes, has_ident, is_of_derives, is_one_of, own};
 
 /// Attributes of items with which the derives see the whole meaning of the item.
 const UNDERSTOOD: [&str; 12] = [
@@ -40,18 +40,19 @@ const OTHER_TRAITS: [&str; 6] = ["from", "into", "remote", "transparent", "try_f
 
 /// Returns `true` if copies of the item mean the same as the item, for our derives and those of the user.
 pub(super) fn is_understood(item: &mut Item) -> bool {
-    let (own, generics) = match item {
-        Item::Struct(item) => (&item.attrs, &item.generics),
-        Item::Enum(item) => (&item.attrs, &item.generics),
+    let is_generic = match item {
+        Item::Struct(item) => !item.generics.params.is_empty(),
+        Item::Enum(item) => !item.generics.params.is_empty(),
         _ => return false,
     };
+    let own = own(item);
     let own_are = own.iter().all(|attribute| {
         let tokens = || attribute.meta.to_token_stream();
         is_one_of(attribute, &UNDERSTOOD)
             && (!is_of_derives(attribute)
                 || !has_ident(tokens(), &|name| OTHER_TRAITS.contains(&name)))
     });
-    let mut all_are = own_are && generics.params.is_empty();
+    let mut all_are = own_are && !is_generic;
     let has_other_derive = own.iter().any(derives_others);
     attributes(item, |attributes| {
         for attribute in attributes.iter() {
