@@ -5,14 +5,16 @@ mod bounds;
 mod checked;
 mod derives;
 mod direction;
+mod import;
 pub(crate) mod understood;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Token, Visibility};
+use syn::{Attribute, Ident, Token, Visibility};
 
 use self::direction::Direction;
+use self::import::imported;
 use crate::args::Keys;
 use crate::diag::Sink;
 use crate::krate::Krate;
@@ -30,16 +32,21 @@ use crate::krate::Krate;
 pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut sink = Sink::new();
     let mut keys = Keys::parse(args, &["input", "output", "crate"], &mut sink);
-    let krate = Krate::new(keys.path("crate", &mut sink));
+    let krate = keys.path("crate", &mut sink);
     let direction = Direction::parse(&mut keys, &mut sink);
-    let derived = sink
-        .ok(syn::parse2(item.clone()))
-        .map(|Derivable { attributes, rest }| {
-            let attributes = checked_attributes(attributes, direction, &mut sink);
-            let item = quote!(#(#attributes)* #rest);
-            let item = bounds::reject_on_fields(item, &mut sink);
-            derive(&krate, direction, &item)
-        });
+    let derived = sink.ok(syn::parse2(item.clone())).map(|derivable| {
+        let Derivable {
+            attributes,
+            name,
+            rest,
+        } = derivable;
+        let (krate, import) = imported(krate, &name, &attributes);
+        let attributes = checked_attributes(attributes, direction, &mut sink);
+        let item = quote!(#(#attributes)* #rest);
+        let item = bounds::reject_on_fields(item, &mut sink);
+        let derived = derive(&krate, direction, &item);
+        quote!(#import #derived)
+    });
     sink.finish(
         &derived.unwrap_or_else(|| item.clone()),
         TokenStream::new,
@@ -108,6 +115,7 @@ fn path_text(path: &TokenStream) -> String {
 /// A struct or an enum.
 struct Derivable {
     attributes: Vec<Attribute>,
+    name: Ident,
     /// The item after its attributes.
     rest: TokenStream,
 }
@@ -117,11 +125,16 @@ impl Parse for Derivable {
         let attributes = input.call(Attribute::parse_outer)?;
         let ahead = input.fork();
         ahead.parse::<Visibility>()?;
-        if !ahead.peek(Token![struct]) && !ahead.peek(Token![enum]) {
+        if ahead.peek(Token![struct]) {
+            ahead.parse::<Token![struct]>()?;
+        } else if ahead.peek(Token![enum]) {
+            ahead.parse::<Token![enum]>()?;
+        } else {
             return Err(ahead.error("`#[mcp_type]` can only be applied to a struct or an enum"));
         }
         Ok(Self {
             attributes,
+            name: ahead.parse()?,
             rest: input.parse()?,
         })
     }
