@@ -43,10 +43,7 @@ pub enum Variants {
 
 /// Deprecated type that contains itself.
 #[deprecated]
-<<<<<<< HEAD
-=======
 #[allow(clippy::use_self, reason = "fields with `Self` are not checked")]
->>>>>>> fix-mac1
 #[mcp_type(output)]
 #[derive(Debug)]
 pub struct Tree {

@@ -14,11 +14,7 @@ pub(super) fn imported(
     attributes: &[Attribute],
 ) -> (Krate, Option<TokenStream>) {
     let first = given.as_ref().and_then(|path| path.segments.first());
-<<<<<<< HEAD
-    if !first.is_some_and(|first| first.ident == "$crate") {
-=======
     if first.is_none_or(|first| first.ident != "$crate") {
->>>>>>> fix-mac1
         return (Krate::new(given), None);
     }
     let cfgs = cfg_attr::cfgs(attributes);
