@@ -11,9 +11,11 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use treenail_runtime::internal::deadline;
-use treenail_runtime::internal::task::{SessionPeer, ask_client, can_answer, session_number};
+use treenail_runtime::internal::task::{
+    SessionPeer, ask_client, can_answer, random_id, session_number,
+};
 use treenail_runtime::{AskError, Context, RpcError};
-use treenail_schema::{InputRequest, error_code};
+use treenail_schema::{ElicitRequestParams, InputRequest, error_code};
 
 use super::claim::Claim;
 use super::result::{RELATED_TASK, related};
@@ -245,5 +247,12 @@ fn with_related_task(request: &RawValue, task: &Loaded) -> Option<InputRequest> 
     let meta = params.entry("_meta").or_insert_with(|| json!({}));
     meta.as_object_mut()?
         .insert(RELATED_TASK.to_owned(), related(task));
-    serde_json::from_value(request).ok()
+    let mut request = serde_json::from_value(request).ok()?;
+    if let InputRequest::Elicit(ElicitRequestParams::Url(page)) = &mut request {
+        if page.elicitation_id.is_none() {
+            // The task was created by a client of 2026-07-28, which has no such id.
+            page.elicitation_id = random_id().ok();
+        }
+    }
+    Some(request)
 }

@@ -75,3 +75,18 @@ async fn a_request_for_the_result_takes_no_question_that_its_client_cannot_answe
         assert!(unable.messages.is_empty(), "{tool}: {:?}", unable.messages);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_a_newer_client_has_an_id() {
+    let server = server();
+    let task = Peer::modern_with_pages(&server)
+        .task("page", json!({}))
+        .await;
+    let mut peer = able(&server).await;
+    let request = asked(&mut peer, &json!(task)).await;
+    assert_eq!(request["params"]["mode"], "url", "{request}");
+    let id = &request["params"]["elicitationId"];
+    assert!(id.is_string(), "SRV-ELI-06: {request}");
+    peer.answer(&request, json!({"action": "accept"})).await;
+    until(&mut peer, &json!(task), "completed").await;
+}

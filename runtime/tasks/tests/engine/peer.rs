@@ -36,6 +36,15 @@ impl Peer {
         )
     }
 
+    /// Connects one that also opens pages.
+    pub(crate) fn modern_with_pages(server: &Server) -> Self {
+        Self::with(
+            server,
+            None,
+            json!({"extensions": {TASKS: {}}, "elicitation": {"form": {}, "url": {}}}),
+        )
+    }
+
     /// Connects one that does not declare tasks.
     pub(crate) fn without_tasks(server: &Server) -> Self {
         Self::with(
