@@ -264,6 +264,10 @@ fn an_id_without_effect_on_references_keeps_the_types() {
         );
         assert!(!code.contains("`$id`"), "{schema}: {code}");
     }
+    let count = json!({"type": "integer", "minimum": 1, "description": "Count."});
+    let member = json!({"$id": "/properties/a", "anyOf": [count, {"type": "null"}]});
+    let docs = docs(&member, &definitions);
+    assert!(docs.contains("Count."), "{docs}");
 }
 
 #[test]

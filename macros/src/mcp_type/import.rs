@@ -18,7 +18,7 @@ pub(super) fn imported(
         return (Krate::new(given), None);
     }
     let cfgs = cfg_attr::cfgs(attributes);
-    let import = format_ident!("__treenail_of_{name}");
+    let import = format_ident!("__treenail_of_{}", name);
     let path = given.to_token_stream();
     let tokens = quote! {
         #(#cfgs)*

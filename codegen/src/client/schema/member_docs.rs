@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::bounds::{description, notes};
-use super::pointer::{has_own_base, resolve};
+use super::pointer::{check_base, resolve};
 use super::reader::Reader;
 use super::shape::Shape;
 use super::union::is_null;
@@ -76,7 +76,7 @@ impl<'a> Collector<'a> {
             }
             _ => {}
         }
-        if has_own_base(self.root, schema) {
+        if check_base(self.root, schema, self.budget).is_err() {
             return;
         }
         if let Some(Value::String(reference)) = schema.get("$ref") {

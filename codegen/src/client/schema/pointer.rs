@@ -41,7 +41,7 @@ pub(super) fn resolve<'a>(
 }
 
 /// Returns `true` if a schema is not the document, and has an `$id`. The base of references within it is then this schema.
-pub(super) fn has_own_base(root: &Value, schema: &Map<String, Value>) -> bool {
+fn has_own_base(root: &Value, schema: &Map<String, Value>) -> bool {
     let id = schema.get("$id").and_then(Value::as_str);
     let is_root = || {
         root.as_object()

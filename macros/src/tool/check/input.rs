@@ -1,7 +1,7 @@
 //! Rules for the parameters of a function.
 
 use quote::ToTokens;
-use syn::{FnArg, Signature, Type};
+use syn::{ExprPath, FnArg, Signature, Type};
 
 use crate::diag::Sink;
 use crate::signature::{borrow_in, peel, reference_in};
@@ -98,7 +98,10 @@ fn takes_request(signature: &Signature) -> bool {
 
 /// A completer written `Self::name` takes `&self` and the text, or the whole request. Only functions in the same block can be checked.
 pub(super) fn completers_take_self(feature: &Feature, item: &ImplBlock, sink: &mut Sink) {
-    for path in feature.arguments().filter_map(|it| it.complete.as_ref()) {
+    let paths = feature.arguments().filter_map(|it| it.complete.as_ref());
+    // `<Self as Trait>::name` is a function of the trait.
+    let is_of_trait = |path: &&ExprPath| path.qself.as_ref().is_some_and(|it| it.position > 0);
+    for path in paths.filter(|path| !is_of_trait(path)) {
         let name = path.path.segments.last().map(|segment| &segment.ident);
         let mut functions = item.members.iter().filter_map(|member| match member {
             Member::Function(function) => Some(&function.signature),

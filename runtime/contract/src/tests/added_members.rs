@@ -53,6 +53,16 @@ fn an_argument_that_another_part_declares_is_narrowed() {
         &dependent(with_mode(own())),
         "/dependentSchemas/n",
     );
+    // In the other direction.
+    let beside_dependent = |mut own: Value| {
+        own["dependentSchemas"] = json!({"n": base()});
+        own
+    };
+    check_narrowed(
+        &beside_dependent(own()),
+        &beside_dependent(with_mode(own())),
+        "",
+    );
     // Only `required` declares it.
     let required = |own: Value| json!({"allOf": [{"required": ["mode"]}, own]});
     check_narrowed(&required(own()), &required(with_mode(own())), "/allOf/1");
@@ -138,6 +148,28 @@ fn a_shared_part_is_compared_with_the_other_parts_of_each_value() {
         format!("breaking {path}/properties/n/type"),
     ];
     assert_eq!(summaries(&drift), expected);
+}
+
+#[test]
+fn a_shared_part_is_compared_in_each_branch_of_a_choice() {
+    let branch = |kind: &str, mut properties: Value| {
+        properties["kind"] = json!({"const": kind});
+        json!({
+            "type": "object", "required": ["kind"], "properties": properties,
+            "allOf": [{"$ref": "#/$defs/Base"}],
+        })
+    };
+    let choice = |base: Value| {
+        let declaring = branch("b", json!({"mode": {"type": "string"}}));
+        let branches = json!([branch("a", json!({})), branch("c", json!({})), declaring]);
+        json!({"type": "object", "oneOf": branches, "$defs": {"Base": base}})
+    };
+    let own = || part(&json!({"n": {}}));
+    let drift = tool_drift(
+        tool("t", choice(own())),
+        tool("t", choice(with_mode(own()))),
+    );
+    assert_eq!(drift.worst(), Some(Severity::Breaking), "{drift}");
 }
 
 #[test]

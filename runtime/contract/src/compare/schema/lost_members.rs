@@ -78,6 +78,13 @@ fn add_subschemas<'a>(open: &mut Vec<Node<'a>>, root: &'a JsonObject, schema: &'
     open.extend(lists.into_iter().flatten().map(Node::of));
     let single = ["if", "then", "else"].map(|name| schema.get(name));
     open.extend(single.into_iter().flatten().map(Node::of));
+    let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
+    open.extend(
+        dependent
+            .into_iter()
+            .flat_map(JsonObject::values)
+            .map(Node::of),
+    );
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|it| resolve(root, it));
     open.extend(target.map(|(_, node)| node));

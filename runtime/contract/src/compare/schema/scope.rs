@@ -70,13 +70,14 @@ impl<'a> Walk<'_, 'a, '_, '_> {
         self.scope.choices.pop();
     }
 
-    /// Returns `true` if parts that are already compared are parts of another value now. Only added arguments depend on the
-    /// other parts of the value, so nothing else is reported again.
+    /// Returns `true` if parts that are already compared are parts of another value now, or of another branch of it. Only added
+    /// arguments depend on the other parts of the value, so nothing else is reported again.
     pub(super) fn is_in_other_scope(&mut self, pair: Pair, direction: Direction) -> bool {
         let value = self.scope.value.address();
-        direction == Direction::Input
-            && value != pair.0
-            && !self.is_equivalent(pair)
-            && self.compared_in.insert((pair, value))
+        if direction != Direction::Input || value == pair.0 || self.is_equivalent(pair) {
+            return false;
+        }
+        let chosen = self.scope.choices.iter().map(|(_, chosen)| *chosen);
+        self.compared_in.insert((pair, value, chosen.collect()))
     }
 }

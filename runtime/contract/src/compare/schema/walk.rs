@@ -25,7 +25,7 @@ pub(super) struct Walk<'w, 'a, 'r, 'l> {
     /// Pairs that are already compared. Recursive schemas and shared references reach a pair again.
     compared: HashSet<(Pair, Direction)>,
     /// Pairs of parts that are compared again, with the address of the value that they are parts of.
-    pub(super) compared_in: HashSet<(Pair, usize)>,
+    pub(super) compared_in: HashSet<(Pair, usize, Vec<usize>)>,
     /// The value whose parts are compared.
     pub(super) scope: Scope<'a>,
     /// Is `true` if the current parts were compared before, as parts of another value. Their differences are already reported.

@@ -43,6 +43,11 @@ impl<P: Display + Send + Sync + 'static> Map<P> {
         format!("{}{name}", self.0)
     }
 
+    /// Beside `Names::places`, the completer below.
+    fn places(&self) -> usize {
+        2
+    }
+
     #[prompt]
     fn travel(
         #[arg(complete = <Cities>::names)] from: String,
