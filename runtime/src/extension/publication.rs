@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{self, Poll};
 
 use serde_json::Value;
-use treenail_schema::Method;
+use treenail_schema::{Method, Revision};
 
 use crate::panic::{catch, unexpected};
+use crate::revision::without_retired_code;
 use crate::wire::{Members, RpcError};
 
 /// Accepted topics, by the name of the member.
@@ -46,11 +47,13 @@ impl Accepting {
         context: &mut task::Context<'_>,
     ) -> Poll<Result<Accepted, RpcError>> {
         let future = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        catch(|| future.as_mut().poll(context)).unwrap_or_else(|message| {
+        let polled = catch(|| future.as_mut().poll(context)).unwrap_or_else(|message| {
             let method = Method::SubscriptionsListen.as_str();
             let message = unexpected("method", method, &message);
             Poll::Ready(Err(RpcError::internal(message)))
-        })
+        });
+        // Only the modern era has the method.
+        polled.map_err(|error| without_retired_code(error, Revision::LATEST))
     }
 }
 

@@ -45,6 +45,7 @@ pub mod task {
     use crate::context::Context;
     pub use crate::handler::{Handler, PendingResult, ResultFuture};
     pub use crate::result_writer::ResultWriter;
+    pub use crate::revision::without_retired_code;
     use crate::server::Server;
     pub use crate::task::{
         BoxFuture, CallFacts, DetachableCall, DetachedRun, Journal, OnceState, RecordedAnswer,

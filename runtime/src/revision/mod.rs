@@ -54,7 +54,7 @@ pub(crate) fn negotiate(version: &str) -> Revision {
 }
 
 /// Returns the error for a peer of `revision`: with a current code in place of one that the modern era has retired.
-pub(crate) fn without_retired_code(mut error: RpcError, revision: Revision) -> RpcError {
+pub fn without_retired_code(mut error: RpcError, revision: Revision) -> RpcError {
     if revision.is_modern() {
         error.code = match error.code {
             error_code::RESOURCE_NOT_FOUND => error_code::INVALID_PARAMS,

@@ -59,7 +59,8 @@ impl ReceivedItems {
         let before_last = result.content.len().saturating_sub(1);
         match self.form_and_fold {
             None => 0,
-            Some((Form::Content, _)) => before_last,
+            // The reason may have several blocks too.
+            Some((form @ Form::Content, fold)) => self.min_blocks(form, fold).min(before_last),
             Some(_) => before_last.min(1),
         }
     }

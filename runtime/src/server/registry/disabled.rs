@@ -34,18 +34,18 @@ impl DisabledFeatures {
         own.map(|one| &*one.key).collect()
     }
 
-    /// Adds an entry of `provider`.
-    pub(crate) fn add(&mut self, provider: &Provider, kind: EntryKind, entry: &Entry) {
-        let mut all = self.0.iter().filter(|one| one.provider == *provider);
-        if all.any(|one| one.kind == kind && *one.key == *entry.key()) {
-            return;
-        }
-        self.0.push(Arc::new(DisabledFeature {
+    /// Adds entries of `provider`, which have different keys.
+    pub(crate) fn add(&mut self, provider: &Provider, kind: EntryKind, entries: &[Arc<Entry>]) {
+        let known = self.keys(provider, kind);
+        let new = entries.iter().filter(|one| !known.contains(one.key()));
+        let new = new.map(|entry| DisabledFeature {
             provider: provider.clone(),
             kind,
             name: Arc::clone(&entry.name),
             key: entry.key().into(),
-        }));
+        });
+        let new: Vec<_> = new.map(Arc::new).collect();
+        self.0.extend(new);
     }
 
     /// Removes the features that `item` selects, and returns their number.

@@ -146,6 +146,7 @@ impl EntryList {
         disabled: &mut DisabledFeatures,
     ) -> usize {
         let (kind, mut found) = (self.kind, 0);
+        let mut provided: Vec<(Provider, Vec<Arc<Entry>>)> = Vec::new();
         self.slots.retain_mut(|slot| {
             if !slot.is_selected_by(kind, item) {
                 return true;
@@ -156,13 +157,22 @@ impl EntryList {
                 Change::Disable => {
                     slot.enabled = false;
                     if let Some(provider) = &slot.source.provider {
-                        disabled.add(provider, kind, &slot.entry);
+                        // The entries of a provider follow each other.
+                        let last = provided.last_mut().filter(|(last, _)| last == provider);
+                        let entry = Arc::clone(&slot.entry);
+                        match last {
+                            Some((_, entries)) => entries.push(entry),
+                            None => provided.push((provider.clone(), vec![entry])),
+                        }
                     }
                 }
                 Change::Enable => slot.enabled = true,
             }
             true
         });
+        for (provider, entries) in &provided {
+            disabled.add(provider, kind, entries);
+        }
         found
     }
 

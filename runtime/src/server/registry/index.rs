@@ -1,6 +1,6 @@
 //! Index of the enabled entries of one kind: lookup by name, and suggestions for unknown names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -134,10 +134,18 @@ impl Index {
         if *self.separator == *"." {
             return name.rsplit_once('.');
         }
-        let ends = name.rmatch_indices(&*self.separator);
-        let mut splits =
-            ends.map(|(end, separator)| (&name[..end], &name[end + separator.len()..]));
-        splits.find(|(namespace, _)| self.has_namespace(namespace))
+        let known = self.entries.iter().flat_map(|entry| entry.namespaces());
+        let known: HashSet<&str> = known.collect();
+        let rest = |namespace: &str| {
+            let rest = name.strip_prefix(&*namespace.replace('.', &self.separator))?;
+            rest.strip_prefix(&*self.separator)
+        };
+        let shortest = known
+            .into_iter()
+            .filter_map(rest)
+            .min_by_key(|it| it.len())?;
+        let end = name.len() - shortest.len() - self.separator.len();
+        Some((&name[..end], shortest))
     }
 
     /// Returns `true` if the namespace, or one nested in it, has an entry.

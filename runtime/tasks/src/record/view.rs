@@ -1,10 +1,14 @@
 //! States of tasks as clients see them, in the form of each revision.
 
+use std::borrow::Cow;
+
 use treenail_runtime::internal::extension::WriteResult;
-use treenail_runtime::internal::task::{ResultShape, ResultWriter};
+use treenail_runtime::internal::task::{ResultShape, ResultWriter, without_retired_code};
 use treenail_runtime::internal::{Members, SyntaxError};
 use treenail_runtime::{RpcError, Server};
+use treenail_schema::Revision;
 
+use super::outcome::StoredError;
 use super::state::check_line;
 use super::{Damaged, FORMAT, Record};
 use crate::store::StoredTask;
@@ -95,9 +99,10 @@ fn write_view(state: &[u8], form: Form, out: &mut ResultWriter<'_>) -> Result<()
                 let written = shape.write(value, plain, out);
                 written.map_err(|_| "its result is not an object")?;
             }
-            key @ ("inputRequests" | "error") if begun => {
-                write_member(key, value, false, out);
+            "error" if begun => {
+                write_member("error", &current_error(value), false, out);
             }
+            "inputRequests" if begun => write_member("inputRequests", value, false, out),
             _ => return Err("its format is unknown".into()),
         }
     }
@@ -105,6 +110,18 @@ fn write_view(state: &[u8], form: Form, out: &mut ResultWriter<'_>) -> Result<()
         return Ok(());
     }
     Err("its state has no task".into())
+}
+
+/// Returns a stored error for clients of the extension, with a current code in place of a retired one.
+fn current_error(error: &str) -> Cow<'_, str> {
+    let Ok(stored) = serde_json::from_str::<StoredError>(error) else {
+        return error.into();
+    };
+    let current = without_retired_code(stored.clone().into(), Revision::LATEST).into();
+    if stored == current {
+        return error.into();
+    }
+    serde_json::to_string(&current).map_or(error.into(), Cow::from)
 }
 
 /// Returns the members of an object with at least one.
@@ -147,5 +164,32 @@ fn write_member(key: &str, value: &str, first: bool, out: &mut ResultWriter<'_>)
 fn not_json(error: SyntaxError) -> Damaged {
     Damaged {
         problem: format!("its state is not JSON: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::current_error;
+
+    #[test]
+    fn a_retired_code_of_a_stored_error_is_replaced() {
+        for (stored, expected) in [
+            (
+                r#"{"code":-32002,"message":"m"}"#,
+                r#"{"code":-32602,"message":"m"}"#,
+            ),
+            (
+                r#"{"code":-32042,"message":"m","data":{"a":1}}"#,
+                r#"{"code":-32603,"message":"m","data":{"a":1}}"#,
+            ),
+            // Others stay as they are, with all members.
+            (
+                r#"{"code":-32000, "message":"m","x":1}"#,
+                r#"{"code":-32000, "message":"m","x":1}"#,
+            ),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(current_error(stored), expected, "ALL-ERR-07");
+        }
     }
 }

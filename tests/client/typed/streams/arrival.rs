@@ -103,7 +103,10 @@ async fn a_failure_follows_the_preceding_items() {
             failed(end);
             let (items, end) = all(streams.blocks(9)).await;
             assert_eq!(items.len(), 6, "{at}");
-            failed(end);
+            // The items that were not progress remain: the reason may have several blocks too.
+            let error = end.expect(&at).to_string();
+            assert!(error.starts_with("the tool failed: "), "{at}: {error}");
+            assert!(error.ends_with("seven"), "{at}: {error}");
             let (items, end) = all(streams.last_frame(9)).await;
             assert_eq!(items.last(), frames.last(), "{at}");
             failed(end);
