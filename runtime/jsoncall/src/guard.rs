@@ -197,6 +197,7 @@ impl<S: Side> Guard<S> {
                     let reason = format!("a batch must have between 1 and {max} messages");
                     let invalid = Invalid {
                         id: None,
+                        answered: None,
                         error: RpcError::invalid_request(reason),
                     };
                     self.reject(Rejected::Invalid(&invalid, line), inward);

@@ -132,6 +132,7 @@ fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage
     match message {
         Ok(Message::Request(id, _)) => Err(Invalid {
             id: Some(id),
+            answered: None,
             error,
         }),
         other => other,

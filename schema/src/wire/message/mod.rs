@@ -54,8 +54,10 @@ impl<'a> Envelope<'a> {
 /// A message that cannot be served, and the id to answer with, if it has one.
 #[derive(Debug)]
 pub struct Invalid<'a> {
-    /// The text of the id.
+    /// The text of the id, unless the message is a response, which is never answered.
     pub id: Option<&'a str>,
+    /// The text of the id of our request, if the message is a malformed response to it.
+    pub answered: Option<&'a str>,
     /// The error to answer with.
     pub error: RpcError,
 }
@@ -71,6 +73,7 @@ impl From<SyntaxError> for Invalid<'_> {
     fn from(error: SyntaxError) -> Self {
         Self {
             id: None,
+            answered: None,
             error: RpcError::parse(error),
         }
     }
@@ -98,6 +101,7 @@ pub fn parse_with_known_meta<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a
         Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
             id: None,
+            answered: None,
             error: RpcError::new(
                 crate::error_code::PARSE_ERROR,
                 format!("not UTF-8 at byte {}", error.valid_up_to()),
@@ -161,6 +165,7 @@ fn parse_message(
         scanner.end()?;
         return Err(Invalid {
             id: None,
+            answered: None,
             error: RpcError::invalid_request("a message is a JSON object"),
         });
     }
@@ -224,8 +229,10 @@ impl<'a> Parts<'a> {
         let is_long = self.id.is_some_and(|id| id.len() > most);
         let id = self.id.filter(|id| !is_long && is_request_id(id));
         let invalid = |message: String| {
+            let is_response = self.method.is_none() && self.answer.is_some();
             Err(Invalid {
-                id,
+                id: id.filter(|_| !is_response),
+                answered: id.filter(|_| is_response),
                 error: RpcError::invalid_request(message),
             })
         };

@@ -249,6 +249,10 @@ impl IncomingHandler for Router {
         }
     }
 
+    fn accepts_requests(&self) -> bool {
+        !self.revision().is_modern()
+    }
+
     fn closed(&self) {
         self.changes.closed.store(true, Ordering::Release);
         self.changes.changed.notify_waiters();
