@@ -162,9 +162,8 @@ impl Router {
         let task = tokio::spawn({
             let id = id.clone();
             async move {
-                let answering = router.answering.start();
-                let answer = router.handler.answer(input, revision).await;
-                drop(answering);
+                let answer = router.handler.answer(input, revision);
+                let answer = router.answering.answer(answer).await;
                 let answer = answer.map(|answer| relate_answer(&params, answer));
                 if let Some(open) = router.take_request(&id, number) {
                     open.responder.respond(answer);
