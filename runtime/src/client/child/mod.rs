@@ -193,16 +193,8 @@ impl ServerCommand {
         &self,
         limits: &ClientLimits,
     ) -> Result<(ChildStdout, ChildStdin, CloseReason), ClientError> {
-        let mut child = self.command().spawn().map_err(|error| {
-            let program = self.program.to_string_lossy();
-            let is_line = error.kind() == io::ErrorKind::NotFound && program.contains(' ');
-            let hint = if is_line {
-                "; arguments belong to `ServerCommand::args`"
-            } else {
-                ""
-            };
-            ClientError::unreachable(format!("`{program}` cannot be started: {error}{hint}"))
-        })?;
+        let spawned = self.command().spawn();
+        let mut child = spawned.map_err(|error| self.start_error(&error))?;
         let stderr = match (&self.stderr, child.stderr.take()) {
             (Stderr::Lines(on_line), Some(stderr)) => {
                 Some(tokio::spawn(pass_lines(stderr, Arc::clone(on_line))))
@@ -214,6 +206,24 @@ impl ServerCommand {
         };
         let close_reason = process::supervise(child, stderr, limits.shutdown_timeout);
         Ok((stdout, stdin, close_reason))
+    }
+
+    /// Returns the error of a server that cannot be started. The operating system does not report whether the program or its
+    /// directory is missing.
+    fn start_error(&self, error: &io::Error) -> ClientError {
+        let program = self.program.to_string_lossy();
+        let missing = self.current_dir.as_ref().filter(|it| !it.is_dir());
+        let reason = match missing {
+            Some(directory) => {
+                let directory = directory.display();
+                format!("its working directory `{directory}` is not a directory")
+            }
+            None if error.kind() == io::ErrorKind::NotFound && program.contains(' ') => {
+                format!("{error}; arguments belong to `ServerCommand::args`")
+            }
+            None => error.to_string(),
+        };
+        ClientError::unreachable(format!("`{program}` cannot be started: {reason}"))
     }
 
     fn command(&self) -> Command {
