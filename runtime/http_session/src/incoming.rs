@@ -235,7 +235,8 @@ impl Dispatcher {
             (Some(id), _) if source.is_legacy() => self.pending.complete(id, Err(error())),
             (None, Some(id)) if source.is_legacy() => {
                 let related = source.request_id();
-                self.dispatch_request(id, Err(invalid.error), related).await;
+                self.dispatch_request(id, Err(*invalid.error), related)
+                    .await;
             }
             _ => self.stray.record(text, &invalid.error),
         }

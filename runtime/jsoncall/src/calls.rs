@@ -167,7 +167,7 @@ impl Side for Arc<Calls> {
                 if let (None, Some(id), true) = (id, invalid.id, accepts) {
                     return push_response(outward, id, Err(&invalid.error));
                 }
-                (id, text, invalid.error.clone())
+                (id, text, RpcError::clone(&invalid.error))
             }
             Rejected::TooLong { head, tail } => {
                 if let Some(id) = id_at_ends(head, tail) {

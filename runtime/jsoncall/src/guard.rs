@@ -198,7 +198,7 @@ impl<S: Side> Guard<S> {
                     let invalid = Invalid {
                         id: None,
                         answered: None,
-                        error: RpcError::invalid_request(reason),
+                        error: Box::new(RpcError::invalid_request(reason)),
                     };
                     self.reject(Rejected::Invalid(&invalid, line), inward);
                 }

@@ -271,7 +271,7 @@ fn reject_malformed(inner: &Arc<Inner>, invalid: &Invalid<'_>, text: &[u8]) {
         let reason = format!("its answer is malformed: {}", error.message);
         inner.complete(id, Err(ClientError::protocol(reason)));
     } else if let Some(id) = invalid.id.filter(|_| accepts) {
-        inner.responder(id).respond(Err(error.clone()));
+        inner.responder(id).respond(Err(RpcError::clone(error)));
     } else {
         inner.stray.record(text, error);
     }

@@ -139,7 +139,7 @@ fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage
         Ok(Message::Request(id, _)) => Err(Invalid {
             id: Some(id),
             answered: None,
-            error,
+            error: Box::new(error),
         }),
         other => other,
     }

@@ -58,8 +58,8 @@ pub struct Invalid<'a> {
     pub id: Option<&'a str>,
     /// The text of the id of our request, if the message is a malformed response to it.
     pub answered: Option<&'a str>,
-    /// The error to answer with.
-    pub error: RpcError,
+    /// The error to answer with. Boxed, because it is rare and large.
+    pub error: Box<RpcError>,
 }
 
 impl Envelope<'_> {
@@ -74,7 +74,7 @@ impl From<SyntaxError> for Invalid<'_> {
         Self {
             id: None,
             answered: None,
-            error: RpcError::parse(error),
+            error: Box::new(RpcError::parse(error)),
         }
     }
 }
@@ -102,10 +102,10 @@ pub fn parse_with_known_meta<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a
         Err(error) => Body::One(Err(Invalid {
             id: None,
             answered: None,
-            error: RpcError::new(
+            error: Box::new(RpcError::new(
                 crate::error_code::PARSE_ERROR,
                 format!("not UTF-8 at byte {}", error.valid_up_to()),
-            ),
+            )),
         })),
     }
 }
@@ -166,7 +166,7 @@ fn parse_message(
         return Err(Invalid {
             id: None,
             answered: None,
-            error: RpcError::invalid_request("a message is a JSON object"),
+            error: Box::new(RpcError::invalid_request("a message is a JSON object")),
         });
     }
     let parts = Parts::read(&mut scanner)?;
@@ -233,7 +233,7 @@ impl<'a> Parts<'a> {
             Err(Invalid {
                 id: id.filter(|_| !is_response),
                 answered: id.filter(|_| is_response),
-                error: RpcError::invalid_request(message),
+                error: Box::new(RpcError::invalid_request(message)),
             })
         };
         if let Some(name) = self.repeated {
