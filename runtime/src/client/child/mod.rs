@@ -4,7 +4,7 @@ mod environment;
 mod process;
 mod stderr;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -44,8 +44,8 @@ use crate::client::{ClientError, ClientLimits};
 /// contains the exit status. The client does not restart the server; the caller can do so with the same command.
 #[derive(Clone)]
 pub struct ServerCommand {
-    program: std::ffi::OsString,
-    args: Vec<std::ffi::OsString>,
+    program: OsString,
+    args: Vec<OsString>,
     environment: Environment,
     current_dir: Option<std::path::PathBuf>,
     stderr: Stderr,
@@ -87,7 +87,8 @@ impl From<&Path> for ServerCommand {
 }
 
 impl ServerCommand {
-    /// Creates a command that starts `program` without arguments. The program is searched for in `PATH`.
+    /// Creates a command that starts `program` without arguments. The program is searched for in `PATH`. On Windows, a name
+    /// without an extension is that of an `.exe` file, or else of a `.cmd` file, as in `npx`.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -193,7 +194,14 @@ impl ServerCommand {
         &self,
         limits: &ClientLimits,
     ) -> Result<(ChildStdout, ChildStdin, CloseReason), ClientError> {
-        let spawned = self.command().spawn();
+        let spawned = self.command(&self.program).spawn();
+        let spawned = spawned.or_else(|error| {
+            let is_missing = cfg!(windows) && error.kind() == io::ErrorKind::NotFound;
+            match script_name(&self.program).filter(|_| is_missing) {
+                Some(script) => self.command(&script).spawn(),
+                None => Err(error),
+            }
+        });
         let mut child = spawned.map_err(|error| self.start_error(&error))?;
         let stderr = match (&self.stderr, child.stderr.take()) {
             (Stderr::Lines(on_line), Some(stderr)) => {
@@ -226,8 +234,8 @@ impl ServerCommand {
         ClientError::unreachable(format!("`{program}` cannot be started: {reason}"))
     }
 
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+    fn command(&self, program: &OsStr) -> Command {
+        let mut command = Command::new(program);
         command.args(&self.args);
         self.environment.apply(&mut command);
         if let Some(directory) = &self.current_dir {
@@ -241,5 +249,30 @@ impl ServerCommand {
             .stderr(self.stderr.stdio())
             .kill_on_drop(true);
         command
+    }
+}
+
+/// Returns the name of the script of a program on Windows, where npm installs `npx` as `npx.cmd`. `None` if `program` is a path or
+/// has an extension.
+fn script_name(program: &OsStr) -> Option<OsString> {
+    let is_name = !program.to_string_lossy().contains(['.', '/', '\\', ':']);
+    is_name.then(|| {
+        let mut script = program.to_owned();
+        script.push(".cmd");
+        script
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_an_extension_may_be_a_script() {
+        let script = |program: &str| script_name(OsStr::new(program));
+        assert_eq!(script("npx"), Some(OsString::from("npx.cmd")));
+        for program in ["npx.exe", "./npx", "bin\\npx", "C:npx"] {
+            assert_eq!(script(program), None, "{program}");
+        }
     }
 }
