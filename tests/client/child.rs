@@ -100,6 +100,16 @@ async fn a_server_that_does_not_exit_is_killed_after_two_timeouts() {
 }
 
 #[tokio::test]
+async fn a_missing_directory_is_not_reported_as_a_missing_program() {
+    let command = ServerCommand::new("sh").current_dir("/no/such directory");
+    let error = command.start(&ClientLimits::default()).unwrap_err();
+    let error = error.to_string();
+    let expected =
+        "`sh` cannot be started: its working directory `/no/such directory` is not a directory";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+#[tokio::test]
 async fn a_command_line_is_not_a_program() {
     let error = |command: &str| {
         let started = ServerCommand::new(command).start(&ClientLimits::default());

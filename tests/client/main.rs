@@ -28,6 +28,7 @@ mod line;
 mod lines;
 mod log;
 mod negotiation;
+mod nested_requests;
 mod oversized_requests;
 mod request_meta;
 mod requests;

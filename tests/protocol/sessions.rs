@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::timeout;
 use treenail::Limits;
 use treenail::schema::Revision;
 
 use super::weather::{fixture, server};
 use crate::support::covering::{covering, covering_one};
-use crate::support::peer::{MODERN, Peer, text};
+use crate::support::peer::{MODERN, Peer, at_rest, text};
 
 #[tokio::test]
 async fn calls_run_concurrently_and_each_gets_its_response() {
@@ -79,6 +80,33 @@ async fn connections_share_the_call_limit_of_the_server() {
     assert_eq!(second.receive("tools/call").await["id"], last);
     assert_eq!(first.finish().await, [] as [serde_json::Value; 0]);
     assert_eq!(second.finish().await, [] as [serde_json::Value; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_does_not_read_holds_no_permit_of_the_server() {
+    let limits = Limits::default().server_calls_in_flight(1);
+    let fixture = fixture(limits.queued_output_bytes(1_000));
+    let mut first = Peer::connect(&fixture.server, MODERN).await;
+    let mut second = Peer::connect(&fixture.server, MODERN).await;
+    let begun = first
+        .begin("tools/call", json!({"name": "weather.wait"}))
+        .await;
+    at_rest().await;
+    let deferred = second.begin("tools/call", json!({"name": "motto"})).await;
+    for _ in 0..100 {
+        second.begin("tools/list", json!({})).await;
+    }
+    at_rest().await;
+    fixture.gate.add_permits(1);
+    assert_eq!(first.receive("tools/call").await["id"], begun);
+    at_rest().await;
+    let next = first.begin("tools/call", json!({"name": "motto"})).await;
+    let answer = timeout(Duration::from_secs(9), first.receive("tools/call")).await;
+    assert_eq!(answer.expect("the permit is free")["id"], next);
+    // Once the second peer reads, its call starts too.
+    let received = second.finish().await;
+    assert_eq!(received.len(), 101);
+    assert!(received.iter().any(|answer| answer["id"] == deferred));
 }
 
 #[tokio::test]

@@ -171,8 +171,8 @@ impl HttpService {
             {
                 self.modern(&cached).handle_message(parts, message)
             }
-            internal::Body::One(Err(Invalid { id, error })) => {
-                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
+            internal::Body::One(Err(Invalid { id, error, .. })) => {
+                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, *error))
             }
             internal::Body::Batch(_) if has_modern_version => {
                 let message = "batches exist in revision 2025-03-26 only";

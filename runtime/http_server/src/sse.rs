@@ -73,8 +73,8 @@ impl HttpService {
         let body = parse(&bytes, limits);
         self.check_scopes(&parts, Some(&body))?;
         match body {
-            internal::Body::One(Err(Invalid { id, error })) => {
-                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, error))
+            internal::Body::One(Err(Invalid { id, error, .. })) => {
+                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, *error))
             }
             // A client that probes the era of the server. This transport supports only methods of the legacy era.
             internal::Body::One(Ok(Message::Request(id, envelope)))

@@ -4,22 +4,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
 };
 use treenail_runtime::internal::{
-    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_id, id_at_ends, parse,
-    parse_element, parsing_limits, read_answer, timeout::timeout,
+    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends, parse,
+    parse_element, parsing_limits, read_answer,
 };
 use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
 use treenail_schema::internal::shortened;
 
+use crate::Answer;
 use crate::inner::{Inner, semaphore};
 use crate::pending::PendingReplies;
-use crate::session_state::SessionState;
-use crate::{Answer, message};
+use crate::reply_route::ReplyRoute;
 
 /// Origin of a message.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +141,7 @@ impl Dispatcher {
                 None
             }
             Ok(Message::Request(id, envelope)) if source.is_legacy() => {
-                self.dispatch_request(id, envelope, source.request_id())
+                self.dispatch_request(id, Ok(envelope), source.request_id())
                     .await;
                 None
             }
@@ -149,7 +149,7 @@ impl Dispatcher {
                 self.warn("the server sent a request, which its revision does not allow");
                 None
             }
-            Err(invalid) => self.reject_malformed(&invalid, text, source),
+            Err(invalid) => self.reject_malformed(invalid, text, source).await,
         }
     }
 
@@ -172,9 +172,14 @@ impl Dispatcher {
         None
     }
 
-    /// Passes a request of the server to the handler, once a permit for its answer is free. It is refused if all of them wait for
+    /// Passes a request of the server to the handler, or answers a malformed one with its error, once a permit for its answer is free. It is refused if all of them wait for
     /// answers, because the stream may have messages for others.
-    async fn dispatch_request(&self, id: &str, envelope: Envelope<'_>, related: Option<i64>) {
+    async fn dispatch_request(
+        &self,
+        id: &str,
+        request: Result<Envelope<'_>, RpcError>,
+        related: Option<i64>,
+    ) {
         let Some(state) = self.inner.upgrade().map(|inner| inner.state.current()) else {
             return;
         };
@@ -196,10 +201,13 @@ impl Dispatcher {
             drop(unanswered);
             runtime.spawn(route.send(answer));
         });
+        let envelope = match request {
+            Ok(envelope) => envelope,
+            Err(error) => return responder.respond(Err(error)),
+        };
         let Some(handler) = self.handler.get() else {
             let error = RpcError::new(METHOD_NOT_FOUND, "this client does not answer requests");
-            responder.respond(Err(error));
-            return;
+            return responder.respond(Err(error));
         };
         let params = envelope.params.text.unwrap_or("{}");
         let request = IncomingRequest::new(id, &envelope.method, params, responder);
@@ -207,10 +215,10 @@ impl Dispatcher {
     }
 
     /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, or, on a
-    /// legacy stream, the request with its id.
-    fn reject_malformed(
+    /// legacy stream, the request with its id. A request of a legacy server is answered with the error.
+    async fn reject_malformed(
         &self,
-        invalid: &Invalid<'_>,
+        invalid: Invalid<'_>,
         text: &[u8],
         source: Source,
     ) -> Option<Answer> {
@@ -219,13 +227,17 @@ impl Dispatcher {
             ClientError::protocol(format!("the server sent a malformed message: {reason}"))
         };
         let own = source.request_id();
-        let id = invalid.id.and_then(|id| id.parse().ok());
-        let id = id.or_else(|| answered_id(text));
+        let id = answered_request(&invalid, text);
         if own.is_some() && (id == own || invalid.error.code == PARSE_ERROR) {
             return Some(Err(error()));
         }
-        match id {
-            Some(id) if source.is_legacy() => self.pending.complete(id, Err(error())),
+        match (id, invalid.id) {
+            (Some(id), _) if source.is_legacy() => self.pending.complete(id, Err(error())),
+            (None, Some(id)) if source.is_legacy() => {
+                let related = source.request_id();
+                self.dispatch_request(id, Err(*invalid.error), related)
+                    .await;
+            }
             _ => self.stray.record(text, &invalid.error),
         }
         None
@@ -243,7 +255,7 @@ impl Dispatcher {
     }
 
     /// Logs a warning, unless one was logged shortly before.
-    fn warn(&self, text: &'static str) {
+    pub(crate) fn warn(&self, text: &'static str) {
         if self.warnings.is_due() {
             tracing::warn!("{text}");
         }
@@ -255,40 +267,5 @@ impl Dispatcher {
             let error = shortened(&error.to_string());
             tracing::warn!(%error, "{text}");
         }
-    }
-}
-
-/// Destination of the answer to a request of the server. A responder must not keep the session alive, so the session is
-/// referenced weakly.
-struct ReplyRoute {
-    id: Box<str>,
-    state: SessionState,
-    inner: Weak<Inner>,
-    /// Held until the answer has been sent.
-    permit: Option<OwnedSemaphorePermit>,
-}
-
-impl ReplyRoute {
-    async fn send(self, answer: Result<String, RpcError>) {
-        let Some(inner) = self.inner.upgrade() else {
-            return;
-        };
-        let body = message::answer(&self.id, answer);
-        let sent = timeout(
-            inner.limits.request_timeout,
-            inner.deliver(&self.state, self.state.subject(), &body),
-        );
-        match inner.state.while_open(sent).await {
-            Some(Ok(Ok(()))) | None => {}
-            Some(Ok(Err(error))) => {
-                let warning = "an answer could not be sent to the server";
-                inner.dispatcher.warn_of_error(&error, warning);
-            }
-            Some(Err(_)) => {
-                let warning = "the server did not accept an answer in time";
-                inner.dispatcher.warn(warning);
-            }
-        }
-        drop(self.permit);
     }
 }

@@ -24,6 +24,7 @@ mod incoming;
 mod inner;
 mod message;
 mod pending;
+mod reply_route;
 mod response;
 mod sender;
 mod session;

@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{ClientError, ClientLimits, IncomingHandler};
 use treenail_runtime::internal::StrayLines;
-use treenail_runtime::internal::{answered_id, check_decoded_size, id_at_ends, is_cut_off};
+use treenail_runtime::internal::{answered_request, check_decoded_size, id_at_ends, is_cut_off};
 
 use crate::convert::{push_request, push_response, read_error};
 use crate::guard::{Rejected, Side};
@@ -157,16 +157,17 @@ impl Side for Arc<Calls> {
         self.fail(id, ClientError::protocol(error), inward);
     }
 
-    fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, _: &mut Vec<u8>) {
+    fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>) {
         let max = self.limits.message_bytes;
         let (id, text, error) = match rejected {
             Rejected::Invalid(invalid, text) => {
-                let id = invalid.id.and_then(|id| id.parse().ok());
-                (
-                    id.or_else(|| answered_id(text)),
-                    text,
-                    invalid.error.clone(),
-                )
+                let id = answered_request(invalid, text);
+                let incoming = self.incoming.get();
+                let accepts = incoming.is_some_and(|incoming| incoming.accepts_requests());
+                if let (None, Some(id), true) = (id, invalid.id, accepts) {
+                    return push_response(outward, id, Err(&invalid.error));
+                }
+                (id, text, RpcError::clone(&invalid.error))
             }
             Rejected::TooLong { head, tail } => {
                 if let Some(id) = id_at_ends(head, tail) {

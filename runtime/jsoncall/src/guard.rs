@@ -197,7 +197,8 @@ impl<S: Side> Guard<S> {
                     let reason = format!("a batch must have between 1 and {max} messages");
                     let invalid = Invalid {
                         id: None,
-                        error: RpcError::invalid_request(reason),
+                        answered: None,
+                        error: Box::new(RpcError::invalid_request(reason)),
                     };
                     self.reject(Rejected::Invalid(&invalid, line), inward);
                 }

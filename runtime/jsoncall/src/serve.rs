@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use treenail_runtime::Result;
 use treenail_runtime::RpcError;
 use treenail_runtime::Server;
-use treenail_runtime::internal::{oversized, request_id_at_ends};
+use treenail_runtime::internal::{id_at_ends, oversized, request_id_at_ends};
 
 use crate::backlog::Backlog;
 use crate::bridge::Bridge;
@@ -125,6 +125,16 @@ fn is_gone(error: &io::Error) -> bool {
     )
 }
 
+/// Ends the request whose response cannot be used.
+fn reject_response(id: &str, error: &RpcError, inward: &mut Vec<u8>) {
+    let Ok(number) = id.parse::<u64>() else {
+        tracing::debug!("ignored a malformed response with an unknown id");
+        return;
+    };
+    let error = RpcError::internal(format!("its response is not valid: {}", error.message));
+    push_response(inward, number, Err(&error));
+}
+
 /// Guard behaviour of a server. Contains the maximum message size.
 struct ServerSide(usize);
 
@@ -146,17 +156,21 @@ impl Side for ServerSide {
         push_response(inward, number, response.as_ref().copied());
     }
 
-    fn on_rejected(&self, rejected: Rejected<'_>, _: &mut Vec<u8>, outward: &mut Vec<u8>) {
+    fn on_rejected(&self, rejected: Rejected<'_>, inward: &mut Vec<u8>, outward: &mut Vec<u8>) {
         match rejected {
-            Rejected::Invalid(invalid, _) => match invalid.id {
-                Some(id) => push_response(outward, id, Err(&invalid.error)),
-                None => push_error(outward, &invalid.error),
+            Rejected::Invalid(invalid, _) => match (invalid.answered, invalid.id) {
+                (Some(id), _) => reject_response(id, &invalid.error, inward),
+                (None, Some(id)) => push_response(outward, id, Err(&invalid.error)),
+                (None, None) => push_error(outward, &invalid.error),
             },
             Rejected::TooLong { head, tail } => {
                 let error = oversized(self.0);
-                match request_id_at_ends(head, tail) {
-                    Some(id) => push_response(outward, &id, Err(&error)),
-                    None => push_error(outward, &error),
+                if let Some(id) = request_id_at_ends(head, tail) {
+                    push_response(outward, &id, Err(&error));
+                } else if let Some(id) = id_at_ends(head, tail) {
+                    reject_response(&id.to_string(), &error, inward);
+                } else {
+                    push_error(outward, &error);
                 }
             }
         }

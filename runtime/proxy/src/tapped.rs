@@ -82,6 +82,10 @@ impl IncomingHandler for TappedHandler {
         }
     }
 
+    fn accepts_requests(&self) -> bool {
+        self.incoming.accepts_requests()
+    }
+
     fn closed(&self) {
         self.tap.note(|news| news.closed = true);
         self.incoming.closed();

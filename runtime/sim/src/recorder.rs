@@ -134,6 +134,10 @@ impl IncomingHandler for Listening {
         self.incoming.request(request);
     }
 
+    fn accepts_requests(&self) -> bool {
+        self.incoming.accepts_requests()
+    }
+
     fn closed(&self) {
         self.world.log("loses its session");
         self.incoming.closed();

@@ -83,16 +83,32 @@ impl Requests {
 
     /// Handles the client's response to the request whose id has this text.
     pub(crate) fn on_response(&self, id: &str, response: Result<&str, &str>) {
+        self.reply(id, || response.map(Into::into).map_err(read_error));
+    }
+
+    /// Ends the request whose id has this text, because the client's response to it cannot be used. Returns `true` if it was
+    /// pending.
+    pub(crate) fn reject_response(&self, id: &str, reason: &str) -> bool {
+        self.reply(id, || {
+            Err(RpcError::internal(format!(
+                "its response is not valid: {reason}"
+            )))
+        })
+    }
+
+    /// Passes a response to its request. Returns `true` if that was pending.
+    fn reply(&self, id: &str, response: impl FnOnce() -> Response) -> bool {
         let reply = id
             .parse()
             .ok()
             .and_then(|id| self.lock().replies.remove(&id));
         let Some(reply) = reply else {
             tracing::debug!(id, "a response to no pending request was dropped");
-            return;
+            return false;
         };
         // The receiver may already be gone.
-        let _ = reply.send(response.map(Into::into).map_err(read_error));
+        let _ = reply.send(response());
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Pending> {

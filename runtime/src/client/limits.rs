@@ -28,8 +28,8 @@ limits! {
         decoded_bytes: usize = 128 << 20,
         /// Maximum nesting depth of a message of the server, up to 128. A deeper one is dropped. Default 128.
         message_depth: u32 = 128,
-        /// Maximum size of the id of a server request in bytes, as written. A longer one is answered with -32600, without its
-        /// id. Default 4 KiB.
+        /// Maximum size of the id of a server request in bytes, as written. A request with a longer one is dropped. Default
+        /// 4 KiB.
         request_id_bytes: usize = 4 << 10,
         /// Maximum number of requests in flight; further ones are queued. Open subscriptions (`subscriptions/listen`) do not
         /// count: only the client opens them. Default 256.

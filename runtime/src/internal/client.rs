@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use treenail_schema::{CallToolRequest, CallToolResult};
 
 pub use crate::client::answers::{
-    answered_id, check_decoded_size, error_in, id_at_ends, is_cut_off, read_answer,
+    answered_request, check_decoded_size, error_in, is_cut_off, read_answer,
 };
 pub use crate::client::cache::{HeaderArguments, with_session_builder};
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};

@@ -17,6 +17,7 @@ pub use self::client::*;
 #[cfg(feature = "client")]
 pub use self::client_tasks::*;
 pub use self::http_server::*;
+pub use crate::answer_id::id_at_ends;
 pub use crate::ask::{check_conversation, needs_tools};
 use crate::context::Context;
 #[cfg(feature = "sim")]

@@ -99,6 +99,12 @@ impl Fragile {
         number
     }
 
+    #[tool]
+    async fn ask(&self, cx: &Context) -> Result<String, AskError> {
+        cx.elicit::<Guest>("Who is coming?").await?;
+        Ok("somebody".to_owned())
+    }
+
     /// Asks, and drops the question at once.
     #[tool]
     async fn give_up(&self, cx: &Context) -> String {

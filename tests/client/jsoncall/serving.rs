@@ -50,6 +50,8 @@ async fn broken_lines_get_an_error_and_keep_the_connection() {
         "   ",
         "\r",
         r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":99,"result":{},"error":null}"#,
+        r#"{"id":99,"result":{}}"#,
         r#"{"jsonrpc":"2.0","method":"$/treenail/end"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}"#,
     ] {
@@ -221,5 +223,26 @@ async fn a_read_error_ends_the_connection_and_its_calls_at_once() {
         if is_used {
             timeout(second, observer.dropped.notified()).await.unwrap();
         }
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_or_oversized_response_ends_its_question() {
+    let long = "x".repeat(20_000);
+    let oversized = format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"a":"{long}"}}}}"#);
+    for line in [
+        r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":null}"#,
+        &oversized,
+    ] {
+        let mut peer = Peer::initialized().await;
+        peer.send(&call(1, "ask", &json!({}))).await;
+        let question = peer.receive().await.unwrap();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        peer.send(&line.replace("ID", &question["id"].to_string()))
+            .await;
+        let answer = peer.receive().await.unwrap();
+        assert_eq!(answer["id"], 1, "ALL-BASE-05: {answer}");
+        let reason = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(reason.contains("its response is not valid"), "{reason}");
     }
 }

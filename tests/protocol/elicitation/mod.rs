@@ -10,5 +10,6 @@ mod revisions;
 mod sampling;
 mod state;
 mod stops;
+mod unusable;
 
 use super::{asking, hotel};

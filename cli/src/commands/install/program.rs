@@ -87,13 +87,20 @@ pub(super) fn name_of_url(url: &str) -> Result<String, Failure> {
 
 fn find_in_path(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
-    let files = env::split_paths(&folders).flat_map(|folder| {
-        let file = folder.join(name);
-        [file.clone(), with_suffix(&file)]
+    let mut files = env::split_paths(&folders).flat_map(|folder| {
+        let suffixes = suffixes(name, cfg!(windows)).iter();
+        suffixes.map(move |suffix| folder.join(format!("{name}{suffix}")))
     });
-    files
-        .into_iter()
-        .find(|file| file.is_file() && is_executable(file))
+    files.find(|file| file.is_file() && is_executable(file))
+}
+
+/// Returns the suffixes of the files that the name of a program refers to. On Windows, npm installs `npx.cmd` beside a file `npx`
+/// that only other shells can start.
+fn suffixes(name: &str, is_windows: bool) -> &'static [&'static str] {
+    if is_windows && !name.contains('.') {
+        return &[".exe", ".cmd", ".bat"];
+    }
+    &[""]
 }
 
 /// Appends the suffix of programs, `.exe` on Windows.
@@ -112,4 +119,16 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(file: &Path) -> bool {
     fs::metadata(file).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_on_windows_is_that_of_a_program_or_a_script() {
+        assert_eq!(suffixes("npx", true), [".exe", ".cmd", ".bat"]);
+        assert_eq!(suffixes("npx.cmd", true), [""]);
+        assert_eq!(suffixes("npx", false), [""]);
+    }
 }

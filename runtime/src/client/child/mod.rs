@@ -4,7 +4,7 @@ mod environment;
 mod process;
 mod stderr;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -44,8 +44,8 @@ use crate::client::{ClientError, ClientLimits};
 /// contains the exit status. The client does not restart the server; the caller can do so with the same command.
 #[derive(Clone)]
 pub struct ServerCommand {
-    program: std::ffi::OsString,
-    args: Vec<std::ffi::OsString>,
+    program: OsString,
+    args: Vec<OsString>,
     environment: Environment,
     current_dir: Option<std::path::PathBuf>,
     stderr: Stderr,
@@ -87,7 +87,8 @@ impl From<&Path> for ServerCommand {
 }
 
 impl ServerCommand {
-    /// Creates a command that starts `program` without arguments. The program is searched for in `PATH`.
+    /// Creates a command that starts `program` without arguments. The program is searched for in `PATH`. On Windows, a name
+    /// without an extension is that of an `.exe` file, or else of a `.cmd` file, as in `npx`.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -193,16 +194,15 @@ impl ServerCommand {
         &self,
         limits: &ClientLimits,
     ) -> Result<(ChildStdout, ChildStdin, CloseReason), ClientError> {
-        let mut child = self.command().spawn().map_err(|error| {
-            let program = self.program.to_string_lossy();
-            let is_line = error.kind() == io::ErrorKind::NotFound && program.contains(' ');
-            let hint = if is_line {
-                "; arguments belong to `ServerCommand::args`"
-            } else {
-                ""
-            };
-            ClientError::unreachable(format!("`{program}` cannot be started: {error}{hint}"))
-        })?;
+        let spawned = self.command(&self.program).spawn();
+        let spawned = spawned.or_else(|error| {
+            let is_missing = cfg!(windows) && error.kind() == io::ErrorKind::NotFound;
+            match script_name(&self.program).filter(|_| is_missing) {
+                Some(script) => self.command(&script).spawn(),
+                None => Err(error),
+            }
+        });
+        let mut child = spawned.map_err(|error| self.start_error(&error))?;
         let stderr = match (&self.stderr, child.stderr.take()) {
             (Stderr::Lines(on_line), Some(stderr)) => {
                 Some(tokio::spawn(pass_lines(stderr, Arc::clone(on_line))))
@@ -216,8 +216,26 @@ impl ServerCommand {
         Ok((stdout, stdin, close_reason))
     }
 
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+    /// Returns the error of a server that cannot be started. The operating system does not report whether the program or its
+    /// directory is missing.
+    fn start_error(&self, error: &io::Error) -> ClientError {
+        let program = self.program.to_string_lossy();
+        let missing = self.current_dir.as_ref().filter(|it| !it.is_dir());
+        let reason = match missing {
+            Some(directory) => {
+                let directory = directory.display();
+                format!("its working directory `{directory}` is not a directory")
+            }
+            None if error.kind() == io::ErrorKind::NotFound && program.contains(' ') => {
+                format!("{error}; arguments belong to `ServerCommand::args`")
+            }
+            None => error.to_string(),
+        };
+        ClientError::unreachable(format!("`{program}` cannot be started: {reason}"))
+    }
+
+    fn command(&self, program: &OsStr) -> Command {
+        let mut command = Command::new(program);
         command.args(&self.args);
         self.environment.apply(&mut command);
         if let Some(directory) = &self.current_dir {
@@ -231,5 +249,30 @@ impl ServerCommand {
             .stderr(self.stderr.stdio())
             .kill_on_drop(true);
         command
+    }
+}
+
+/// Returns the name of the script of a program on Windows, where npm installs `npx` as `npx.cmd`. `None` if `program` is a path or
+/// has an extension.
+fn script_name(program: &OsStr) -> Option<OsString> {
+    let is_name = !program.to_string_lossy().contains(['.', '/', '\\', ':']);
+    is_name.then(|| {
+        let mut script = program.to_owned();
+        script.push(".cmd");
+        script
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_an_extension_may_be_a_script() {
+        let script = |program: &str| script_name(OsStr::new(program));
+        assert_eq!(script("npx"), Some(OsString::from("npx.cmd")));
+        for program in ["npx.exe", "./npx", "bin\\npx", "C:npx"] {
+            assert_eq!(script(program), None, "{program}");
+        }
     }
 }

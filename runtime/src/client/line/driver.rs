@@ -9,7 +9,8 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-use crate::client::answers::{answered_id, id_at_ends, is_cut_off, read_answer};
+use crate::answer_id::id_at_ends;
+use crate::client::answers::{answered_request, is_cut_off, read_answer};
 use crate::client::line::CloseReason;
 use crate::client::line::inner::{Closing, Inner};
 use crate::client::{ClientError, IncomingRequest};
@@ -261,15 +262,17 @@ fn receive_message(inner: &Arc<Inner>, message: Result<Message<'_>, Invalid<'_>>
     }
 }
 
-/// Drops a malformed text. If it contains the id of a request, that request fails.
-fn reject_malformed(inner: &Inner, invalid: &Invalid<'_>, text: &[u8]) {
+/// Drops a malformed text. If it answers a request, that request fails. A request of the server is answered with the error.
+fn reject_malformed(inner: &Arc<Inner>, invalid: &Invalid<'_>, text: &[u8]) {
     let error = &invalid.error;
-    let id = invalid.id.and_then(|id| id.parse().ok());
-    match id.or_else(|| answered_id(text)) {
-        Some(id) => {
-            let reason = format!("its answer is malformed: {}", error.message);
-            inner.complete(id, Err(ClientError::protocol(reason)));
-        }
-        None => inner.stray.record(text, error),
+    let incoming = inner.incoming();
+    let accepts = incoming.is_some_and(|incoming| incoming.accepts_requests());
+    if let Some(id) = answered_request(invalid, text) {
+        let reason = format!("its answer is malformed: {}", error.message);
+        inner.complete(id, Err(ClientError::protocol(reason)));
+    } else if let Some(id) = invalid.id.filter(|_| accepts) {
+        inner.responder(id).respond(Err(RpcError::clone(error)));
+    } else {
+        inner.stray.record(text, error);
     }
 }

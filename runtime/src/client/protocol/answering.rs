@@ -1,7 +1,9 @@
 //! Pauses of timeouts while a handler answers requests of a legacy server.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::ptr;
 use std::task::Poll;
 
 use tokio::sync::watch;
@@ -10,20 +12,49 @@ use crate::client::timeout::paused;
 
 /// Number of requests of a legacy server that handlers are answering.
 ///
-/// Such a request does not name the request of the client that it belongs to, so it pauses the timeouts of all of them.
+/// Such a request does not name the request of the client that it belongs to, so it pauses the timeouts of all of them, except
+/// those that the handlers themselves send: they would pause as long as they take.
 #[derive(Default)]
 pub(super) struct Answering(watch::Sender<usize>);
 
 /// A request that is being answered, until it is dropped.
-pub(super) struct Answer<'a>(&'a watch::Sender<usize>);
+struct Answer<'a>(&'a watch::Sender<usize>);
+
+thread_local! {
+    /// The session whose handler is being polled.
+    static HANDLER: Cell<*const Answering> = const { Cell::new(ptr::null()) };
+}
+
+/// Scope in which a handler is polled. Contains the handler that was polled before.
+struct HandlerScope(*const Answering);
+
+impl HandlerScope {
+    fn enter(answering: &Answering) -> Self {
+        Self(HANDLER.replace(answering))
+    }
+}
+
+impl Drop for HandlerScope {
+    fn drop(&mut self) {
+        HANDLER.set(self.0);
+    }
+}
 
 impl Answering {
-    pub(super) fn start(&self) -> Answer<'_> {
+    /// Waits for a handler to answer a request.
+    pub(super) async fn answer<F: Future>(&self, handler: F) -> F::Output {
         self.0.send_modify(|count| *count += 1);
-        Answer(&self.0)
+        let _answer = Answer(&self.0);
+        let mut handler = pin!(handler);
+        poll_fn(|context| {
+            let _scope = HandlerScope::enter(self);
+            handler.as_mut().poll(context)
+        })
+        .await
     }
 
-    /// Waits for `future`. Timeouts around it do not run while handlers answer requests.
+    /// Waits for `future`. Timeouts around it do not run while handlers answer requests,
+    /// unless a handler waits for it.
     pub(super) async fn pause_during<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
         let mut count = self.0.subscribe();
         loop {
@@ -35,7 +66,8 @@ impl Answering {
                 }
                 changed.as_mut().poll(context).map(|_| None)
             });
-            let output = if is_answering {
+            let is_nested = ptr::eq(HANDLER.get(), self);
+            let output = if is_answering && !is_nested {
                 paused(either).await
             } else {
                 either.await

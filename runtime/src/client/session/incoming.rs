@@ -25,6 +25,11 @@ pub trait IncomingHandler: Send + Sync {
     /// Handles a request, which only legacy servers send.
     fn request(&self, request: IncomingRequest<'_>);
 
+    /// Returns true if the server may send requests. The session then answers malformed ones with an error. Default: true.
+    fn accepts_requests(&self) -> bool {
+        true
+    }
+
     /// Handles the end of the connection. No other method is called after it.
     fn closed(&self);
 }

@@ -32,6 +32,12 @@ impl Connection {
             .count();
         if calls > self.room || !self.take_places(calls) {
             self.wanted = calls;
+            // A call in flight may wait for them. They are dropped when the batch is handled again.
+            for message in &messages {
+                if let Ok(Message::Response(id, answer)) = message {
+                    other(self, Ok(Message::Response(id, *answer)), &mut Vec::new());
+                }
+            }
             return Handled::Deferred(None);
         }
         let most_bytes = self.server.limits().batch_response_bytes;
@@ -132,7 +138,8 @@ fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage
     match message {
         Ok(Message::Request(id, _)) => Err(Invalid {
             id: Some(id),
-            error,
+            answered: None,
+            error: Box::new(error),
         }),
         other => other,
     }

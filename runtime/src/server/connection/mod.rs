@@ -29,7 +29,7 @@ use crate::server::observe::{ObservedTransport, SessionObservation};
 use crate::server::registry::{Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::{Audience, Subscriber};
-use crate::wire::{Body, Envelope, Invalid, Message, parse_with_known_meta, quoted, write_error};
+use crate::wire::{Body, Envelope, Invalid, Message, parse_with_known_meta, quoted};
 
 /// Connection of a server to one peer, which handles its messages one at a time.
 ///
@@ -83,7 +83,7 @@ pub enum Handled {
     Pending(PendingResponse),
     /// The peer has cancelled a request, which should be dropped without a response.
     Cancelled(RequestId),
-    /// Nothing has been done, because the message starts more calls than the [capacity](Connection::set_call_capacity) of the
+    /// No request has been handled, because the message starts more calls than the [capacity](Connection::set_call_capacity) of the
     /// connection, or the [whole server](crate::Limits::server_calls_in_flight), has left. It may be handled again later. The id
     /// is that of its request, if it is a single one.
     Deferred(Option<RequestId>),
@@ -223,7 +223,7 @@ impl Connection {
                 Handled::Complete
             }
             Err(invalid) => {
-                write_error(out, invalid.id, &invalid.error);
+                self.reject_invalid(invalid, out);
                 Handled::Complete
             }
         }

@@ -67,8 +67,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         }
     }
 
-    /// Releases the call permits for the first message of the backlog, which is gone.
-    fn release_permits(&mut self) {
+    /// Releases the call permits for the first message of the backlog, which is gone or cannot start now.
+    pub(super) fn release_permits(&mut self) {
         self.permits = None;
         self.connection.set_places(None);
     }

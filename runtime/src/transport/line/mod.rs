@@ -97,6 +97,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
                 return Poll::Ready(Ok(()));
             }
             if !progress {
+                if self.output.pending_bytes() > self.limits.queued_output_bytes {
+                    // No call starts before the peer reads, so others may have its place.
+                    self.release_permits();
+                }
                 return Poll::Pending;
             }
         }

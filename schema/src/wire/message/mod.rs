@@ -54,10 +54,12 @@ impl<'a> Envelope<'a> {
 /// A message that cannot be served, and the id to answer with, if it has one.
 #[derive(Debug)]
 pub struct Invalid<'a> {
-    /// The text of the id.
+    /// The text of the id, unless the message is a response, which is never answered.
     pub id: Option<&'a str>,
-    /// The error to answer with.
-    pub error: RpcError,
+    /// The text of the id of our request, if the message is a malformed response to it.
+    pub answered: Option<&'a str>,
+    /// The error to answer with. Boxed, because it is rare and large.
+    pub error: Box<RpcError>,
 }
 
 impl Envelope<'_> {
@@ -71,7 +73,8 @@ impl From<SyntaxError> for Invalid<'_> {
     fn from(error: SyntaxError) -> Self {
         Self {
             id: None,
-            error: RpcError::parse(error),
+            answered: None,
+            error: Box::new(RpcError::parse(error)),
         }
     }
 }
@@ -98,10 +101,11 @@ pub fn parse_with_known_meta<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a
         Ok(text) => parse_text(text, limits, meta),
         Err(error) => Body::One(Err(Invalid {
             id: None,
-            error: RpcError::new(
+            answered: None,
+            error: Box::new(RpcError::new(
                 crate::error_code::PARSE_ERROR,
                 format!("not UTF-8 at byte {}", error.valid_up_to()),
-            ),
+            )),
         })),
     }
 }
@@ -161,7 +165,8 @@ fn parse_message(
         scanner.end()?;
         return Err(Invalid {
             id: None,
-            error: RpcError::invalid_request("a message is a JSON object"),
+            answered: None,
+            error: Box::new(RpcError::invalid_request("a message is a JSON object")),
         });
     }
     let parts = Parts::read(&mut scanner)?;
@@ -224,9 +229,11 @@ impl<'a> Parts<'a> {
         let is_long = self.id.is_some_and(|id| id.len() > most);
         let id = self.id.filter(|id| !is_long && is_request_id(id));
         let invalid = |message: String| {
+            let is_response = self.method.is_none() && self.answer.is_some();
             Err(Invalid {
-                id,
-                error: RpcError::invalid_request(message),
+                id: id.filter(|_| !is_response),
+                answered: id.filter(|_| is_response),
+                error: Box::new(RpcError::invalid_request(message)),
             })
         };
         if let Some(name) = self.repeated {

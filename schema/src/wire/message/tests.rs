@@ -18,12 +18,17 @@ fn outcome(text: &str) -> String {
             format!("notification {}", envelope.method)
         }
         Body::One(Ok(Message::Response(id, answer))) => format!("response {id} {answer:?}"),
+        Body::One(Err(Invalid {
+            answered: Some(id),
+            error,
+            ..
+        })) => format!("response to {id}: {error}"),
         Body::One(Err(invalid)) => format!("{:?} {}", invalid.id, invalid.error),
     }
 }
 
 /// A message, and what it is taken for.
-const MESSAGES: [(&str, &str); 24] = [
+const MESSAGES: [(&str, &str); 26] = [
     (
         r#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#,
         "request 1 ping",
@@ -50,7 +55,15 @@ const MESSAGES: [(&str, &str); 24] = [
     ),
     (
         r#"{"jsonrpc":"2.0","id":1,"error":{},"result":{}}"#,
-        "Some(\"1\") member `result or error` is given twice (code -32600)",
+        "response to 1: member `result or error` is given twice (code -32600)",
+    ),
+    (
+        r#"{"id":1,"result":{}}"#,
+        "response to 1: `jsonrpc` is not \"2.0\" (code -32600)",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
+        "Some(\"1\") a message has a `method` or an answer, not both (code -32600)",
     ),
     (
         r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 3]"#,

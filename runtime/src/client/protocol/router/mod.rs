@@ -162,9 +162,8 @@ impl Router {
         let task = tokio::spawn({
             let id = id.clone();
             async move {
-                let answering = router.answering.start();
-                let answer = router.handler.answer(input, revision).await;
-                drop(answering);
+                let answer = router.handler.answer(input, revision);
+                let answer = router.answering.answer(answer).await;
                 let answer = answer.map(|answer| relate_answer(&params, answer));
                 if let Some(open) = router.take_request(&id, number) {
                     open.responder.respond(answer);
@@ -247,6 +246,10 @@ impl IncomingHandler for Router {
             "ping" => request.responder.respond(Ok("{}".to_owned())),
             _ => self.spawn_answer(request),
         }
+    }
+
+    fn accepts_requests(&self) -> bool {
+        !self.revision().is_modern()
     }
 
     fn closed(&self) {
