@@ -160,7 +160,7 @@ async fn wait_until_ready(url: &str) -> Result<(), String> {
                 ));
             }
             Ok(Err(ClientError::Closed(_) | ClientError::Unreachable(_))) => {
-                sleep(ATTEMPT_INTERVAL).await
+                sleep(ATTEMPT_INTERVAL).await;
             }
             _ => return Ok(()),
         }
