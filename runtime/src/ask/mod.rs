@@ -3,6 +3,7 @@
 
 mod asker;
 mod binding;
+mod callers;
 mod delivery;
 mod elicit;
 mod elicit_config;

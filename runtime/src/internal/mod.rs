@@ -125,21 +125,23 @@ pub fn asked(context: &Context) -> usize {
 /// Returns a recorded value of a call that may run again. Layers and the function have keys of their own, as in [`Context::once`].
 pub fn recall(context: &Context, key: &str) -> Option<Box<RawValue>> {
     let state = context.state();
-    let key = &*context.asker().level.key(key);
+    let asker = context.asker();
+    let key = &*asker.level.key(key);
     match state.link().map(|link| link.once(key)) {
         Some(OnceState::Done(value)) => Some(value),
         // It may have been recorded before the call became a task.
-        _ => state.round()?.done(key),
+        _ => state.round()?.done(asker, key),
     }
 }
 
 /// Records a value of a call that may run again. In a task, it is stored in the background.
 #[inline]
 pub fn record(context: &Context, key: &str, value: Box<RawValue>) {
-    let key = &*context.asker().level.key(key);
+    let asker = context.asker();
+    let key = &*asker.level.key(key);
     let Err(link) = context
         .state()
-        .record(|round| round.keep(key, value.clone()))
+        .record(|round| round.keep(asker, key, value.clone()))
     else {
         return;
     };
