@@ -23,6 +23,9 @@ impl Context {
     /// A question that is asked beside the work, for example with `tokio::try_join!`, ends the round after the work. Work that is
     /// dropped before its end runs again in the next round.
     ///
+    /// In a layer, finish the work before the inner service is called. The state that a question of an inner layer or of the function
+    /// has sealed does not contain later values, so their work runs again.
+    ///
     /// `key` identifies the work within the function. The value counts towards
     /// [`Limits::request_state_bytes`](crate::Limits::request_state_bytes).
     ///
