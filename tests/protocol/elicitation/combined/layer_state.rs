@@ -4,19 +4,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
+use tower::ServiceExt;
 use treenail::context::Principal;
-use treenail::layer::{Request, RequestService};
+use treenail::layer::{BoxError, Request, RequestService};
 use treenail::prelude::*;
 
 use super::asking_layers::{approve, layer, messages};
 use super::{ASKED, able, again, call, server};
 use crate::support::covering::covering_one;
-use crate::support::peer::{MODERN, error, text};
+use crate::support::peer::{MODERN, Peer, error, text};
 
 struct Desk;
 
 #[mcp_tool]
 impl Desk {
+    #[tool]
+    async fn greet(&self, cx: &Context) -> Result<String, AskError> {
+        cx.once("greet", async { Ok("Hello".to_owned()) }).await
+    }
+
     /// Asks under keys that look like those of a layer, as the keys of another server may do.
     #[tool]
     async fn book(&self, cx: &Context) -> Result<String, AskError> {
@@ -111,4 +117,21 @@ async fn each_value_of_a_layer_is_bound_to_the_caller_at_its_time() {
             assert_eq!(error(&answer).0, -32602, "SRV-MRTR-12 {others:?}: {answer}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_missing_capability_is_reported_for_a_question_before_the_function() {
+    let server = layer(
+        treenail::server!().mount(Desk),
+        async |request: Request, inner: RequestService| {
+            let asked = request.context().confirm("Allow?").await;
+            let response = inner.oneshot(request).await?;
+            asked?;
+            Ok::<_, BoxError>(response)
+        },
+    );
+    let mut peer = Peer::connect(&server.build().unwrap(), MODERN).await;
+    let greet = json!({"name": "greet"});
+    let answer = peer.request("tools/call", greet).await;
+    assert_eq!(error(&answer).0, -32021, "{answer}");
 }
