@@ -1,9 +1,11 @@
 //! Tools that are agents, with the model of the calling client.
 
 use serde_json::json;
+use tower::{ServiceExt, layer::layer_fn, service_fn};
 use treenail::agent::{
     Conversation, ScriptedModel, ScriptedReply, ToolLoopError, ToolLoopLimits, ToolSource,
 };
+use treenail::layer::{Request, RequestService};
 use treenail::prelude::*;
 use treenail::schema::{CreateMessageResult, Revision, Role, SamplingMessageContentBlock as Block};
 
@@ -117,6 +119,58 @@ async fn consecutive_runs_do_not_share_recorded_results() {
         let text: String = client.call_tool_as("twice", ()).await.unwrap();
         assert_eq!(text, "One. Two.", "{revision}");
         assert_eq!(log.lines(), ["delete a", "delete a"], "{revision}");
+    }
+}
+
+#[allow(deprecated, reason = "it is what is tested")]
+async fn run_in_layer(desk: &Server, request: &Request) -> Result<(), ToolLoopError> {
+    if request.tool().is_some() {
+        let agent = ToolLoop::new(request.context().model());
+        let agent = agent.source("desk", ToolSource::from(desk).auto_approve());
+        agent.run("First?").await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_layer_and_its_function_do_not_share_recorded_results() {
+    for (revision, _) in WITH_TOOLS {
+        let (desk, log) = desk();
+        let research = Research {
+            desk: desk.clone(),
+            log: log.clone(),
+        };
+        let layer = layer_fn(move |inner: RequestService| {
+            let desk = desk.clone();
+            service_fn(move |request: Request| {
+                let (inner, desk) = (inner.clone(), desk.clone());
+                async move {
+                    run_in_layer(&desk, &request).await?;
+                    inner.oneshot(request).await
+                }
+            })
+        });
+        let server = treenail::server!().mount(research).layer(layer);
+        // Both loops make the same call with the same id.
+        let model = ScriptedModel::new([
+            delete("a"),
+            ScriptedReply::text("One."),
+            delete("a"),
+            ScriptedReply::text("Two."),
+        ]);
+        let client = McpClient::builder()
+            .server(&server.build().unwrap())
+            .protocol_version(revision)
+            .enable_tool_use_for_sampling(model)
+            .build()
+            .await
+            .unwrap();
+        let arguments = json!({"question": "Second?"});
+        let text: String = client.call_tool_as("research", arguments).await.unwrap();
+        assert_eq!(text, "Two.", "{revision}");
+        let mut done = log.lines();
+        done.retain(|line| line != "run");
+        assert_eq!(done, ["delete a", "delete a"], "{revision}");
     }
 }
 

@@ -11,6 +11,7 @@ use treenail_schema::{
 };
 
 use crate::ask::binding::QuestionId;
+use crate::ask::callers::ValueKey;
 use crate::ask::elicit::{takes_forms, takes_urls};
 use crate::ask::error::AskError;
 use crate::ask::requests::PendingReply;
@@ -42,9 +43,9 @@ pub(super) async fn put(
         }
         return by_request(state, &request).await;
     };
-    admit(context, round)?;
     let level = context.asker().level;
     let key = round.key(level, key)?;
+    admit(context, round, ValueKey::Answer(&key))?;
     if !state.is_task() {
         match round.answer(level, &key, &request)? {
             Asked::Answered(answer) => return Ok(answer.into()),
@@ -69,9 +70,9 @@ async fn until_task(state: &CallState, open: OpenQuestion<'_>) -> Result<(), Ask
     waited.map_err(|_| AskError::TimedOut)
 }
 
-/// Rejects the values that another caller has obtained in an earlier round. If the function fails then, so does the request.
-pub(super) fn admit(context: &Context, round: &Round) -> Result<(), AskError> {
-    round.admit(context.asker()).map_err(|error| {
+/// Rejects a value that another caller has obtained in an earlier round. If the function fails then, so does the request.
+pub(super) fn admit(context: &Context, round: &Round, value: ValueKey<'_>) -> Result<(), AskError> {
+    round.admit(context.asker(), value).map_err(|error| {
         let message = error.message.to_string();
         context.state().set_fault(error);
         AskError::NotAllowed(message)

@@ -3,6 +3,7 @@
 
 mod asker;
 mod binding;
+mod callers;
 mod delivery;
 mod elicit;
 mod elicit_config;
@@ -176,7 +177,8 @@ impl<Q: fmt::Debug> fmt::Debug for Ask<'_, Q> {
 
 impl<'a, Q: Question> Ask<'a, Q> {
     /// Sets a key, unique among the questions of the function and visible to clients of the modern era. Without keys, questions
-    /// are numbered in order, so a function whose order may vary should set them.
+    /// are numbered in order, so a function whose order may vary should set them. Clients see the prefix `function/` before a key that
+    /// starts with it or with `layer-`, the prefix of the keys of layers.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self

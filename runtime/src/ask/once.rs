@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::ask::AskError;
+use crate::ask::callers::ValueKey;
 use crate::ask::delivery::admit;
 use crate::ask::work::Work;
 use crate::call::CallState;
@@ -21,6 +22,9 @@ impl Context {
     ///
     /// A question that is asked beside the work, for example with `tokio::try_join!`, ends the round after the work. Work that is
     /// dropped before its end runs again in the next round.
+    ///
+    /// In a layer, finish the work before the inner service is called. The state that a question of an inner layer or of the function
+    /// has sealed does not contain later values, so their work runs again.
     ///
     /// `key` identifies the work within the function. The value counts towards
     /// [`Limits::request_state_bytes`](crate::Limits::request_state_bytes).
@@ -70,7 +74,7 @@ impl Context {
         if state.round().is_some() {
             let text = raw_json(&value)
                 .map_err(|error| AskError::NotAllowed(format!("`{key}`: {error}")))?;
-            if let Some(first) = keep(state, key, text).await? {
+            if let Some(first) = keep(self, key, text).await? {
                 return Ok(read(key, &first)?);
             }
         }
@@ -84,11 +88,11 @@ async fn begin(context: &Context, key: &str) -> Result<Option<Box<RawValue>>, As
     let Some(round) = state.round() else {
         return Ok(None);
     };
-    admit(context, round)?;
+    admit(context, round, ValueKey::Work(key))?;
     let done = if state.is_task() {
         None
     } else {
-        round.done(key)
+        round.done(context.asker(), key)
     };
     if done.is_some() {
         return Ok(done);
@@ -122,11 +126,12 @@ async fn release(state: &CallState, key: &str) {
 
 /// Records the value of work. Returns an earlier value of the same key, which counts instead.
 async fn keep(
-    state: &CallState,
+    context: &Context,
     key: &str,
     text: Box<RawValue>,
 ) -> Result<Option<Box<RawValue>>, AskError> {
-    let Err(link) = state.record(|round| round.keep(key, text.clone())) else {
+    let (state, asker) = (context.state(), context.asker());
+    let Err(link) = state.record(|round| round.keep(asker, key, text.clone())) else {
         return Ok(None);
     };
     let kept = Arc::clone(link).keep(key.to_owned(), text.clone()).await;

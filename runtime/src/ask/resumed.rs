@@ -6,8 +6,8 @@ use std::time::UNIX_EPOCH;
 use serde_json::value::RawValue;
 use treenail_schema::internal::object::object;
 
-use crate::ask::asker::Level;
 use crate::ask::binding::QuestionId;
+use crate::ask::callers::Callers;
 use crate::environment;
 use crate::wire::{Members, RpcError, shortened};
 
@@ -27,8 +27,7 @@ pub(super) struct State {
     pub(super) answers: Vec<(String, Answer)>,
     /// Results of [`Context::once`](crate::Context::once).
     pub(super) once: BTreeMap<String, Box<RawValue>>,
-    /// The principal of the caller by the place that asks: layers authenticate it after the state has been opened.
-    pub(super) callers: Vec<(Level, Option<Box<str>>)>,
+    pub(super) callers: Callers,
 }
 
 object! { State {

@@ -9,6 +9,7 @@ use treenail_schema::InputRequest;
 
 use crate::ask::asker::{Asker, Level};
 use crate::ask::binding::QuestionId;
+use crate::ask::callers::ValueKey;
 use crate::ask::elicit_config::ElicitConfig;
 use crate::ask::error::AskError;
 use crate::ask::resumed::{MAX_RESPONSES, ResumedState, State};
@@ -90,16 +91,9 @@ impl Round {
         }
     }
 
-    /// Records the caller that reads and writes the values of this round. Those that another one has obtained in an earlier round
-    /// are refused.
-    pub(crate) fn admit(&self, asker: Asker<'_>) -> Result<(), RpcError> {
-        let mut run = self.run();
-        let run = run.get_or_insert_default();
-        run.check(asker)?;
-        let callers = &mut run.resumed.state.callers;
-        callers.retain(|(level, _)| *level != asker.level);
-        callers.push((asker.level, asker.principal.map(Into::into)));
-        Ok(())
+    /// Records the caller that reads or writes a value. One that another caller has obtained in an earlier round is refused.
+    pub(super) fn admit(&self, asker: Asker<'_>, value: ValueKey<'_>) -> Result<(), RpcError> {
+        self.run().get_or_insert_default().admit(asker, value)
     }
 
     /// Returns the key of a question: the given one, or its number in this run.
@@ -160,17 +154,21 @@ impl Round {
         self.run().as_ref().map_or(0, |run| run.asked(level))
     }
 
-    /// Returns the result of the work `key` in an earlier round.
-    pub(crate) fn done(&self, key: &str) -> Option<Box<RawValue>> {
-        self.run().as_ref()?.resumed.state.once.get(key).cloned()
+    /// Returns the result of the work `key` in an earlier round, unless it is that of another caller.
+    pub(crate) fn done(&self, asker: Asker<'_>, key: &str) -> Option<Box<RawValue>> {
+        let run = self.run();
+        let state = &run.as_ref()?.resumed.state;
+        let is_own = !state.callers.is_of_other(asker, ValueKey::Work(key));
+        state.once.get(key).filter(|_| is_own).cloned()
     }
 
     /// Stores the result of the work `key` for the following rounds.
     #[inline]
-    pub(crate) fn keep(&self, key: &str, value: Box<RawValue>) {
+    pub(crate) fn keep(&self, asker: Asker<'_>, key: &str, value: Box<RawValue>) {
         let mut run = self.run();
         let run = run.get_or_insert_default();
         run.begun.remove(key);
+        run.resumed.state.callers.bind(asker, ValueKey::Work(key));
         run.resumed.state.once.insert(key.to_owned(), value);
     }
 

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::ask::asker::{Asker, Level};
 use crate::ask::binding::QuestionId;
+use crate::ask::callers::ValueKey;
 use crate::ask::elicit_config::INVALID_STATE;
 use crate::ask::resumed::{Answer, ResumedState};
 use crate::wire::RpcError;
@@ -37,16 +38,24 @@ pub(super) struct Open {
 }
 
 impl Run {
-    /// Rejects the state of an earlier round that belongs to another caller.
+    /// Rejects the state of an earlier round that has values of another caller at the same place.
+    #[cfg(feature = "tower")]
     pub(super) fn check(&self, asker: Asker<'_>) -> Result<(), RpcError> {
         let state = &self.resumed.state;
-        let mut callers = state.callers.iter();
-        match callers.find(|(level, _)| *level == asker.level) {
-            Some((_, caller)) if state.rounds > 0 && caller.as_deref() != asker.principal => {
-                Err(RpcError::invalid_params(INVALID_STATE))
-            }
-            _ => Ok(()),
+        if state.rounds > 0 && state.callers.have_others(asker) {
+            return Err(RpcError::invalid_params(INVALID_STATE));
         }
+        Ok(())
+    }
+
+    /// Binds a value to its caller. One that another caller has obtained in an earlier round is rejected.
+    pub(super) fn admit(&mut self, asker: Asker<'_>, value: ValueKey<'_>) -> Result<(), RpcError> {
+        let state = &mut self.resumed.state;
+        if state.rounds > 0 && state.callers.is_of_other(asker, value) {
+            return Err(RpcError::invalid_params(INVALID_STATE));
+        }
+        state.callers.bind(asker, value);
+        Ok(())
     }
 
     pub(super) fn asked(&self, level: Level) -> usize {

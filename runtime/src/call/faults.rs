@@ -26,6 +26,15 @@ impl Faults {
         self.named.push(error);
     }
 
+    /// Returns the errors for the function, within the layers of its call. Named ones remain, because a layer may fail with that of
+    /// an earlier question of its own.
+    pub(super) fn of_function(&mut self) -> Self {
+        Self {
+            any: self.any.take(),
+            named: self.named.clone(),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.any.is_none() && self.named.is_empty()
     }

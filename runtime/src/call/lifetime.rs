@@ -48,7 +48,7 @@ impl Lifetime {
         if self.ends_call {
             state.end()
         } else {
-            state.take_faults()
+            state.function_faults()
         }
     }
 }

@@ -124,22 +124,26 @@ pub fn asked(context: &Context) -> usize {
     round.map_or(0, |round| round.asked(context.asker().level))
 }
 
-/// Returns a recorded value of a call that may run again.
+/// Returns a recorded value of a call that may run again. Layers and the function have keys of their own, as in [`Context::once`].
 pub fn recall(context: &Context, key: &str) -> Option<Box<RawValue>> {
     let state = context.state();
+    let asker = context.asker();
+    let key = &*asker.level.key(key);
     match state.link().map(|link| link.once(key)) {
         Some(OnceState::Done(value)) => Some(value),
         // It may have been recorded before the call became a task.
-        _ => state.round()?.done(key),
+        _ => state.round()?.done(asker, key),
     }
 }
 
 /// Records a value of a call that may run again. In a task, it is stored in the background.
 #[inline]
 pub fn record(context: &Context, key: &str, value: Box<RawValue>) {
+    let asker = context.asker();
+    let key = &*asker.level.key(key);
     let Err(link) = context
         .state()
-        .record(|round| round.keep(key, value.clone()))
+        .record(|round| round.keep(asker, key, value.clone()))
     else {
         return;
     };

@@ -20,8 +20,9 @@ impl CallState {
         mem::take(&mut live.unwrap_or_else(PoisonError::into_inner).faults)
     }
 
-    pub(in crate::call) fn take_faults(&self) -> Faults {
-        mem::take(&mut self.live().faults)
+    /// Returns the faults at the end of a function that has layers around it.
+    pub(in crate::call) fn function_faults(&self) -> Faults {
+        self.live().faults.of_function()
     }
 
     pub(in crate::call) fn finish(&self) -> Faults {

@@ -17,7 +17,7 @@ use crate::support::hotel::{Hotel, agree};
 use crate::support::peer::{MODERN, Peer, error, text};
 
 /// Adds a layer that runs `run`.
-fn layer<F, R>(server: ServerBuilder, run: F) -> ServerBuilder
+pub(super) fn layer<F, R>(server: ServerBuilder, run: F) -> ServerBuilder
 where
     F: Fn(Request, RequestService) -> R + Clone + Send + Sync + 'static,
     R: Future<Output = Result<Response, BoxError>> + Send + 'static,
@@ -28,12 +28,12 @@ where
     }))
 }
 
-async fn approve(request: Request, inner: RequestService) -> Result<Response, BoxError> {
+pub(super) async fn approve(request: Request, inner: RequestService) -> Result<Response, BoxError> {
     request.context().confirm("Allow?").await?;
     inner.oneshot(request).await
 }
 
-fn messages(questions: &[Value]) -> Vec<&str> {
+pub(super) fn messages(questions: &[Value]) -> Vec<&str> {
     let messages = questions.iter().map(|it| &it["params"]["message"]);
     messages.map(|it| it.as_str().unwrap()).collect()
 }

@@ -2,6 +2,7 @@
 
 mod asking_layers;
 mod callers;
+mod layer_state;
 
 use std::time::Duration;
 
