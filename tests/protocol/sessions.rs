@@ -252,7 +252,7 @@ async fn a_peer_that_does_not_read_applies_back_pressure() {
     let line = format!("{request}\n");
     // Each direction buffers 64 KiB, and the server buffers one read plus 10,000 bytes; beyond that, sending blocks.
     let mut sent = 0_usize;
-    while tokio::time::timeout(Duration::from_millis(100), peer.send_bytes(line.as_bytes()))
+    while timeout(Duration::from_millis(100), peer.send_bytes(line.as_bytes()))
         .await
         .is_ok()
     {

@@ -1,7 +1,5 @@
 //! The callers of the values that a state carries.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use treenail_schema::internal::object::object;
 
@@ -27,8 +25,8 @@ pub(super) struct Callers(Vec<Caller>);
 struct Caller {
     level: Level,
     principal: Option<Box<str>>,
-    answers: BTreeSet<String>,
-    once: BTreeSet<String>,
+    answers: Vec<String>,
+    once: Vec<String>,
 }
 
 object! { Caller {
@@ -75,8 +73,8 @@ impl Caller {
         let mut caller = Self {
             level: asker.level,
             principal: asker.principal.map(Into::into),
-            answers: BTreeSet::new(),
-            once: BTreeSet::new(),
+            answers: Vec::new(),
+            once: Vec::new(),
         };
         caller.insert(value);
         caller
@@ -88,22 +86,25 @@ impl Caller {
 
     fn has(&self, value: ValueKey<'_>) -> bool {
         match value {
-            ValueKey::Answer(key) => self.answers.contains(key),
-            ValueKey::Work(key) => self.once.contains(key),
+            ValueKey::Answer(key) => self.answers.iter().any(|own| own == key),
+            ValueKey::Work(key) => self.once.iter().any(|own| own == key),
         }
     }
 
     fn insert(&mut self, value: ValueKey<'_>) {
+        if self.has(value) {
+            return;
+        }
         match value {
-            ValueKey::Answer(key) => self.answers.insert(key.to_owned()),
-            ValueKey::Work(key) => self.once.insert(key.to_owned()),
-        };
+            ValueKey::Answer(key) => self.answers.push(key.to_owned()),
+            ValueKey::Work(key) => self.once.push(key.to_owned()),
+        }
     }
 
     fn remove(&mut self, value: ValueKey<'_>) {
         match value {
-            ValueKey::Answer(key) => self.answers.remove(key),
-            ValueKey::Work(key) => self.once.remove(key),
-        };
+            ValueKey::Answer(key) => self.answers.retain(|own| own != key),
+            ValueKey::Work(key) => self.once.retain(|own| own != key),
+        }
     }
 }

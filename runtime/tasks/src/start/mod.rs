@@ -102,7 +102,12 @@ impl Wrapped {
             return Ok(Mode::Plain);
         }
         let tool = &self.tool.name;
-        let message = format!("the tool `{tool}` runs as a task only; call it with `params.task`");
+        let revision = facts.revision;
+        let message = if revision < Revision::V2025_11_25 {
+            format!("the tool `{tool}` runs as a task only, and revision {revision} has no tasks")
+        } else {
+            format!("the tool `{tool}` runs as a task only; call it with `params.task`")
+        };
         Err(RpcError::new(error_code::METHOD_NOT_FOUND, message))
     }
 }

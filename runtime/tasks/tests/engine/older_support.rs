@@ -66,6 +66,15 @@ async fn older_revisions_have_plain_calls() {
         }
         let code = peer.code("tasks/get", json!({"taskId": "x"})).await;
         assert_eq!(code, -32_601, "TASK-S-38: {revision}");
+        // A function that only a token completes cannot be a plain call.
+        let params = json!({"name": "outside", "arguments": {}, "task": {}});
+        let error = peer.request("tools/call", params).await["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(error["code"], -32_601, "{revision}");
+        assert!(
+            message.contains(&format!("revision {revision} has no tasks")),
+            "{message}"
+        );
     }
 }
 

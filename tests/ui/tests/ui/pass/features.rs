@@ -44,6 +44,7 @@ impl<P: Display + Send + Sync + 'static> Map<P> {
     }
 
     /// Beside `Names::places`, the completer below.
+    #[expect(dead_code, reason = "only the function of the trait is called")]
     fn places(&self) -> usize {
         2
     }
