@@ -5,7 +5,7 @@ use tower::{ServiceExt, layer::layer_fn, service_fn};
 use treenail::agent::{
     Conversation, ScriptedModel, ScriptedReply, ToolLoopError, ToolLoopLimits, ToolSource,
 };
-use treenail::layer::{Request, RequestService};
+use treenail::layer::{BoxError, Request, RequestService, Response};
 use treenail::prelude::*;
 use treenail::schema::{CreateMessageResult, Revision, Role, SamplingMessageContentBlock as Block};
 
@@ -132,6 +132,15 @@ async fn run_in_layer(desk: &Server, request: &Request) -> Result<(), ToolLoopEr
     Ok(())
 }
 
+async fn ask_then_run(
+    desk: Server,
+    inner: RequestService,
+    request: Request,
+) -> Result<Response, BoxError> {
+    run_in_layer(&desk, &request).await?;
+    inner.oneshot(request).await
+}
+
 #[tokio::test]
 async fn a_layer_and_its_function_do_not_share_recorded_results() {
     for (revision, _) in WITH_TOOLS {
@@ -144,10 +153,7 @@ async fn a_layer_and_its_function_do_not_share_recorded_results() {
             let desk = desk.clone();
             service_fn(move |request: Request| {
                 let (inner, desk) = (inner.clone(), desk.clone());
-                async move {
-                    run_in_layer(&desk, &request).await?;
-                    inner.oneshot(request).await
-                }
+                ask_then_run(desk, inner, request)
             })
         });
         let server = treenail::server!().mount(research).layer(layer);

@@ -41,7 +41,7 @@ async fn a_malformed_response_fails_its_request_at_once() {
 async fn a_malformed_response_fails_its_request_at_once_over_jsoncall() {
     for line in malformed_responses() {
         let response = line.clone();
-        let (session, _) = crate::script::scripted_over_jsoncall(move |message| {
+        let (session, _) = scripted_over_jsoncall(move |message| {
             if message["method"] == "server/discover" {
                 return discovered(message);
             }
@@ -116,7 +116,7 @@ async fn connection_errors_quote_the_garbage_of_a_server() {
         assert!(error.contains(quoted), "{error}");
         assert!(error.len() < 1_000, "{error}");
 
-        let (session, _) = crate::script::scripted_over_jsoncall(move |message: &Value| {
+        let (session, _) = scripted_over_jsoncall(move |message: &Value| {
             if leaves {
                 return Reply::Exit("Listening on \u{1b}[1mport 80\n".to_owned());
             }
