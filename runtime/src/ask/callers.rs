@@ -44,11 +44,13 @@ impl Callers {
     }
 
     /// Returns `true` if a value is that of another caller at the same place.
+    #[inline]
     pub(super) fn is_of_other(&self, asker: Asker<'_>, value: ValueKey<'_>) -> bool {
         self.others(asker).any(|other| other.has(value))
     }
 
     /// Binds a value to a caller, and to no other one.
+    #[inline]
     pub(super) fn bind(&mut self, asker: Asker<'_>, value: ValueKey<'_>) {
         self.0.retain_mut(|caller| {
             if caller.level == asker.level && !caller.is(asker) {
@@ -62,6 +64,7 @@ impl Callers {
         }
     }
 
+    #[inline]
     fn others(&self, asker: Asker<'_>) -> impl Iterator<Item = &Caller> {
         let callers = self.0.iter();
         callers.filter(move |caller| caller.level == asker.level && !caller.is(asker))
@@ -69,6 +72,7 @@ impl Callers {
 }
 
 impl Caller {
+    #[inline]
     fn of(asker: Asker<'_>, value: ValueKey<'_>) -> Self {
         let mut caller = Self {
             level: asker.level,
@@ -91,6 +95,7 @@ impl Caller {
         }
     }
 
+    #[inline]
     fn insert(&mut self, value: ValueKey<'_>) {
         if self.has(value) {
             return;
@@ -101,6 +106,7 @@ impl Caller {
         }
     }
 
+    #[inline]
     fn remove(&mut self, value: ValueKey<'_>) {
         match value {
             ValueKey::Answer(key) => self.answers.retain(|own| own != key),

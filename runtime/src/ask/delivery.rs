@@ -71,6 +71,7 @@ async fn until_task(state: &CallState, open: OpenQuestion<'_>) -> Result<(), Ask
 }
 
 /// Rejects a value that another caller has obtained in an earlier round. If the function fails then, so does the request.
+#[inline]
 pub(super) fn admit(context: &Context, round: &Round, value: ValueKey<'_>) -> Result<(), AskError> {
     round.admit(context.asker(), value).map_err(|error| {
         let message = error.message.to_string();
@@ -127,6 +128,7 @@ pub async fn ask_client(context: &Context, request: &InputRequest) -> Result<Box
 
 /// Returns `true` if the client of a call has declared the capabilities, in its revision, that a complete request needs.
 #[doc(hidden)]
+#[inline]
 pub fn can_answer(context: &Context, request: &InputRequest) -> bool {
     let peer = &context.state().peer;
     let (revision, client) = (peer.revision(), peer.capabilities());

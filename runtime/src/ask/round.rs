@@ -92,11 +92,13 @@ impl Round {
     }
 
     /// Records the caller that reads or writes a value. One that another caller has obtained in an earlier round is refused.
+    #[inline]
     pub(super) fn admit(&self, asker: Asker<'_>, value: ValueKey<'_>) -> Result<(), RpcError> {
         self.run().get_or_insert_default().admit(asker, value)
     }
 
     /// Returns the key of a question: the given one, or its number in this run.
+    #[inline]
     pub(crate) fn key(&self, level: Level, key: Option<String>) -> Result<String, AskError> {
         let mut run = self.run();
         let run = run.get_or_insert_default();
@@ -150,11 +152,13 @@ impl Round {
     }
 
     /// Returns the number of questions of this run at a place, including answered ones.
+    #[inline]
     pub(crate) fn asked(&self, level: Level) -> usize {
         self.run().as_ref().map_or(0, |run| run.asked(level))
     }
 
     /// Returns the result of the work `key` in an earlier round, unless it is that of another caller.
+    #[inline]
     pub(crate) fn done(&self, asker: Asker<'_>, key: &str) -> Option<Box<RawValue>> {
         let run = self.run();
         let state = &run.as_ref()?.resumed.state;

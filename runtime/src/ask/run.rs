@@ -49,6 +49,7 @@ impl Run {
     }
 
     /// Binds a value to its caller. One that another caller has obtained in an earlier round is rejected.
+    #[inline]
     pub(super) fn admit(&mut self, asker: Asker<'_>, value: ValueKey<'_>) -> Result<(), RpcError> {
         let state = &mut self.resumed.state;
         if state.rounds > 0 && state.callers.is_of_other(asker, value) {
@@ -62,6 +63,7 @@ impl Run {
         self.keys.iter().filter(|(one, _)| *one == level).count()
     }
 
+    #[inline]
     pub(super) fn answered(&mut self, key: &str, id: &QuestionId) -> Option<Box<RawValue>> {
         let ResumedState { state, responses } = &mut self.resumed;
         if let Some(value) = responses.remove(key) {
@@ -84,6 +86,7 @@ impl Run {
         }
     }
 
+    #[inline]
     pub(super) fn wake(&mut self) {
         self.wakers.drain(..).for_each(|(_, waker)| waker.wake());
     }

@@ -119,12 +119,14 @@ pub fn has_rounds(context: &Context) -> bool {
 }
 
 /// Returns the number of questions of the function in this run, including answered ones.
+#[inline]
 pub fn asked(context: &Context) -> usize {
     let round = context.state().round();
     round.map_or(0, |round| round.asked(context.asker().level))
 }
 
 /// Returns a recorded value of a call that may run again. Layers and the function have keys of their own, as in [`Context::once`].
+#[inline]
 pub fn recall(context: &Context, key: &str) -> Option<Box<RawValue>> {
     let state = context.state();
     let asker = context.asker();

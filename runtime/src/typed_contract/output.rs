@@ -120,6 +120,7 @@ pub(crate) fn text_of(result: &CallToolResult) -> Option<String> {
 }
 
 /// Joins the text blocks with line breaks.
+#[inline]
 pub(crate) fn text_of_blocks(blocks: &[ContentBlock]) -> String {
     let texts = blocks.iter().filter_map(ContentBlock::as_text);
     texts.collect::<Vec<_>>().join("\n")

@@ -28,6 +28,7 @@ struct DisabledFeature {
 
 impl DisabledFeatures {
     /// Returns the keys of those of `provider` and this kind.
+    #[inline]
     pub(crate) fn keys(&self, provider: &Provider, kind: EntryKind) -> HashSet<&str> {
         let own = self.0.iter();
         let own = own.filter(|one| one.provider == *provider && one.kind == kind);
@@ -35,6 +36,7 @@ impl DisabledFeatures {
     }
 
     /// Adds entries of `provider`, which have different keys.
+    #[inline]
     pub(crate) fn add(&mut self, provider: &Provider, kind: EntryKind, entries: &[Arc<Entry>]) {
         let known = self.keys(provider, kind);
         let new = entries.iter().filter(|one| !known.contains(one.key()));
@@ -49,6 +51,7 @@ impl DisabledFeatures {
     }
 
     /// Removes the features that `item` selects, and returns their number.
+    #[inline]
     pub(crate) fn enable(&mut self, item: &Component) -> usize {
         let before = self.0.len();
         self.0
@@ -57,6 +60,7 @@ impl DisabledFeatures {
     }
 
     /// Removes those of dropped sources, and the oldest ones beyond the bound that `provider` does not have in `lists`.
+    #[inline]
     pub(crate) fn trim(&mut self, provider: &Provider, lists: [&EntryList; 5]) {
         self.0.retain(|one| !one.provider.is_dropped());
         if self.0.len() <= MAX_ABSENT {

@@ -88,6 +88,7 @@ impl EntryList {
     }
 
     /// Removes the entries that an entry of `other` with the same key replaces. Those of providers stay, and yield.
+    #[inline]
     pub(crate) fn remove_replaced(&mut self, other: &Self) {
         let keys: HashSet<&str> = other.keys().collect();
         self.slots

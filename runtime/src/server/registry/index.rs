@@ -1,6 +1,6 @@
 //! Index of the enabled entries of one kind: lookup by name, and suggestions for unknown names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -135,15 +135,13 @@ impl Index {
             return name.rsplit_once('.');
         }
         let known = self.entries.iter().flat_map(|entry| entry.namespaces());
-        let known: HashSet<&str> = known.collect();
         let rest = |namespace: &str| {
-            let rest = name.strip_prefix(&*namespace.replace('.', &self.separator))?;
-            rest.strip_prefix(&*self.separator)
+            let mut parts = namespace.split('.');
+            parts.try_fold(name, |rest, part| {
+                rest.strip_prefix(part)?.strip_prefix(&*self.separator)
+            })
         };
-        let shortest = known
-            .into_iter()
-            .filter_map(rest)
-            .min_by_key(|it| it.len())?;
+        let shortest = known.filter_map(rest).min_by_key(|it| it.len())?;
         let end = name.len() - shortest.len() - self.separator.len();
         Some((&name[..end], shortest))
     }

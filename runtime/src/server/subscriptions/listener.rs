@@ -92,6 +92,7 @@ impl Listener {
     }
 
     /// Marks edited lists. Returns the waker as [`Listener::mark`] does.
+    #[inline]
     pub(crate) fn edited(
         &self,
         edit: &EditedLists<'_>,
