@@ -1,48 +1,23 @@
 //! Sessions that the server has forgotten.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
-use treenail::client::{
-    ClientError, IncomingHandler, LineSession, Session, SessionFuture, SessionNotification,
-    SessionRequest, TransportKind,
-};
+use treenail::client::{ClientError, LineSession, Session};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
+use crate::failing::failing;
 use crate::script::{Reply, initialized, scripted};
 
-/// A session that expires once, after the handshake.
-#[derive(Debug)]
-struct ExpiringSession {
-    session: Arc<LineSession>,
-    times: AtomicUsize,
-}
-
-impl Session for ExpiringSession {
-    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        self.session.listen(incoming);
-    }
-
-    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
-        if request.method != "initialize" && self.times.fetch_add(1, Ordering::SeqCst) == 0 {
-            return Box::pin(async { Err(ClientError::SessionExpired) });
-        }
-        self.session.request(request)
-    }
-
-    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
-        self.session.notify(notification)
-    }
-
-    fn transport(&self) -> TransportKind {
-        TransportKind::Http
-    }
-
-    fn close(&self) -> SessionFuture<'_, ()> {
-        self.session.close()
-    }
+/// Lets a session expire once, after the handshake.
+fn expiring(session: Arc<LineSession>) -> Arc<dyn Session> {
+    let failed = AtomicBool::new(false);
+    failing(session, move |request| {
+        let expires = request.method != "initialize" && !failed.swap(true, Ordering::SeqCst);
+        expires.then_some(ClientError::SessionExpired)
+    })
 }
 
 #[tokio::test]
@@ -52,8 +27,7 @@ async fn an_expired_session_is_reestablished() {
         Some("tools/list") => Reply::result(message, &json!({"tools": []})),
         _ => Reply::nothing(),
     });
-    let times = AtomicUsize::new(0);
-    let builder = McpClientSession::builder().session(Arc::new(ExpiringSession { session, times }));
+    let builder = McpClientSession::builder().session(expiring(session));
     let session = builder
         .protocol_version(Revision::V2025_11_25)
         .build()

@@ -1,16 +1,13 @@
 //! Rounds of input: results that request input, and the requests that follow them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use treenail::client::{
-    ClientError, IncomingHandler, LineSession, Session, SessionFuture, SessionNotification,
-    SessionRequest, TransportKind,
-};
+use treenail::client::ClientError;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Root};
 
+use crate::failing::failing;
 use crate::fixture::server;
 use crate::script::{Reply, discovered, scripted};
 
@@ -155,51 +152,17 @@ async fn a_nested_result_type_is_ignored() {
     assert_eq!(received.methods().len(), 3, "CLI-MRTR-01");
 }
 
-/// Session whose server cannot be reached from a round on, counted from 0.
-#[derive(Debug)]
-struct Lost {
-    session: Arc<LineSession>,
-    calls: AtomicUsize,
-    from: usize,
-}
-
-impl Session for Lost {
-    fn listen(&self, incoming: Arc<dyn IncomingHandler>) {
-        self.session.listen(incoming);
-    }
-
-    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
-        let is_call = request.method == "tools/call";
-        if is_call && self.calls.fetch_add(1, Ordering::SeqCst) >= self.from {
-            return Box::pin(async { Err(ClientError::unreachable("it is away")) });
-        }
-        self.session.request(request)
-    }
-
-    fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
-        self.session.notify(notification)
-    }
-
-    fn transport(&self) -> TransportKind {
-        TransportKind::Http
-    }
-
-    fn close(&self) -> SessionFuture<'_, ()> {
-        self.session.close()
-    }
-}
-
 #[tokio::test]
 async fn a_server_that_is_lost_after_a_round_may_have_run_the_call() {
     for from in [0, 1] {
         let (session, _) = scripted(server_requesting_input(None));
         let calls = AtomicUsize::new(0);
-        let lost = Lost {
-            session,
-            calls,
-            from,
-        };
-        let builder = McpClientSession::builder().session(Arc::new(lost));
+        let session = failing(session, move |request| {
+            let is_call = request.method == "tools/call";
+            let is_lost = is_call && calls.fetch_add(1, Ordering::SeqCst) >= from;
+            is_lost.then(|| ClientError::unreachable("it is away"))
+        });
+        let builder = McpClientSession::builder().session(session);
         let builder = builder.roots([Root::new("file:///a")]);
         let session = builder.build().await.unwrap();
         let error = session.tools_call("t", ()).await.unwrap_err();

@@ -17,6 +17,7 @@ mod errors;
 #[allow(dead_code, reason = "it is a program")]
 mod example;
 mod expired_session;
+mod failing;
 mod fixture;
 mod handler_panics;
 mod hostile;

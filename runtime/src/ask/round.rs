@@ -121,8 +121,8 @@ impl Round {
         key: &'r str,
         request: &InputRequest,
     ) -> Result<Asked<'r>, AskError> {
-        let mut run = self.run();
-        let run = &mut **run.get_or_insert_default();
+        let mut guard = self.run();
+        let run = &mut **guard.get_or_insert_default();
         let unwritten = |error: serde_json::Error| AskError::NotAllowed(error.to_string());
         let request = serde_json::to_string(request).map_err(unwritten)?;
         let id = QuestionId::of_text(&request);
@@ -143,11 +143,13 @@ impl Round {
         };
         let place = run.open.partition_point(|open| *open.key < *key);
         run.open.insert(place, open);
-        run.wake();
+        let (waits, wakers) = (run.is_working(level), run.take_wakers());
+        drop(guard);
+        wake(wakers);
         Ok(Asked::Open(OpenQuestion {
             round: self,
             key,
-            waits: run.is_working(level),
+            waits,
         }))
     }
 
@@ -200,13 +202,17 @@ impl Round {
     /// Records that work has ended, or has been dropped.
     #[inline]
     pub(crate) fn end_work(&self, level: Level) {
-        if let Some(run) = &mut *self.run() {
-            if let Some(place) = run.running.iter().position(|one| *one == level) {
-                run.running.swap_remove(place);
-            }
-            if !run.open.is_empty() {
-                run.wake();
-            }
+        let mut guard = self.run();
+        let Some(run) = &mut *guard else {
+            return;
+        };
+        if let Some(place) = run.running.iter().position(|one| *one == level) {
+            run.running.swap_remove(place);
+        }
+        if !run.open.is_empty() {
+            let wakers = run.take_wakers();
+            drop(guard);
+            wake(wakers);
         }
     }
 
@@ -243,7 +249,9 @@ impl Round {
         let run = guard.get_or_insert_default();
         let asks = run.open.iter().any(|open| open.level == level);
         if !asks || run.is_working(level) {
-            run.wake_later(level, waker);
+            let replaced = run.wake_later(level, waker);
+            drop(guard);
+            drop(replaced);
             return None;
         }
         let inside = run.open.iter().filter(|open| open.level >= level);
@@ -264,5 +272,12 @@ impl Round {
 
     fn run(&self) -> std::sync::MutexGuard<'_, Option<Box<Run>>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[inline]
+fn wake(wakers: Vec<(Level, Waker)>) {
+    for (_, waker) in wakers {
+        waker.wake();
     }
 }

@@ -79,15 +79,21 @@ impl Run {
         self.running.iter().any(|one| *one >= level)
     }
 
-    pub(super) fn wake_later(&mut self, level: Level, waker: &Waker) {
+    /// Stores the waker of a place. Returns the one that it replaces, which is dropped without the lock.
+    pub(super) fn wake_later(&mut self, level: Level, waker: &Waker) -> Option<Waker> {
         match self.wakers.iter_mut().find(|(one, _)| *one == level) {
-            Some((_, known)) => known.clone_from(waker),
-            None => self.wakers.push((level, waker.clone())),
+            Some((_, known)) if known.will_wake(waker) => None,
+            Some((_, known)) => Some(std::mem::replace(known, waker.clone())),
+            None => {
+                self.wakers.push((level, waker.clone()));
+                None
+            }
         }
     }
 
+    /// Takes the wakers, which are woken without the lock: they are not of this crate.
     #[inline]
-    pub(super) fn wake(&mut self) {
-        self.wakers.drain(..).for_each(|(_, waker)| waker.wake());
+    pub(super) fn take_wakers(&mut self) -> Vec<(Level, Waker)> {
+        std::mem::take(&mut self.wakers)
     }
 }
