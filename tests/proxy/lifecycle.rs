@@ -54,7 +54,8 @@ impl Switch {
     }
 }
 
-#[tokio::test]
+// In virtual time, no attempt to connect comes between two steps of the test.
+#[tokio::test(start_paused = true)]
 async fn a_server_may_be_away_at_the_start_go_away_and_come_back() {
     let (station, counters) = station();
     let switch = Switch::new(station);

@@ -4,12 +4,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
+use tower::{ServiceExt, layer::layer_fn, service_fn};
+use treenail::ServerBuilder;
 use treenail::client::{ClientError, McpClientBuilder};
+use treenail::layer::{Request, RequestService, only};
 use treenail::prelude::*;
+use treenail::proxy::Proxy;
 use treenail::schema::{ElicitAction, ElicitRequestParams, ElicitResult, ElicitValue, Root};
 
 use crate::script::{legacy_server, text, tools};
-use crate::station::{ERAS, LEGACY, client_of, proxied, station};
+use crate::station::{ERAS, LEGACY, Station, client_of, proxied, remote, station};
 
 pub(crate) fn accepting(
     builder: McpClientBuilder,
@@ -56,6 +60,46 @@ async fn elicitation_passes_in_every_era() {
             runs,
             "{caller} {remote}"
         );
+    }
+}
+
+/// Adds a layer that asks before each call of a tool.
+fn with_approval(server: ServerBuilder, message: &'static str) -> ServerBuilder {
+    let layer = layer_fn(move |inner: RequestService| {
+        service_fn(move |request: Request| {
+            let inner = inner.clone();
+            async move {
+                request.context().confirm(message).await?;
+                inner.oneshot(request).await
+            }
+        })
+    });
+    server.layer(only(Request::is_tool_call, layer))
+}
+
+#[tokio::test]
+async fn layers_at_both_ends_ask_before_the_function() {
+    for (caller, revision) in ERAS {
+        let station = Server::builder("station", "1").mount(Station::default());
+        let station = with_approval(station, "At the station?").build().unwrap();
+        let gateway = Server::builder("gateway", "1").dynamic();
+        let gateway = with_approval(gateway, "At the gateway?").build().unwrap();
+        let proxy = Proxy::new(&gateway);
+        let mounted = proxy.mount(remote("st", &station, revision)).unwrap();
+        mounted.connected().await;
+        let asked = Arc::default();
+        let client = accepting(client_of(&gateway, caller), &asked);
+        let client = client.build().await.unwrap();
+        let result = client.call_tool("st.book", ()).await.unwrap();
+        let text = result.as_text();
+        assert_eq!(text, Some("booked 3 nights"), "{caller} {revision}");
+        let expected = [
+            "At the gateway?",
+            "At the station?",
+            "How long?",
+            "3 nights?",
+        ];
+        assert_eq!(*asked.lock().unwrap(), expected, "{caller} {revision}");
     }
 }
 

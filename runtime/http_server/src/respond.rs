@@ -6,7 +6,7 @@ use http::header::CONNECTION;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
-use treenail_runtime::internal::{self, CachedPeer, Invalid, parse_with_known_meta};
+use treenail_runtime::internal::{self, CachedPeer, parse_with_known_meta};
 use treenail_schema::Revision;
 
 use crate::authorize::{Authorized, authorize_request};
@@ -171,8 +171,8 @@ impl HttpService {
             {
                 self.modern(&cached).handle_message(parts, message)
             }
-            internal::Body::One(Err(Invalid { id, error, .. })) => {
-                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, *error))
+            internal::Body::One(Err(invalid)) => {
+                Err(self.legacy(parts, revision).reject_invalid(invalid))
             }
             internal::Body::Batch(_) if has_modern_version => {
                 let message = "batches exist in revision 2025-03-26 only";

@@ -3,7 +3,7 @@
 use http::request::Parts;
 use http::{Method, StatusCode};
 use http_body::Body;
-use treenail_runtime::internal::{Invalid, Message, parse};
+use treenail_runtime::internal::{Message, parse};
 use treenail_runtime::{RpcError, internal};
 use treenail_schema::Revision;
 use treenail_schema::method::{self, Direction};
@@ -73,8 +73,8 @@ impl HttpService {
         let body = parse(&bytes, limits);
         self.check_scopes(&parts, Some(&body))?;
         match body {
-            internal::Body::One(Err(Invalid { id, error, .. })) => {
-                Err(Rejection::with_error(StatusCode::BAD_REQUEST, id, *error))
+            internal::Body::One(Err(invalid)) => {
+                Err(self.legacy(parts, revision).reject_invalid_sse(invalid))
             }
             // A client that probes the era of the server. This transport supports only methods of the legacy era.
             internal::Body::One(Ok(Message::Request(id, envelope)))

@@ -197,8 +197,10 @@ async fn read_until_answer(
                 }
             }
             Event::Endpoint(_) | Event::Other(_) => {}
-            Event::TooLong(_) => {
-                return Some(Err(ClientError::TooLong(inner.limits.message_bytes)));
+            Event::TooLong(head) => {
+                if let Some(answer) = inner.dispatcher.reject_oversized(&head, source).await {
+                    return Some(answer);
+                }
             }
         }
     }

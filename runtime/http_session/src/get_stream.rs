@@ -117,7 +117,12 @@ pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events) -> bool {
                 let _ = dispatched.await;
             }
             Event::Endpoint(_) => tracing::debug!("the server sent a second `endpoint` event"),
-            Event::TooLong(head) => inner.dispatcher.reject_oversized(&head),
+            Event::TooLong(head) => {
+                let rejected = inner
+                    .dispatcher
+                    .reject_oversized(&head, Source::SessionStream);
+                let _ = rejected.await;
+            }
         }
     }
     delivered

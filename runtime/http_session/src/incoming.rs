@@ -10,8 +10,8 @@ use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
 };
 use treenail_runtime::internal::{
-    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends, parse,
-    parse_element, parsing_limits, read_answer,
+    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends,
+    oversized, parse, parse_element, parsing_limits, read_answer, request_id_at_ends,
 };
 use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
 use treenail_schema::internal::shortened;
@@ -243,15 +243,24 @@ impl Dispatcher {
         None
     }
 
-    /// Drops an oversized message, of which only the first bytes are available.
-    pub(crate) fn reject_oversized(&self, head: &[u8]) {
+    /// Drops an oversized message, of which only the first bytes are available. It fails the request that it seems to answer: on a
+    /// legacy stream, the request with its id. A request of a legacy server is answered with the error.
+    pub(crate) async fn reject_oversized(&self, head: &[u8], source: Source) -> Option<Answer> {
         let limit = self.limits.message_bytes;
-        if let Some(id) = id_at_ends(head, b"") {
-            self.pending.complete(id, Err(ClientError::TooLong(limit)));
-        } else {
-            let reason = format!("a message has more than {limit} bytes");
-            self.stray.record(head, &RpcError::invalid_request(reason));
+        let (own, answered) = (source.request_id(), id_at_ends(head, b""));
+        let asked = request_id_at_ends(head, b"").filter(|_| source.is_legacy());
+        match (answered, asked) {
+            (_, Some(id)) => {
+                let error = oversized(limit);
+                self.dispatch_request(&id, Err(error), own).await;
+            }
+            (Some(id), _) if source.is_legacy() && answered != own => {
+                self.pending.complete(id, Err(ClientError::TooLong(limit)));
+            }
+            _ if own.is_some() => return Some(Err(ClientError::TooLong(limit))),
+            _ => self.stray.record(head, &oversized(limit)),
         }
+        None
     }
 
     /// Logs a warning, unless one was logged shortly before.

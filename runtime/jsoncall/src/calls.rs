@@ -7,7 +7,9 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{ClientError, ClientLimits, IncomingHandler};
 use treenail_runtime::internal::StrayLines;
-use treenail_runtime::internal::{answered_request, check_decoded_size, id_at_ends, is_cut_off};
+use treenail_runtime::internal::{
+    answered_request, check_decoded_size, id_at_ends, is_cut_off, oversized, request_id_at_ends,
+};
 
 use crate::convert::{push_request, push_response, read_error};
 use crate::guard::{Rejected, Side};
@@ -108,6 +110,12 @@ impl Calls {
         drop(ended.wait_for(|ended| *ended).await);
     }
 
+    /// Returns true if the server may send requests.
+    fn accepts_requests(&self) -> bool {
+        let incoming = self.incoming.get();
+        incoming.is_some_and(|incoming| incoming.accepts_requests())
+    }
+
     /// Fails a pending request.
     fn fail(&self, id: i64, error: ClientError, inward: &mut Vec<u8>) {
         if let Some(call) = self.state().open.get_mut(&id) {
@@ -162,9 +170,7 @@ impl Side for Arc<Calls> {
         let (id, text, error) = match rejected {
             Rejected::Invalid(invalid, text) => {
                 let id = answered_request(invalid, text);
-                let incoming = self.incoming.get();
-                let accepts = incoming.is_some_and(|incoming| incoming.accepts_requests());
-                if let (None, Some(id), true) = (id, invalid.id, accepts) {
+                if let (None, Some(id), true) = (id, invalid.id, self.accepts_requests()) {
                     return push_response(outward, id, Err(&invalid.error));
                 }
                 (id, text, RpcError::clone(&invalid.error))
@@ -173,7 +179,10 @@ impl Side for Arc<Calls> {
                 if let Some(id) = id_at_ends(head, tail) {
                     return self.fail(id, ClientError::TooLong(max), inward);
                 }
-                let error = RpcError::invalid_request(format!("longer than {max} bytes"));
+                let (error, id) = (oversized(max), request_id_at_ends(head, tail));
+                if let Some(id) = id.filter(|_| self.accepts_requests()) {
+                    return push_response(outward, &id, Err(&error));
+                }
                 (None, head, error)
             }
         };

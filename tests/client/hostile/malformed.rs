@@ -68,33 +68,36 @@ async fn a_malformed_server_request_fails_no_client_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_malformed_request_of_a_legacy_server_is_answered_with_its_error() {
-    let malformed = r#"{"jsonrpc":"2.0","id":ID,"method":"ping","params":null}"#;
-    let reply = move |message: &Value| match message["method"].as_str() {
-        Some("initialize") => initialized(message, "2025-11-25"),
-        Some("tools/call") => Reply::Lines(vec![
-            malformed.replace("ID", &message["id"].to_string()),
-            answer(message, &json!({"content": []})),
-        ]),
-        _ => Reply::nothing(),
-    };
-    let (line, received_line) = scripted(reply);
-    let (jsoncall, received_jsoncall) = scripted_over_jsoncall(reply);
-    let sessions: [(Arc<dyn Session>, _); 2] =
-        [(line, received_line), (jsoncall, received_jsoncall)];
-    for (session, received) in sessions {
-        let client = McpClient::builder()
-            .session(session)
-            .protocol_version(Revision::V2025_11_25);
-        let client = client.build().await.unwrap();
-        client.call_tool("t", ()).await.unwrap();
-        // A request is written after the answer.
-        client.close().await.unwrap();
-        let received = received.all();
-        let answer = received.iter().find(|it| it["error"].is_object()).unwrap();
-        let call = received.iter().find(|it| it["method"] == "tools/call");
-        assert_eq!(answer["id"], call.unwrap()["id"], "CLI-ERR-02");
-        assert_eq!(answer["error"]["code"], -32600, "CLI-ERR-02");
+async fn a_malformed_or_oversized_request_of_a_legacy_server_is_answered_with_its_error() {
+    let malformed = r#"{"jsonrpc":"2.0","id":ID,"method":"ping","params":null}"#.to_owned();
+    let oversized = malformed.replace("null", &format!(r#"{{"a":"{}"}}"#, "x".repeat(5_000)));
+    for request in [malformed, oversized] {
+        let reply = move |message: &Value| match message["method"].as_str() {
+            Some("initialize") => initialized(message, "2025-11-25"),
+            Some("tools/call") => Reply::Lines(vec![
+                request.replace("ID", &message["id"].to_string()),
+                answer(message, &json!({"content": []})),
+            ]),
+            _ => Reply::nothing(),
+        };
+        let (line, received_line) = scripted(reply.clone());
+        let (jsoncall, received_jsoncall) = scripted_over_jsoncall(reply);
+        let sessions: [(Arc<dyn Session>, _); 2] =
+            [(line, received_line), (jsoncall, received_jsoncall)];
+        for (session, received) in sessions {
+            let client = McpClient::builder()
+                .session(session)
+                .protocol_version(Revision::V2025_11_25);
+            let client = client.build().await.unwrap();
+            client.call_tool("t", ()).await.unwrap();
+            // A request is written after the answer.
+            client.close().await.unwrap();
+            let received = received.all();
+            let answer = received.iter().find(|it| it["error"].is_object()).unwrap();
+            let call = received.iter().find(|it| it["method"] == "tools/call");
+            assert_eq!(answer["id"], call.unwrap()["id"], "CLI-ERR-02");
+            assert_eq!(answer["error"]["code"], -32600, "CLI-ERR-02");
+        }
     }
 }
 

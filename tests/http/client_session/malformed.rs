@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use treenail::McpClient;
 use treenail::client::{ClientError, ClientLimits, HttpSession, Session};
 
+use super::legacy::default_response;
 use super::listener::{TestSession, legacy, modern, tool};
 use super::scripted_server::{Response, ScriptedServer};
 
@@ -117,6 +118,37 @@ async fn malformed_responses_fail_only_their_request() {
         let next = client.send(modern(2, "tools/list", json!({}))).await;
         assert_eq!(outcome(&next), "a result", "after {name}: {next:?}");
         assert!(client.has_no_incoming(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_or_oversized_request_of_a_legacy_server_is_answered_with_its_error() {
+    let malformed = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#.to_owned();
+    let oversized = malformed.replace("null", &format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000)));
+    for request in [malformed, oversized] {
+        let mut server = ScriptedServer::new(move |received| match received.rpc() {
+            // The ids of both directions are the same.
+            "tools/list" => {
+                let result = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": {}});
+                Response::stream(&format!("data: {request}\n\ndata: {result}\n\n"))
+            }
+            "" if received.method == "POST" => Response::accepted(),
+            _ => default_response(received),
+        })
+        .await;
+        let client = TestSession::with_limits(&server.url, LIMITS());
+        client.initialize().await.unwrap();
+        client.initialized().await.unwrap();
+        let result = client.send(legacy(1, "tools/list", &json!({}))).await;
+        assert_eq!(outcome(&result), "a result", "{result:?}");
+        let refused = loop {
+            let received = server.next_request().await;
+            if received.body.get("error").is_some() {
+                break received.body;
+            }
+        };
+        assert_eq!(refused["id"], 1, "CLI-ERR-02: {refused}");
+        assert_eq!(refused["error"]["code"], -32600, "CLI-ERR-02: {refused}");
     }
 }
 

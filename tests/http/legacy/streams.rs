@@ -99,6 +99,30 @@ async fn requests_to_the_client_are_sent_on_the_stream_of_their_call() {
 }
 
 #[tokio::test]
+async fn a_malformed_response_ends_its_question() {
+    let service = service();
+    let (client, other) = (
+        Client::start(&service, Revision::V2025_11_25).await,
+        Client::start(&service, Revision::V2025_11_25).await,
+    );
+    let mut body = client.open(client.tool(1, "ask", &json!({}))).await;
+    let mut found = next_events(&mut body).await;
+    let question: Value = serde_json::from_str(&found.pop().unwrap().1).unwrap();
+    let malformed = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}, "error": 1});
+    // The response of another session belongs to a question of that session.
+    for sender in [&other, &client] {
+        let refused = sender.send(sender.post(&malformed)).await;
+        assert_eq!(refused.status, 400, "SRV-LHTTP-02: {refused:?}");
+        assert_eq!(refused.json().get("id"), None, "{refused:?}");
+    }
+    let response: Value = serde_json::from_str(&next_events(&mut body).await[0].1).unwrap();
+    assert_eq!(response["id"], 1, "{response}");
+    assert_eq!(response["result"]["isError"], true, "{response}");
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("its response is not valid"), "{text}");
+}
+
+#[tokio::test]
 async fn messages_unrelated_to_a_request_are_sent_on_the_stream_of_a_get() {
     let service = service();
     let client = Client::start(&service, Revision::V2025_06_18).await;

@@ -82,6 +82,21 @@ async fn server_requests_and_their_responses_are_exchanged() {
 }
 
 #[tokio::test]
+async fn a_malformed_response_ends_its_question() {
+    let service = service();
+    let mut client = Client::start(&service, Revision::V2025_06_18).await;
+    client.tool(1, "ask", &json!({})).await;
+    let question = client.stream().message().await;
+    let malformed = json!({"jsonrpc": "2.0", "id": question["id"], "result": {}, "error": 1});
+    let refused = client.send(&malformed).await;
+    assert_eq!(refused.status, 400, "SRV-SSE-03: {refused:?}");
+    let response = client.stream().message().await;
+    assert_eq!(response["id"], 1, "{response}");
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("its response is not valid"), "{text}");
+}
+
+#[tokio::test]
 async fn messages_unrelated_to_a_request_are_sent_on_the_stream() {
     let service = service();
     let mut client = Client::start(&service, Revision::V2024_11_05).await;

@@ -45,8 +45,10 @@ use crate::response::{
 use crate::stream_permits::StreamPermits;
 use treenail_runtime::Connection;
 use treenail_runtime::Principal;
+use treenail_runtime::RpcError;
 use treenail_runtime::Server;
 use treenail_runtime::internal::Body;
+use treenail_runtime::internal::Invalid;
 use treenail_runtime::internal::Message;
 use treenail_runtime::internal::random_id;
 
@@ -81,8 +83,13 @@ impl Legacy<'_> {
         if is_initialize && !self.parts.headers.contains_key(SESSION) {
             return self.start_session(body).map(Reply::Ready);
         }
-        let session = self.session(self.session_id()?)?;
+        let session = self.streamable_session()?;
         dispatch_body(session, self, body)
+    }
+
+    /// Rejects a body that is a malformed message, see [`reject_invalid`].
+    pub(super) fn reject_invalid(self, invalid: Invalid<'_>) -> Rejection {
+        reject_invalid(self.streamable_session().ok(), invalid)
     }
 
     /// Starts a session.
@@ -127,7 +134,7 @@ impl Legacy<'_> {
     /// Handles a GET: opens the shared stream, or resumes a stream after its client has reconnected.
     pub(super) fn get(self) -> HttpResult {
         self.check_version()?;
-        let session = self.session(self.session_id()?)?;
+        let session = self.streamable_session()?;
         let last = single_header(&self.parts.headers, &LAST_EVENT);
         let last =
             last.map_err(|error| Rejection::with_error(StatusCode::BAD_REQUEST, None, error))?;
@@ -195,6 +202,11 @@ impl Legacy<'_> {
         })
     }
 
+    /// Returns the session over Streamable HTTP that the headers name.
+    fn streamable_session(&self) -> Result<Arc<Session>, Rejection> {
+        self.session(self.session_id()?)
+    }
+
     /// Returns the session with this id over Streamable HTTP. A session of another principal counts as unknown.
     fn session(&self, id: &str) -> Result<Arc<Session>, Rejection> {
         let session = self.find(id)?;
@@ -212,6 +224,16 @@ impl Legacy<'_> {
         session.authorize_until(expiry(&self.parts));
         Ok(session)
     }
+}
+
+/// Rejects a body that is a malformed message. If it is a response, the request of the server that it answers fails.
+fn reject_invalid(session: Option<Arc<Session>>, invalid: Invalid<'_>) -> Rejection {
+    let (id, error) = (invalid.id, RpcError::clone(&invalid.error));
+    if let Some(session) = session.filter(|_| invalid.answered.is_some()) {
+        let mut unused = Vec::new();
+        session.with_connection(|connection| connection.on_message(Err(invalid), &mut unused));
+    }
+    Rejection::with_error(StatusCode::BAD_REQUEST, id, error)
 }
 
 fn unknown_event() -> Rejection {

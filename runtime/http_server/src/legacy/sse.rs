@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::uri::PathAndQuery;
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::{Body, write_error};
+use treenail_runtime::internal::{Body, Invalid, write_error};
 
 use crate::authorize::expiry;
 use crate::legacy::dispatch::{accepted, dispatch_body};
@@ -13,7 +13,7 @@ use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind};
 use crate::legacy::sessions::SessionGuard;
 use crate::legacy::store::EventId;
-use crate::legacy::{HttpResult, Legacy, new_session_id, no_session};
+use crate::legacy::{HttpResult, Legacy, new_session_id, no_session, reject_invalid};
 use crate::response::{Rejection, Reply, replay_stream};
 use crate::without_slash;
 
@@ -121,6 +121,11 @@ impl Legacy<'_> {
         self.check_version()?;
         let session = self.sse_session()?;
         dispatch_body(session, self, body)
+    }
+
+    /// Rejects a body that is a malformed message, see [`reject_invalid`].
+    pub(crate) fn reject_invalid_sse(self, invalid: Invalid<'_>) -> Rejection {
+        reject_invalid(self.sse_session().ok(), invalid)
     }
 
     /// Responds to a request with an error on the shared stream.

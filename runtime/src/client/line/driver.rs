@@ -15,7 +15,10 @@ use crate::client::line::CloseReason;
 use crate::client::line::inner::{Closing, Inner};
 use crate::client::{ClientError, IncomingRequest};
 use crate::deadline;
-use crate::wire::{Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element};
+use crate::server::oversized;
+use crate::wire::{
+    Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element, request_id_at_ends,
+};
 
 pub(super) struct Driver<R, W> {
     inner: Arc<Inner>,
@@ -218,16 +221,7 @@ fn receive_line(inner: &Arc<Inner>, frame: Frame<'_>) {
                 }
             }
         },
-        Frame::TooLong { head, tail } => {
-            let limit = inner.limits.message_bytes;
-            if let Some(id) = id_at_ends(head, tail) {
-                tracing::debug!(limit, id, "dropped an oversized answer");
-                inner.complete(id, Err(ClientError::TooLong(limit)));
-            } else {
-                let reason = format!("longer than {limit} bytes");
-                inner.stray.record(head, &RpcError::invalid_request(reason));
-            }
-        }
+        Frame::TooLong { head, tail } => reject_oversized(inner, head, tail),
     }
 }
 
@@ -265,14 +259,33 @@ fn receive_message(inner: &Arc<Inner>, message: Result<Message<'_>, Invalid<'_>>
 /// Drops a malformed text. If it answers a request, that request fails. A request of the server is answered with the error.
 fn reject_malformed(inner: &Arc<Inner>, invalid: &Invalid<'_>, text: &[u8]) {
     let error = &invalid.error;
-    let incoming = inner.incoming();
-    let accepts = incoming.is_some_and(|incoming| incoming.accepts_requests());
     if let Some(id) = answered_request(invalid, text) {
         let reason = format!("its answer is malformed: {}", error.message);
         inner.complete(id, Err(ClientError::protocol(reason)));
-    } else if let Some(id) = invalid.id.filter(|_| accepts) {
+    } else if let Some(id) = invalid.id.filter(|_| accepts_requests(inner)) {
         inner.responder(id).respond(Err(RpcError::clone(error)));
     } else {
         inner.stray.record(text, error);
     }
+}
+
+/// Drops an oversized message, of which only the first and last bytes are available. If it answers a request, that request fails. A
+/// request of the server is answered with the error.
+fn reject_oversized(inner: &Arc<Inner>, head: &[u8], tail: &[u8]) {
+    let limit = inner.limits.message_bytes;
+    if let Some(id) = id_at_ends(head, tail) {
+        tracing::debug!(limit, id, "dropped an oversized answer");
+        return inner.complete(id, Err(ClientError::TooLong(limit)));
+    }
+    let (error, id) = (oversized(limit), request_id_at_ends(head, tail));
+    match id.filter(|_| accepts_requests(inner)) {
+        Some(id) => inner.responder(&id).respond(Err(error)),
+        None => inner.stray.record(head, &error),
+    }
+}
+
+/// Returns true if the server may send requests.
+fn accepts_requests(inner: &Inner) -> bool {
+    let incoming = inner.incoming();
+    incoming.is_some_and(|incoming| incoming.accepts_requests())
 }
