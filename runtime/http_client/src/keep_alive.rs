@@ -30,6 +30,9 @@ pub(crate) fn probe_tcp(connector: &mut HttpConnector) {
     connector.set_keepalive(Some(INTERVAL));
     connector.set_keepalive_interval(Some(PROBE_INTERVAL));
     connector.set_keepalive_retries(Some(PROBES));
+    // While data is not acknowledged, it is sent again, and there are no probes.
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    connector.set_tcp_user_timeout(Some(INTERVAL + PROBE_INTERVAL * PROBES));
 }
 
 #[cfg(all(test, feature = "dial"))]

@@ -253,5 +253,7 @@ mod tests {
         assert_eq!(options.tcp_keepalive_time().unwrap().as_secs(), 30);
         assert_eq!(options.tcp_keepalive_interval().unwrap().as_secs(), 5);
         assert_eq!(options.tcp_keepalive_retries().unwrap(), 4);
+        #[cfg(any(target_os = "android", target_os = "linux"))]
+        assert_eq!(options.tcp_user_timeout().unwrap().unwrap().as_secs(), 50);
     }
 }

@@ -48,6 +48,11 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(then.duration_since(now).unwrap_or_default())
 }
 
+/// Returns true for a status that asks for other credentials.
+pub fn is_unauthorized(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+}
+
 /// Returns true for a status with which a retry may succeed.
 pub fn is_transient(status: StatusCode) -> bool {
     status.is_server_error()

@@ -9,7 +9,7 @@ use std::task::Poll;
 use hyper::body::Incoming as Body;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
-use treenail_http_client::response::is_transient;
+use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::{ClientError, SessionRequest};
 use treenail_schema::Revision;
@@ -46,7 +46,7 @@ pub(crate) async fn send_modern(
                     events.release();
                     answer
                 }
-                None => Err(stream_ended()),
+                None => Err(stream_ended(None)),
             }
         }
         other => answer_in_body(inner, other, source).await,
@@ -221,49 +221,64 @@ async fn read_resumable(inner: &Arc<Inner>, body: Body, id: i64, handshake: u64)
         if std::mem::take(&mut position.moved) {
             failures = 0;
         }
+        let mut cause = None;
         let body = loop {
             failures += 1;
             if position.id.is_none() || failures > inner.limits.http.resume_attempts {
-                return Err(stream_ended());
+                return Err(stream_ended(cause));
             }
             sleep(backoff::delay(position.retry, failures)).await;
-            if let Some(body) = resume(inner, &position, handshake).await? {
-                break body;
+            match resume(inner, &position, handshake).await? {
+                Ok(body) => break body,
+                Err(error) => cause = Some(error),
             }
         };
         events = Events::new(body, limit, position);
     }
 }
 
-/// Requests the rest of a stream; `None` after a transient failure.
+/// Requests the rest of a stream. The inner error is one after which another attempt may succeed. The server has accepted the request,
+/// so no error says that the request was not sent or may be sent again.
 async fn resume(
     inner: &Arc<Inner>,
     position: &Position,
     handshake: u64,
-) -> Result<Option<Body>, ClientError> {
+) -> Result<Result<Body, ClientError>, ClientError> {
     let state = inner.state.current();
     if state.handshake != handshake {
-        return Err(stream_ended());
+        return Err(stream_ended(None));
     }
     match inner.sender.get(&state, position.id.as_ref()).await {
-        Ok(HttpResponse::Events(body)) => Ok(Some(body)),
-        Ok(HttpResponse::Error(error)) if is_transient(error.status) => Ok(None),
-        Ok(HttpResponse::Error(error)) => Err(match inner.state.error_for(error, &state) {
-            error @ ClientError::Unauthorized(_) => error,
-            // The server has accepted the request, so it must not be sent again in a new session.
-            ClientError::SessionExpired => {
-                ClientError::closed("the server has ended the session before the answer")
+        Ok(HttpResponse::Events(body)) => Ok(Ok(body)),
+        Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended(None)),
+        Ok(HttpResponse::Error(error)) => {
+            let is_temporary = is_transient(error.status) || is_unauthorized(error.status);
+            let error = inner.state.error_for(error, &state);
+            if is_temporary {
+                return Ok(Err(error));
             }
-            _ => stream_ended(),
-        }),
-        Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended()),
-        Err(ClientError::Closed(_) | ClientError::Unreachable(_)) => Ok(None),
+            Err(stream_ended(Some(error)))
+        }
+        Err(
+            error @ (ClientError::Closed(_)
+            | ClientError::Unreachable(_)
+            | ClientError::Authorization(_)),
+        ) => Ok(Err(error)),
         Err(error) => Err(error),
     }
 }
 
-fn stream_ended() -> ClientError {
-    ClientError::closed("the stream of the response has ended before the answer")
+/// Returns the error after the end of the stream of a response, for this reason if it is known.
+fn stream_ended(cause: Option<ClientError>) -> ClientError {
+    match cause {
+        Some(ClientError::SessionExpired) => {
+            ClientError::closed("the server has ended the session before the answer")
+        }
+        Some(cause) => ClientError::closed(format!(
+            "the stream of the response has ended before the answer, and could not be resumed: {cause}"
+        )),
+        None => ClientError::closed("the stream of the response has ended before the answer"),
+    }
 }
 
 /// Waits for the future that is ready first.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
-use treenail_http_client::response::is_transient;
+use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::ClientError;
 
@@ -83,6 +83,11 @@ async fn read_all(
                 position = events.into_position();
             }
             Ok(HttpResponse::Error(error)) if is_transient(error.status) => {}
+            // Later requests may be authorized again.
+            Ok(HttpResponse::Error(error)) if *was_open && is_unauthorized(error.status) => {}
+            Err(ClientError::Authorization(error)) if *was_open => {
+                tracing::debug!(%error, "the stream of the server waits for an authorization");
+            }
             // The server no longer has that event, so the events after it are lost.
             Ok(HttpResponse::Error(error))
                 if error.status == StatusCode::BAD_REQUEST && position.id.is_some() =>

@@ -27,14 +27,21 @@ pub(crate) fn may_be_http_sse(error: &ErrorResponse) -> bool {
 ///
 /// # Errors
 ///
-/// `error`, the response to the POST, if the server does not support this transport either.
+/// `error`, the response to the POST, if the server does not support this transport either. The error of the stream, if it is refused
+/// for want of an authorization.
 pub(crate) async fn connect(
     inner: &Arc<Inner>,
     state: SessionState,
     error: ErrorResponse,
 ) -> Result<SessionState, ClientError> {
-    let Ok(HttpResponse::Events(body)) = inner.sender.get(&state, None).await else {
-        return Err(error.into());
+    let body = match inner.sender.get(&state, None).await {
+        Ok(HttpResponse::Events(body)) => body,
+        // The server supports this transport, or another one, for authorized clients.
+        Ok(HttpResponse::Error(refused)) if refused.status == StatusCode::UNAUTHORIZED => {
+            return Err(refused.into());
+        }
+        Err(refused @ ClientError::Authorization(_)) => return Err(refused),
+        _ => return Err(error.into()),
     };
     let mut events = Events::new(body, inner.limits.message_bytes, Position::default());
     let endpoint = loop {

@@ -195,6 +195,22 @@ async fn without_http_sse_the_error_is_that_of_the_post() {
 }
 
 #[tokio::test]
+async fn a_stream_that_needs_other_credentials_is_the_error() {
+    const CHALLENGE: &str = r#"www-authenticate: Bearer scope="a""#;
+    let server = ScriptedServer::new(|received| match &*received.method {
+        "GET" => Response::complete(401, CHALLENGE, ""),
+        _ => Response::complete(405, "", ""),
+    })
+    .await;
+    let refused = TestSession::connect(&server.url).send(initialize()).await;
+    let Err(ClientError::Unauthorized(error)) = refused else {
+        panic!("CLI-ERA-11: {refused:?}");
+    };
+    assert_eq!(error.status, 401);
+    assert!(error.to_string().contains("401"), "{error}");
+}
+
+#[tokio::test]
 async fn other_errors_do_not_suggest_http_sse() {
     let error = r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"no"}}"#;
     for (status, body) in [(400, error), (401, ""), (403, ""), (500, ""), (307, "")] {

@@ -69,9 +69,10 @@ async fn polling_honors_the_retry_delay() {
 #[tokio::test]
 async fn resume_attempts_are_bounded() {
     // The response to a request for the rest of a stream, the number of such requests, and the outcome of the call.
-    let responses: [fn() -> Response; 5] = [
+    let responses: [fn() -> Response; 6] = [
         || Response::stream(": x\n\n"),
         || Response::complete(503, "", ""),
+        || Response::complete(401, "", ""),
         || Response::complete(405, "", ""),
         || Response::complete(400, "", ""),
         || Response::complete(404, "", ""),
@@ -79,6 +80,7 @@ async fn resume_attempts_are_bounded() {
     let cases = [
         ("a stream without events", 2, "closed"),
         ("a transient error", 2, "closed"),
+        ("other credentials", 2, "closed"),
         ("no such stream", 1, "closed"),
         ("no such event", 1, "closed"),
         ("no such session", 1, "closed"),
@@ -239,6 +241,8 @@ async fn a_session_stream_that_is_lost_for_good_is_a_gap() {
         (&[200, 404][..], true, true),
         (&[200, 503, 404], true, true),
         (&[200, 405], true, false),
+        (&[200, 401, 403, 405], true, false),
+        (&[401], false, false),
         // The server has no such stream.
         (&[404], false, false),
         (&[503, 404], false, false),

@@ -1,5 +1,6 @@
 //! Credentials that change while a session runs, and servers that require them.
 
+mod outages;
 mod refusals;
 mod requests;
 

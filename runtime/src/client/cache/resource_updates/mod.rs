@@ -34,8 +34,8 @@ use crate::client::{ClientError, McpClientSession};
 ///
 /// # Errors
 ///
-/// An error is the last item: the connection is closed ([`ClientError::Closed`]), the credentials are not valid any more, or the
-/// server refuses to renew the subscription several times in a row, for example because a resource is gone.
+/// An error is the last item: the connection is closed ([`ClientError::Closed`]), or the subscription is refused six times in a row, for
+/// example because a resource is gone or the credentials are not valid any more.
 ///
 /// # Cancellation
 ///
@@ -103,10 +103,11 @@ impl fmt::Debug for ResourceUpdates {
     }
 }
 
-/// Number of renewals in a row that the server may refuse. A gateway that has started again does not have its resources at once.
+/// Number of renewals in a row that may be refused. A gateway that has started again does not have its resources at once, and
+/// credentials may not be available for a short time.
 const MAX_REFUSALS: u32 = 6;
 
-/// Refusals of the server in a row.
+/// Refusals in a row.
 #[derive(Default)]
 struct Refusals(u32);
 
@@ -118,13 +119,13 @@ impl Refusals {
             || matches!(
                 code,
                 Some(error_code::INVALID_PARAMS | error_code::RESOURCE_NOT_FOUND)
-            );
-        self.0 = if is_refused { self.0 + 1 } else { 0 };
-        self.0 >= MAX_REFUSALS
+            )
             || matches!(
                 error,
                 ClientError::Unauthorized(_) | ClientError::Authorization(_)
-            )
+            );
+        self.0 = if is_refused { self.0 + 1 } else { 0 };
+        self.0 >= MAX_REFUSALS
     }
 }
 
