@@ -198,7 +198,9 @@ async fn read_until_answer(
             }
             Event::Endpoint(_) | Event::Other(_) => {}
             Event::TooLong(head) => {
-                if let Some(answer) = inner.dispatcher.reject_oversized(&head, source).await {
+                // Boxed, because it is rare and large.
+                let rejected = Box::pin(inner.dispatcher.reject_oversized(&head, source));
+                if let Some(answer) = rejected.await {
                     return Some(answer);
                 }
             }
