@@ -198,9 +198,7 @@ async fn read_until_answer(
             }
             Event::Endpoint(_) | Event::Other(_) => {}
             Event::TooLong(head) => {
-                // Boxed, because it is rare and large.
-                let rejected = Box::pin(inner.dispatcher.reject_oversized(&head, source));
-                if let Some(answer) = rejected.await {
+                if let Some(answer) = inner.dispatcher.reject_oversized(&head, source).await {
                     return Some(answer);
                 }
             }

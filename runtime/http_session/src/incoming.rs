@@ -149,7 +149,8 @@ impl Dispatcher {
                 self.warn("the server sent a request, which its revision does not allow");
                 None
             }
-            Err(invalid) => self.reject_malformed(invalid, text, source).await,
+            // Boxed, because it is rare and large.
+            Err(invalid) => Box::pin(self.reject_malformed(invalid, text, source)).await,
         }
     }
 
