@@ -21,6 +21,7 @@ mod sessionless;
 mod sessions;
 mod sse;
 mod store;
+mod writer;
 
 use std::sync::Arc;
 
