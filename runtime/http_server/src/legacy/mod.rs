@@ -8,6 +8,7 @@
 //! each request on a connection of its own.
 
 mod attended;
+mod batch;
 mod calls;
 mod dispatch;
 mod events;

@@ -167,7 +167,7 @@ impl SharedStream {
         let closed =
             expired || self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
         // In HTTP+SSE, the responses of calls in flight need this stream.
-        closed && (self.guard.is_none() || self.session.in_flight() == 0)
+        closed && (self.guard.is_none() || !self.session.has_calls())
     }
 
     /// Returns true if the authorization of the client has ended, and no later request has extended it.

@@ -137,7 +137,7 @@ impl Session {
     }
 
     /// Ends the stream of a request. The shared stream continues.
-    pub(super) fn finish_stream(&self, stream: u64) {
+    pub(in crate::legacy) fn finish_stream(&self, stream: u64) {
         if stream == self.shared_stream {
             self.events.wake_reader(stream);
         } else {
