@@ -80,8 +80,7 @@ impl HttpService {
                 add_cors_headers(&mut response, origin);
             }
             if facts.must_close {
-                let close = HeaderValue::from_static("close");
-                response.headers_mut().insert(CONNECTION, close);
+                close_connection(&mut response);
             }
             response
         }
@@ -210,4 +209,10 @@ impl HttpService {
             revision,
         }
     }
+}
+
+/// Closes the connection after a response.
+pub(super) fn close_connection(response: &mut Response<HttpBody>) {
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(CONNECTION, close);
 }

@@ -8,6 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use http::header::TRANSFER_ENCODING;
 use http::{Request, Response, StatusCode};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
@@ -23,6 +24,7 @@ use treenail_runtime::{HttpLimits, Result, Server};
 use crate::accept::{ConnectionLimiter, ConnectionPermit, limit_unacknowledged};
 use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
+use crate::respond::close_connection;
 use crate::response::Rejection;
 use crate::self_wake::SelfWake;
 use crate::service::{HttpFuture, HttpService};
@@ -248,7 +250,11 @@ fn route_request(service: &HttpService, path: &str, request: Request<Incoming>) 
     if is_served {
         HttpFuture::new(service.clone().respond(request))
     } else {
-        let rejection = Rejection::empty(StatusCode::NOT_FOUND);
-        HttpFuture::new(ready(rejection.into_response()))
+        let mut response = Rejection::empty(StatusCode::NOT_FOUND).into_response();
+        // As after every request in chunks, see `HeadFacts::must_close`.
+        if request.headers().contains_key(TRANSFER_ENCODING) {
+            close_connection(&mut response);
+        }
+        HttpFuture::new(ready(response))
     }
 }

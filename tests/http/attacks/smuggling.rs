@@ -123,6 +123,11 @@ async fn a_smuggled_request_is_not_served() {
         let hits = call(attacked.address, "hits", json!({})).await;
         assert_eq!(hits, 0, "the smuggled request is not served: {framing}");
     }
+    // The same at a path that is not served, with a body that hyper reads although the service does not.
+    let unserved = framed("transfer-encoding: chunked", "0\r\n\r\n");
+    let unserved = unserved.replacen("/mcp", "/other", 1) + &hidden;
+    let response = exchange(attacked.address, unserved).await;
+    assert_eq!(statuses(&response), [404], "{response}");
     good.finish().await;
 }
 

@@ -22,6 +22,14 @@ async fn read(mut body: HttpBody) -> (String, Duration) {
     (text, start.elapsed())
 }
 
+fn initialize() -> Value {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": Revision::V2025_06_18.as_str(),
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }})
+}
+
 struct Session<'a> {
     guarded: &'a Guarded,
     id: String,
@@ -29,12 +37,9 @@ struct Session<'a> {
 
 impl<'a> Session<'a> {
     async fn start(guarded: &'a Guarded, token: &str) -> Self {
-        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": Revision::V2025_06_18.as_str(),
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        }});
-        let response = guarded.send(Post::raw(initialize.to_string()), token).await;
+        let response = guarded
+            .send(Post::raw(initialize().to_string()), token)
+            .await;
         let id = response.header("mcp-session-id").unwrap().to_owned();
         let session = Self { guarded, id };
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
@@ -129,6 +134,40 @@ async fn a_running_call_is_finished() {
     let (text, elapsed) = read(response.into_body()).await;
     assert!(text.contains("waited"), "AUTH-R-51: {text}");
     assert!(elapsed >= (LIFETIME + LEEWAY) * 2, "AUTH-R-51: {elapsed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_http_sse_has_only_running_calls_after_the_token() {
+    let guarded = Guarded::new();
+    let token = guarded.token("files:read");
+    let get = Post::raw("").method("GET").at("/sse");
+    let get = with_token(get.with("accept", "text/event-stream"), &token);
+    let mut body = get.begin(&guarded.service).await.into_body();
+    let preamble = next(&mut body).await.unwrap();
+    let preamble = std::str::from_utf8(&preamble).unwrap().trim_end();
+    let (_, endpoint) = preamble.split_once("data: ").unwrap();
+    let send = async |message: Value| {
+        let post = Post::raw(message.to_string()).at(endpoint);
+        let response = guarded.send(post, &token).await;
+        response.expect_accepted("SRV-SSE-03");
+    };
+    send(initialize()).await;
+    send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    let (uri, wait) = (json!({"uri": "file:///x"}), json!({"name": "files.wait"}));
+    send(json!({"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": uri})).await;
+    send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": wait})).await;
+    tokio::time::sleep(LIFETIME + LEEWAY).await;
+    guarded.service.server().resource_updated("file:///x");
+    let (text, elapsed) = read(body).await;
+    assert!(
+        !text.contains("resources/updated"),
+        "AUTH-R-51 AUTH-X-30: {text}"
+    );
+    assert!(text.contains("waited"), "AUTH-R-51: {text}");
+    assert!(
+        elapsed < LIFETIME + LEEWAY + Duration::from_secs(1),
+        "AUTH-R-51: {elapsed:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 mod calls;
 mod dropped;
+pub(crate) mod first_poll;
 mod idle;
 pub(crate) mod observed;
 mod polling;

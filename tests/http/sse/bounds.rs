@@ -1,6 +1,12 @@
 //! Limits on sessions, calls and stalled readers.
 
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
 use serde_json::json;
+use tokio::time::timeout;
 use treenail::Limits;
 use treenail::http::{SsePaths, http_service};
 use treenail::limits::HttpLimits;
@@ -8,6 +14,13 @@ use treenail::schema::Revision;
 
 use super::{Client, get, service_of, service_within};
 use crate::fixture::{Desk, builder_of};
+
+/// Waker whose copies can be counted.
+struct Counted;
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {}
+}
 
 fn two() -> Limits {
     Limits::default().http(HttpLimits::default().sessions(2))
@@ -64,5 +77,48 @@ async fn a_stalled_reader_loses_its_session() {
     client.tool(1, "flood", &json!({})).await;
     // The client does not read. The paused clock advances while all tasks wait.
     desk.ended.notified().await;
+    assert_eq!(client.ping().await.status, 404);
+}
+
+/// Sends pings until the stream, which is not being read, has no room.
+async fn fill(client: &Client) {
+    for _ in 0..16 {
+        client.ping().await.expect_accepted("there is room");
+    }
+}
+
+#[tokio::test]
+async fn posts_that_are_given_up_leave_nothing_behind() {
+    let service = super::service();
+    let client = Client::start(&service, Revision::V2024_11_05).await;
+    fill(&client).await;
+    for _ in 0..1_000 {
+        let count = Arc::new(Counted);
+        let waker: Waker = Arc::clone(&count).into();
+        {
+            let mut post = pin!(client.ping());
+            let polled = post.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending());
+        }
+        drop(waker);
+        assert_eq!(Arc::strong_count(&count), 1, "its waker is dropped");
+        // Otherwise the budget of this task would be exhausted.
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_stalls_across_posts_loses_its_session() {
+    let service = super::service();
+    let client = Client::start(&service, Revision::V2024_11_05).await;
+    fill(&client).await;
+    let write_timeout = HttpLimits::default().write_timeout;
+    let given_up = timeout(write_timeout * 2 / 3, client.ping()).await;
+    assert!(given_up.is_err(), "the post waits for room");
+    let ended = timeout(write_timeout / 2, client.ping()).await;
+    assert!(
+        ended.is_ok(),
+        "the reader has stalled for the write timeout"
+    );
     assert_eq!(client.ping().await.status, 404);
 }

@@ -7,6 +7,7 @@ use treenail::schema::Revision;
 
 use super::{Client, SERVED, initialized, service, service_of};
 use crate::fixture::{Desk, builder};
+use crate::legacy::first_poll::{Computing, cancellation};
 use crate::legacy::observed::Seen;
 
 #[tokio::test]
@@ -137,6 +138,30 @@ async fn a_call_is_cancelled_by_a_notification() {
     // The call has no response, and the session continues.
     client.ping().await.expect_accepted("");
     assert_eq!(client.stream().message().await["id"], 9, "SRV-CANC-03");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_cancelled_call_sends_no_further_messages() {
+    for (late, returns) in [(false, false), (false, true), (true, false)] {
+        let (computing, service, release) = Computing::start();
+        let service = service.legacy_sse(SsePaths::default());
+        let mut client = Client::start(&service, Revision::V2024_11_05).await;
+        let arguments = json!({"late": late, "returns": returns});
+        let params =
+            json!({"name": "compute", "arguments": arguments, "_meta": {"progressToken": 7}});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let call = client.post(&call);
+        let call = tokio::spawn(async move { call.send(&service).await });
+        computing.begun.notified().await;
+        let cancelled = client.send(&cancellation()).await;
+        cancelled.expect_accepted("SRV-CANC-03");
+        release.send(()).unwrap();
+        computing.ended().await;
+        call.await.unwrap().expect_accepted("SRV-SSE-03");
+        client.ping().await.expect_accepted("the session continues");
+        let next = client.stream().message().await;
+        assert_eq!(next["id"], 9, "SRV-CANC-03: {next}");
+    }
 }
 
 #[tokio::test]

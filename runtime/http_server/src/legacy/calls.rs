@@ -16,15 +16,22 @@ use crate::legacy::numbered::Numbered;
 /// Calls in flight of one session. Dropping it stops them.
 #[derive(Debug)]
 pub(super) struct SessionCalls {
-    running: Mutex<Numbered<RunningCall>>,
+    table: Mutex<Table>,
     last_use: Arc<LastUse>,
 }
 
-/// Task of a call, or of the calls of a batch.
+#[derive(Debug, Default)]
+struct Table {
+    running: Numbered<RunningCall>,
+    /// The session has ended, so that no further call starts.
+    has_ended: bool,
+}
+
+/// Call, or the calls of a batch, from the start of its first poll.
 #[derive(Debug)]
-pub(super) struct RunningCall {
+struct RunningCall {
     id: Option<IdKey>,
-    /// Number of calls.
+    /// Number of calls in flight, 0 during the first poll. Most calls end in it.
     calls: usize,
     stream: u64,
     /// Call permits of the server. They are released when the call is stopped, although its task ends later.
@@ -35,16 +42,6 @@ pub(super) struct RunningCall {
 }
 
 impl RunningCall {
-    pub(super) fn new(call: &mut PendingResponse, stream: u64) -> Self {
-        Self {
-            id: call.key(),
-            calls: call.calls(),
-            stream,
-            permits: call.take_places(),
-            handle: None,
-        }
-    }
-
     /// Stops the call, and returns its stream.
     fn stop(self) -> u64 {
         if let Some(handle) = self.handle {
@@ -57,23 +54,41 @@ impl RunningCall {
 impl SessionCalls {
     pub(super) fn new(last_use: Arc<LastUse>) -> Arc<Self> {
         Arc::new(Self {
-            running: Mutex::default(),
+            table: Mutex::default(),
             last_use,
         })
     }
 
-    /// Returns the number of calls in flight.
-    pub(super) fn count(&self) -> usize {
-        self.lock().values().map(|running| running.calls).sum()
+    /// Returns true if no call is in flight, or in its first poll.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().running.values().next().is_none()
     }
 
-    /// Inserts a call. It is in the table until the guard is dropped.
-    pub(super) fn insert(self: &Arc<Self>, call: RunningCall) -> CallGuard {
-        let key = self.lock().insert(call);
-        CallGuard {
+    /// Inserts a call before its first poll, and returns the number of those in flight. It is in the table until the guard is
+    /// dropped. `None` if the session has ended.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        id: Option<IdKey>,
+        stream: u64,
+    ) -> Option<(CallGuard, usize)> {
+        let mut table = self.lock();
+        if table.has_ended {
+            return None;
+        }
+        let in_flight = table.running.values().map(|running| running.calls).sum();
+        let key = table.running.insert(RunningCall {
+            id,
+            calls: 0,
+            stream,
+            permits: Vec::new(),
+            handle: None,
+        });
+        let guard = CallGuard {
             calls: Arc::clone(self),
             key,
-        }
+            is_finished: false,
+        };
+        Some((guard, in_flight))
     }
 
     /// Spawns the task of a call. `run` receives its guard.
@@ -87,7 +102,7 @@ impl SessionCalls {
     {
         let key = guard.key;
         let handle = runtime.spawn(run(guard)).abort_handle();
-        match self.lock().get_mut(key) {
+        match self.lock().running.get_mut(key) {
             Some(call) => call.handle = Some(handle),
             // The call has finished or was stopped in the meantime.
             None => handle.abort(),
@@ -97,7 +112,7 @@ impl SessionCalls {
     /// Stops the call of a request, and returns its stream.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
         let id = Some(IdKey::from(id));
-        let mut running = self.lock();
+        let running = &mut self.lock().running;
         let (key, _) = running.iter().find(|(_, call)| call.id == id)?;
         let call = running.remove(key)?;
         Some(call.stop())
@@ -105,7 +120,7 @@ impl SessionCalls {
 
     /// Returns the number of calls on the streams for which `is_selected` returns true.
     pub(super) fn count_on(&self, is_selected: impl Fn(u64) -> bool) -> usize {
-        let running = self.lock();
+        let running = &self.lock().running;
         let selected = running.values();
         let selected = selected.filter(|running| is_selected(running.stream));
         selected.map(|running| running.calls).sum()
@@ -117,7 +132,7 @@ impl SessionCalls {
         &self,
         is_selected: impl Fn(u64) -> bool,
     ) -> Vec<(Option<IdKey>, usize, u64)> {
-        let mut running = self.lock();
+        let running = &mut self.lock().running;
         let found = running.iter();
         let found = found.filter(|(_, running)| is_selected(running.stream));
         let keys: Vec<u64> = found.map(|(key, _)| key).collect();
@@ -130,14 +145,17 @@ impl SessionCalls {
             .collect()
     }
 
-    /// Stops all calls, and returns their streams.
-    pub(super) fn stop_all(&self) -> Vec<u64> {
-        let running = self.lock().take();
+    /// Stops all calls at the end of the session, and returns their streams. No further call starts.
+    pub(super) fn end(&self) -> Vec<u64> {
+        let mut table = self.lock();
+        table.has_ended = true;
+        let running = table.running.take();
+        drop(table);
         running.map(RunningCall::stop).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Numbered<RunningCall>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,18 +163,40 @@ impl SessionCalls {
 pub(super) struct CallGuard {
     calls: Arc<SessionCalls>,
     key: u64,
+    is_finished: bool,
 }
 
 impl CallGuard {
+    /// Counts the calls that are in flight after their first poll, and takes their permits, unless they were stopped.
+    pub(super) fn attend(&self, call: &mut PendingResponse) {
+        let (calls, permits) = (call.calls(), call.take_places());
+        if let Some(running) = self.calls.lock().running.get_mut(self.key) {
+            running.calls = calls;
+            running.permits = permits;
+        }
+    }
+
     /// Returns false if the call was stopped.
     pub(super) fn is_running(&self) -> bool {
-        self.calls.lock().get(self.key).is_some()
+        self.calls.lock().running.get(self.key).is_some()
+    }
+
+    /// Removes the call from the table. Returns false if it was stopped.
+    pub(super) fn finish(mut self) -> bool {
+        self.is_finished = true;
+        self.remove()
+    }
+
+    fn remove(&self) -> bool {
+        self.calls.last_use.touch();
+        self.calls.lock().running.remove(self.key).is_some()
     }
 }
 
 impl Drop for CallGuard {
     fn drop(&mut self) {
-        self.calls.last_use.touch();
-        self.calls.lock().remove(self.key);
+        if !self.is_finished {
+            self.remove();
+        }
     }
 }

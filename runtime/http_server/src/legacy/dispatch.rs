@@ -9,11 +9,13 @@ use http::{Response, StatusCode};
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 use treenail_runtime::internal::{Body, Message, ParsedMessage};
-use treenail_runtime::{Connection, Handled, RpcError, Server};
+use treenail_runtime::{Connection, Handled, Server};
 
 use crate::call_permits::{over_capacity, reclaim_call_permits};
 use crate::legacy::attended::{Attended, AttendedCall};
-use crate::legacy::filtered::{handle_filtered, handle_filtered_on};
+use crate::legacy::batch::dispatch_batch;
+use crate::legacy::calls::CallGuard;
+use crate::legacy::filtered::handle_filtered;
 use crate::legacy::reader::Reader;
 use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind, StreamHandle};
@@ -29,26 +31,21 @@ pub(super) fn dispatch_body(
     legacy: Legacy<'_>,
     body: Body<'_>,
 ) -> Result<Reply, Rejection> {
-    let Legacy {
-        server,
-        sessions,
-        parts,
-        ..
-    } = legacy;
+    let server = legacy.server;
     match body {
         Body::One(Ok(Message::Request(id, envelope))) if server.begins_call(&envelope) => {
-            let (mut branch, stream) = session.open_request_stream(parts);
-            set_call_capacity(&mut branch, &session, server);
-            reclaim_call_permits(&branch, sessions, 1);
+            let (mut branch, stream) = session.open_request_stream(legacy.parts);
+            let guard = begin_call(&session, server, &mut branch, Some(id), stream.stream)?;
+            reclaim_call_permits(&branch, legacy.sessions, 1);
             let mut out = Vec::with_capacity(RESPONSE_CAPACITY);
             let message = Body::One(Ok(Message::Request(id, envelope)));
             let handled = branch.handle_body(message, &mut out);
-            respond(session, branch, stream, (handled, out), Some(id))
+            respond(session, branch, (stream, guard), (handled, out), Some(id))
         }
         Body::One(message) if server.has_private_items() => {
             let id = request_id(&message);
             let mut out = Vec::new();
-            let handled = handle_filtered(&session, parts, message, &mut out);
+            let handled = handle_filtered(&session, legacy.parts, message, &mut out);
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
@@ -64,52 +61,8 @@ pub(super) fn dispatch_body(
             }
             Ok(immediate_response(session, out, id))
         }
-        Body::Batch(messages) => {
-            let (mut branch, stream) = session.open_request_stream(parts);
-            set_call_capacity(&mut branch, &session, server);
-            if server.has_private_items() {
-                let checked = branch.check_batch_scopes(&messages);
-                checked.map_err(|error| refuse(&session, stream.stream, error))?;
-            }
-            let mut out = Vec::new();
-            let mut handled = handle_batch(&session, &mut branch, &messages, &mut out);
-            if let Handled::Deferred(_) = handled {
-                reclaim_call_permits(&branch, sessions, branch.wanted());
-                handled = handle_batch(&session, &mut branch, &messages, &mut out);
-            }
-            for id in branch.take_cancelled() {
-                session.cancel(&id);
-            }
-            respond(session, branch, stream, (handled, out), None)
-        }
+        Body::Batch(messages) => dispatch_batch(session, legacy, &messages),
     }
-}
-
-/// Handles a batch. Its calls run without the lock of the session, because their first poll may take long.
-fn handle_batch(
-    session: &Session,
-    branch: &mut Connection,
-    messages: &[&str],
-    out: &mut Vec<u8>,
-) -> Handled {
-    branch.batch(messages, out, |branch, message, out| {
-        if branch.server().has_private_items() {
-            return handle_filtered_on(session, branch, message, out);
-        }
-        session.with_connection(|connection| {
-            if let Ok(Message::Notification(_)) = message {
-                let handled = connection.on_message(message, out);
-                // It may have finished the handshake.
-                branch.renew_handshake(connection);
-                return handled;
-            }
-            // Subscriptions belong to the session, not to the branch.
-            connection.swap_subscriptions(branch);
-            let handled = branch.on_message(message, out);
-            connection.swap_subscriptions(branch);
-            handled
-        })
-    })
 }
 
 /// Returns the id of a request.
@@ -121,40 +74,47 @@ pub(super) fn request_id<'a>(message: &ParsedMessage<'a>) -> Option<&'a str> {
     }
 }
 
-/// Refuses a batch whose caller lacks scopes.
-fn refuse(session: &Session, stream: u64, error: RpcError) -> Rejection {
-    session.remove_stream(stream);
-    tracing::info!(scopes = %error.message, "refused a batch");
-    Rejection::with_error(StatusCode::FORBIDDEN, None, error)
-}
-
-/// Sets the number of calls that a session may start now.
-fn set_call_capacity(branch: &mut Connection, session: &Session, server: &Server) {
-    let in_flight = session.in_flight();
+/// Begins a call, and sets the number of calls that its connection may start now.
+pub(super) fn begin_call(
+    session: &Session,
+    server: &Server,
+    branch: &mut Connection,
+    id: Option<&str>,
+    stream: u64,
+) -> Result<CallGuard, Rejection> {
+    let Some((guard, in_flight)) = session.begin_call(id, stream) else {
+        session.remove_stream(stream);
+        return Err(no_session());
+    };
     let max_calls = server.limits().calls_in_flight.max(1);
     branch.set_call_capacity(max_calls.saturating_sub(in_flight));
     branch.set_busy(in_flight > 0);
+    Ok(guard)
 }
 
 /// Responds to a request that may have started calls.
-fn respond(
+pub(super) fn respond(
     session: Arc<Session>,
     mut branch: Connection,
-    handle: StreamHandle,
+    (handle, guard): (StreamHandle, CallGuard),
     (handled, out): (Handled, Vec<u8>),
     id: Option<&str>,
 ) -> Result<Reply, Rejection> {
     let stream = handle.stream;
     match handled {
         Handled::Pending(call) => {
-            let call = session.attend_call(branch, call.with_buffer(out), stream);
+            let call = session.attend_call(branch, call.with_buffer(out), guard, stream);
             Ok(Reply::pending(attend(call, session, handle.reader)))
         }
         Handled::Deferred(_) => {
-            session.remove_stream(stream);
+            drop(guard);
+            session.finish_stream(stream);
             Err(over_capacity(id))
         }
         _ => {
+            if !guard.finish() {
+                return Ok(stopped_response(&session, handle.reader).into());
+            }
             let Some(first) = branch.next_outgoing() else {
                 session.remove_stream(stream);
                 return Ok(immediate_response(session, out, id));
@@ -164,6 +124,14 @@ fn respond(
             Ok(Reply::pending(send_output(session, handle, messages, out)))
         }
     }
+}
+
+/// Returns the response to a call that was stopped in its first poll. Its output is dropped.
+fn stopped_response(session: &Session, reader: Option<Reader>) -> Response<HttpBody> {
+    let Some(reader) = reader else {
+        return accepted();
+    };
+    call_response(session, reader, Ok(None), session.stream_deadline())
 }
 
 /// Sends the output of a call that finished in its first poll, but has sent messages before its response.

@@ -1,8 +1,6 @@
 //! Event streams of one session. Events are stored until they are read, and longer for clients that reconnect.
 
-use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 
 use treenail_runtime::Limits;
 
@@ -36,28 +34,9 @@ impl Events {
         self.lock().push(id, message, last);
     }
 
-    /// Appends a message to a stream as soon as the stream has room, and sets `message` to `None`.
-    pub(super) async fn push_when_ready(&self, id: u64, message: &mut Option<Vec<u8>>, last: bool) {
-        poll_fn(|context| {
-            let mut store = self.lock();
-            if !store.has_room(id, context) {
-                return Poll::Pending;
-            }
-            if let Some(message) = message.take() {
-                store.push(id, message, last);
-            }
-            Poll::Ready(())
-        })
-        .await;
-    }
-
-    /// Waits until a stream has room for a message.
-    pub(super) fn poll_room(&self, id: u64, context: &mut Context<'_>) -> Poll<()> {
-        if self.lock().has_room(id, context) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+    /// Returns true if a stream has room for a message. Otherwise its reader has an event to read.
+    pub(super) fn has_room(&self, id: u64) -> bool {
+        self.lock().has_room(id)
     }
 
     /// Ends a stream without a further message.
@@ -150,7 +129,7 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use std::task::Waker;
+    use std::task::{Context, Waker};
 
     use super::*;
     use treenail_runtime::HttpLimits;
@@ -189,20 +168,17 @@ mod tests {
             .map(|stream| events.read(EventId::stream_start(*stream)).unwrap())
             .collect();
         for stream in &streams {
-            assert!(events.poll_room(*stream, &mut context).is_ready());
+            assert!(events.has_room(*stream));
             events.push(*stream, vec![0; 8], false);
             // Further writers wait, because the stored bytes exceed the limit.
-            assert_eq!(
-                events.poll_room(*stream, &mut context).is_pending(),
-                *stream > 1
-            );
+            assert_eq!(events.has_room(*stream), *stream == 1);
         }
         assert_eq!(events.lock().events, 8);
         for reader in &mut readers {
             assert!(reader.poll_next(&mut context).is_ready());
         }
         for stream in &streams {
-            assert!(events.poll_room(*stream, &mut context).is_ready());
+            assert!(events.has_room(*stream));
         }
         assert!(events.lock().bytes <= 10);
     }

@@ -8,6 +8,7 @@
 //! each request on a connection of its own.
 
 mod attended;
+mod batch;
 mod calls;
 mod dispatch;
 mod events;
@@ -21,6 +22,7 @@ mod sessionless;
 mod sessions;
 mod sse;
 mod store;
+mod writer;
 
 use std::sync::Arc;
 

@@ -157,15 +157,17 @@ impl Replay {
 }
 
 impl SharedStream {
-    /// Moves outgoing messages of the session to the stream. Returns true if the stream must end once nothing is left to
-    /// send.
+    /// Moves outgoing messages of the session to the stream, while the client is authorized. Returns true if the stream must end
+    /// once nothing is left to send.
     fn poll_closed(&mut self, reader: &Reader, context: &mut Context<'_>) -> bool {
-        self.session.poll_shared_stream(reader, context);
-        let closed = self.poll_expired(context)
-            || self.server.is_closed()
-            || self.closed.as_mut().poll(context).is_ready();
+        let expired = self.poll_expired(context);
+        if !expired {
+            self.session.poll_shared_stream(reader, context);
+        }
+        let closed =
+            expired || self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
         // In HTTP+SSE, the responses of calls in flight need this stream.
-        closed && (self.guard.is_none() || self.session.in_flight() == 0)
+        closed && (self.guard.is_none() || !self.session.has_calls())
     }
 
     /// Returns true if the authorization of the client has ended, and no later request has extended it.

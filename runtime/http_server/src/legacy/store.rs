@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::task::{Context, Waker};
+use std::task::Waker;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use crate::legacy::numbered::Numbered;
 
@@ -72,7 +73,10 @@ pub(super) struct Stream {
     /// Generation of the current reader. Readers of earlier generations are detached.
     pub(super) reader_generation: u64,
     pub(super) attached: bool,
-    writers: Vec<Waker>,
+    /// Writers that wait for room.
+    pub(super) writers: Numbered<Waker>,
+    /// Time since which writers have waited, if the reader has made no progress since.
+    pub(super) stalled_since: Option<Instant>,
 }
 
 impl Stream {
@@ -82,8 +86,10 @@ impl Stream {
         }
     }
 
+    /// Wakes the writers after progress of the reader, or at its end.
     pub(super) fn wake_writers(&mut self) {
-        for waker in self.writers.drain(..) {
+        self.stalled_since = None;
+        for waker in self.writers.take() {
             waker.wake();
         }
     }
@@ -152,27 +158,20 @@ impl Store {
         self.drop_oldest(Some(id));
     }
 
-    /// Returns true if a stream has room for a message, otherwise registers the writer to be woken.
+    /// Returns true if a stream has room for a message.
     ///
     /// An attached reader must have read enough of the stream. A stream without a reader always has room, because its oldest
     /// events are dropped.
-    pub(super) fn has_room(&mut self, id: u64, context: &mut Context<'_>) -> bool {
+    pub(super) fn has_room(&mut self, id: u64) -> bool {
         self.drop_oldest(None);
         // The remaining events have attached readers.
         let is_full = self.bytes > self.max_bytes || self.events > self.max_events;
-        let Some(stream) = self.streams.get_mut(id) else {
+        let Some(stream) = self.streams.get(id) else {
             return true;
         };
         let unread = stream.unread();
         let has_reader = stream.attached && !stream.ended;
-        if !has_reader || unread == 0 || (unread < MAX_UNREAD_EVENTS && !is_full) {
-            return true;
-        }
-        let waker = context.waker();
-        if !stream.writers.iter().any(|known| known.will_wake(waker)) {
-            stream.writers.push(waker.clone());
-        }
-        false
+        !has_reader || unread == 0 || (unread < MAX_UNREAD_EVENTS && !is_full)
     }
 
     /// Drops the oldest events of the oldest streams until the limits are met, except the newest event and those with an

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::Instant;
-use treenail_runtime::internal::write_error;
+use treenail_runtime::internal::{IdKey, write_error};
 use treenail_runtime::{Connection, PendingResponse, Principal, RpcError};
 use treenail_schema::{RequestId, Revision};
 
 pub(super) use self::streams::StreamHandle;
 use crate::exchange::Exchange;
 use crate::legacy::attended::AttendedCall;
-use crate::legacy::calls::{CallGuard, RunningCall, SessionCalls};
+use crate::legacy::calls::{CallGuard, SessionCalls};
 use crate::legacy::events::Events;
 use crate::legacy::last_use::LastUse;
 
@@ -114,19 +114,28 @@ impl Session {
         output
     }
 
-    /// Returns the number of calls in flight.
-    pub(super) fn in_flight(&self) -> usize {
-        self.calls.count()
+    /// Returns true if a call is in flight, or in its first poll.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
     }
 
-    /// Starts a call that its request polls, and that continues if its client disconnects. Its output is sent on `stream`.
+    /// Begins a call before its first poll, so that it can be stopped meanwhile. Returns its guard, and the number of calls in
+    /// flight. `None` if the session has ended.
+    pub(super) fn begin_call(&self, id: Option<&str>, stream: u64) -> Option<(CallGuard, usize)> {
+        let id = id.map(|id| IdKey::of(&id.into()));
+        self.calls.begin(id, stream)
+    }
+
+    /// Continues a call after its first poll. Its request polls it, and it outlives that request if its client disconnects. Its output
+    /// is sent on `stream`. If it was stopped in its first poll, the next one ends it.
     pub(super) fn attend_call(
         self: &Arc<Self>,
         connection: Connection,
         mut call: PendingResponse,
+        guard: CallGuard,
         stream: u64,
     ) -> AttendedCall {
-        let guard = self.calls.insert(RunningCall::new(&mut call, stream));
+        guard.attend(&mut call);
         let exchange = Exchange::new(connection, Some(call), None);
         AttendedCall::new(Arc::clone(self), stream, exchange, guard)
     }
@@ -153,6 +162,10 @@ impl Session {
                 let Some(session) = session.upgrade() else {
                     return;
                 };
+                // A cancelled task runs until the end of its poll, and in HTTP+SSE, its stream continues.
+                if guard.as_ref().is_some_and(|guard| !guard.is_running()) {
+                    return;
+                }
                 if last && session.kind != SessionKind::HttpSse {
                     // A client that has the result may start another call. In HTTP+SSE, results wait for room in the one stream of
                     // their session, and count as calls as long.
@@ -220,7 +233,7 @@ impl Session {
     /// Returns true if ending the session would interrupt a call or a stream.
     pub(super) fn is_active(&self) -> bool {
         let is_read = || self.initialized.load(Ordering::Relaxed) && self.events.is_any_read();
-        !self.has_ended() && (self.in_flight() > 0 || is_read())
+        !self.has_ended() && (self.has_calls() || is_read())
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -229,7 +242,7 @@ impl Session {
 
     /// Ends the calls and the streams.
     pub(super) fn end(&self) {
-        for stream in self.calls.stop_all() {
+        for stream in self.calls.end() {
             self.events.end(stream);
         }
         self.events.end(self.shared_stream);

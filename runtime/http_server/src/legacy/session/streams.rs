@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::request::Parts;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use treenail_runtime::Connection;
 use treenail_runtime::internal::{StreamCloser, Unreviewed, deadline};
 
@@ -12,6 +12,7 @@ use super::{Session, SessionKind, lock};
 use crate::attach_extensions;
 use crate::legacy::reader::Reader;
 use crate::legacy::store::EventId;
+use crate::legacy::writer::Writer;
 
 /// Stream for the output of a request, which may turn out to have none.
 #[derive(Debug)]
@@ -41,11 +42,8 @@ impl Session {
         drop(stream_waker);
         // Without the lock, because a waker may own its task.
         drop(old);
-        let has_room = |context: &mut Context<'_>| {
-            let room = self.events.poll_room(self.shared_stream, context);
-            room.is_ready()
-        };
-        while has_room(context) {
+        // Without room, the caller has events to send, and then polls again.
+        while self.events.has_room(self.shared_stream) {
             let mut connection = lock(&self.connection);
             if reader.is_detached() {
                 return;
@@ -106,18 +104,16 @@ impl Session {
         (connection, StreamHandle { stream, reader })
     }
 
-    /// Sends a message on a stream, with back-pressure from its reader. A reader that stalls for the write timeout is
+    /// Sends a message on a stream, with back-pressure from its reader. A reader that makes no progress for the write timeout is
     /// detached.
     pub(in crate::legacy) async fn send(&self, stream: u64, message: Vec<u8>, last: bool) {
         let ends_stream = last && self.kind != SessionKind::HttpSse;
         let mut message = Some(message);
-        loop {
-            let pushed = self
-                .events
-                .push_when_ready(stream, &mut message, ends_stream);
-            if timeout(self.write_timeout, pushed).await.is_ok() {
-                return;
-            }
+        let mut writer = Writer::new(&self.events, stream);
+        while !writer
+            .push(&mut message, ends_stream, self.write_timeout)
+            .await
+        {
             self.detach_reader(stream);
         }
     }
@@ -141,7 +137,7 @@ impl Session {
     }
 
     /// Ends the stream of a request. The shared stream continues.
-    pub(super) fn finish_stream(&self, stream: u64) {
+    pub(in crate::legacy) fn finish_stream(&self, stream: u64) {
         if stream == self.shared_stream {
             self.events.wake_reader(stream);
         } else {
