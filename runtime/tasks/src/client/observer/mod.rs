@@ -138,6 +138,7 @@ impl Observer {
                 .unwrap_or(error))));
         }
         tracing::debug!(%error, "a poll of a task failed");
+        self.payload.note_failed_poll();
         let is_reachable = self.schedule.note_failure();
         if self.is_lost(&error) || !is_reachable {
             return Step::Ended(Outcome::given_up(error));
