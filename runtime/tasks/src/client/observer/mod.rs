@@ -154,7 +154,8 @@ impl Observer {
     fn is_lost(&self, error: &ClientError) -> bool {
         match error {
             ClientError::Closed(_) => {
-                self.task.session.session().transport() == TransportKind::Stream
+                let session = &self.task.session;
+                session.is_closed() || session.session().transport() == TransportKind::Stream
             }
             ClientError::Unauthorized(_) | ClientError::Authorization(_) => true,
             _ => false,
