@@ -25,4 +25,5 @@ mod replicas;
 mod restart;
 mod results;
 mod store_failures;
+mod store_panics;
 mod works;
