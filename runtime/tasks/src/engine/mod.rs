@@ -27,7 +27,7 @@ use crate::sweep::sweep;
 
 use self::disowned::Disowned;
 
-pub(crate) use self::access::{Loaded, owner, unknown_task};
+pub(crate) use self::access::{Loaded, owner};
 pub(crate) use self::edit::not_written;
 pub(crate) use self::stores::store_failed;
 
