@@ -26,4 +26,5 @@ mod restart;
 mod results;
 mod store_failures;
 mod store_panics;
+mod sweep;
 mod works;
