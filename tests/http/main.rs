@@ -20,6 +20,7 @@ mod authorization;
 mod budget;
 mod client;
 mod client_session;
+mod closed_tasks;
 mod cors;
 mod extensions;
 mod fixture;

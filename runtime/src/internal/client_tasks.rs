@@ -117,6 +117,9 @@ pub trait TaskSession {
     /// Returns the limits of the client.
     fn client_limits(&self) -> &ClientLimits;
 
+    /// Returns true after the end of the connection.
+    fn is_closed(&self) -> bool;
+
     /// Returns the driver of tasks; `None` if the client does not support them.
     fn driver(&self) -> Option<&Arc<dyn TaskDriver>>;
 
@@ -150,6 +153,10 @@ impl TaskSession for McpClientSession {
 
     fn client_limits(&self) -> &ClientLimits {
         self.limits()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
     }
 
     fn driver(&self) -> Option<&Arc<dyn TaskDriver>> {

@@ -21,11 +21,13 @@ limits! {
         /// Maximum number of stored tasks of one owner, finished ones included. All callers without a principal are one owner.
         /// Default 1,000.
         tasks_per_owner: usize = 1_000,
-        /// Maximum size of the stored tasks of one owner in bytes, checked when a task is created. Default 256 MiB.
-        bytes_per_owner: u64 = 256 << 20,
+        /// Maximum size of the stored tasks of one owner in bytes, checked when a task is created. Default 64 MiB, a quarter of
+        /// [`MemoryStore::max_bytes`](crate::MemoryStore::max_bytes).
+        bytes_per_owner: u64 = 64 << 20,
         /// Maximum number of running tasks in this process. Default 1,024.
         running: usize = 1_024,
-        /// Maximum number of tasks in this process that wait for an answer. The question of one more fails. Default 512.
+        /// Maximum number of tasks in this process that wait for an answer, a quarter of them (at least one) of one owner. The
+        /// question of one more fails. Default 512.
         waiting: usize = 512,
         /// Maximum number of open questions of one task. One more fails. Default 16.
         questions: usize = 16,

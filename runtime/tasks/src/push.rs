@@ -7,9 +7,9 @@ use treenail_runtime::internal::LogThrottle;
 use treenail_runtime::internal::extension::{SubscribedTopics, publish};
 use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
-use crate::engine::{Engine, Loaded, not_written, owner, unknown_task};
+use crate::engine::{Engine, Loaded, not_written, owner, store_failed};
 use crate::record::{Form, Record, TaskKey, view_text};
-use crate::store::TaskId;
+use crate::store::{StoreError, TaskId};
 
 /// Member of the filter of `subscriptions/listen`.
 pub(crate) const MEMBER: &str = "taskIds";
@@ -31,6 +31,8 @@ pub(crate) struct Watch {
     last: Mutex<Option<TaskId>>,
     /// Warnings about subscriptions beyond `most`, which a client can trigger at will.
     full: LogThrottle,
+    /// Warnings about tasks that cannot be read, which are repeated with each interval.
+    unreadable: LogThrottle,
 }
 
 impl Watch {
@@ -41,6 +43,7 @@ impl Watch {
             watched: Mutex::default(),
             last: Mutex::default(),
             full: LogThrottle::default(),
+            unreadable: LogThrottle::default(),
         }
     }
 
@@ -134,12 +137,23 @@ impl Watch {
         next
     }
 
+    /// Notes a task that is left out because it cannot be read. The error is that of a store that has none of the others either.
+    fn note_unreadable(&self, id: &str, error: StoreError) -> Result<(), StoreError> {
+        if matches!(error, StoreError::Unavailable(_)) {
+            return Err(error);
+        }
+        if self.unreadable.is_due() {
+            tracing::warn!(id, %error, "a subscribed task could not be read");
+        }
+        Ok(())
+    }
+
     fn watched(&self) -> MutexGuard<'_, BTreeMap<TaskId, u64>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns the tasks that the caller may subscribe to. Unknown and foreign ids are left out (TASK-S-24).
+/// Returns the tasks that the caller may subscribe to. Unknown and foreign ids are left out (TASK-S-24), and damaged tasks.
 pub(crate) async fn accept(
     engine: Arc<Engine>,
     context: Context,
@@ -148,21 +162,24 @@ pub(crate) async fn accept(
     engine.start(context.server());
     let mut accepted = Vec::with_capacity(ids.len());
     for id in ids {
-        match engine.load(&id, owner(&context)).await {
-            Ok(loaded) if engine.watch.add(&loaded.key.id) => {
+        match engine.find(&id, owner(&context)).await {
+            Ok(Some(loaded)) if engine.watch.add(&loaded.key.id) => {
                 // A newer version may have been sent to other subscribers since. That of a run in this process may not be
                 // stored yet, and may never be.
                 let now = engine.load(&id, owner(&context)).await.unwrap_or(loaded);
                 engine.watch.publish(&now.key, now.version, &now.record);
                 accepted.push(id);
             }
-            Ok(_) => {
+            Ok(Some(_)) => {
                 if engine.watch.full.is_due() {
                     tracing::warn!("a task has no subscription: too many tasks are watched");
                 }
             }
-            Err(error) if error.code == unknown_task().code => {}
-            Err(error) => return Err(error),
+            Ok(None) => {}
+            Err(error) => {
+                let noted = engine.watch.note_unreadable(&id, error);
+                noted.map_err(|error| store_failed(&error))?;
+            }
         }
     }
     Ok(accepted)
@@ -190,8 +207,10 @@ impl Engine {
                 }
                 Ok(None) => drop(self.watch.watched().remove(&id)),
                 Err(error) => {
-                    tracing::warn!(%error, "subscribed tasks could not be read");
-                    return;
+                    if let Err(error) = self.watch.note_unreadable(id.as_str(), error) {
+                        tracing::warn!(%error, "subscribed tasks could not be read");
+                        return;
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Sweeper: it takes over interrupted tasks, and deletes expired ones.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use treenail_runtime::internal::deadline;
@@ -64,8 +65,8 @@ impl Engine {
             // After the search: a suspension before it has ended the leases of tasks that run.
             let leases = suspensions.check();
             let (found, mut handled) = (due.len(), 0);
-            for task in due {
-                match self.handle_due(server, &task, leases).await {
+            for task in &due {
+                match self.handle_due(server, task, leases).await {
                     Ok(changed) => handled += usize::from(changed),
                     Err(error) => {
                         tracing::warn!(id = ?task.id, %error, "a task that is due could not be changed");
@@ -78,9 +79,33 @@ impl Engine {
             // Those that were not handled are due again, so another search returns them first.
             if handled == 0 {
                 if batch >= MAX_BATCH {
-                    return;
+                    return self.move_back(&due, leases).await;
                 }
                 batch *= 4;
+            }
+        }
+    }
+
+    /// Moves those tasks behind all others for which this process has no room: the next search reaches the others. The tasks
+    /// stay due, for another process.
+    async fn move_back(&self, due: &[StoredTask], leases: Leases) {
+        for task in due {
+            if self.is_halted() {
+                return;
+            }
+            let Loaded {
+                key,
+                version,
+                record,
+            } = Loaded::read(task);
+            let is_over = record.is_final() || self.local(&key.id).is_some();
+            if is_over || !matches!(self.verdict(&key, &record, leases), Verdict::NoRoom) {
+                continue;
+            }
+            let moved = self.replace_record(&key, version, record, Duration::ZERO);
+            if let Err(error) = moved.await {
+                tracing::warn!(id = ?key.id, %error, "a task that waits for room could not be moved back");
+                return;
             }
         }
     }
@@ -104,19 +129,19 @@ impl Engine {
         } = Loaded::read(task);
         let id = &key.id;
         if !readable {
-            return self.replace_record(&key, version, record).await;
+            return self.store_record(&key, version, record).await;
         }
         if record.is_final() {
             tracing::debug!(?id, "an expired task is deleted");
             return self.remove(id, version).await;
         }
         match self.verdict(&key, &record, leases) {
-            Verdict::Wait => Ok(false),
+            Verdict::Wait | Verdict::NoRoom => Ok(false),
             Verdict::Fail(reason) => {
                 tracing::warn!(?id, reason, "an interrupted task has failed");
                 let mut record = record;
                 record.end(key.created_ms, Outcome::failed(reason));
-                self.replace_record(&key, version, record).await
+                self.store_record(&key, version, record).await
             }
             Verdict::Resume => self.take_over(server, (key, version, record)).await,
         }
@@ -144,7 +169,7 @@ impl Engine {
         if self.has_room() {
             Verdict::Resume
         } else {
-            Verdict::Wait
+            Verdict::NoRoom
         }
     }
 
@@ -168,7 +193,7 @@ impl Engine {
             return Ok(false);
         }
         let attempt = record.attempts;
-        let claimed = self.replace_record(&run.key, version, record).await;
+        let claimed = self.store_record(&run.key, version, record).await;
         if !matches!(claimed, Ok(true)) {
             run.dismiss();
             return claimed;
@@ -186,13 +211,23 @@ impl Engine {
         Ok(true)
     }
 
-    async fn replace_record(
+    async fn store_record(
         &self,
         key: &TaskKey,
         version: u64,
         record: Record,
     ) -> Result<bool, StoreError> {
         let wake = record.wake(key.created_ms);
+        self.replace_record(key, version, record, wake).await
+    }
+
+    async fn replace_record(
+        &self,
+        key: &TaskKey,
+        version: u64,
+        record: Record,
+        wake: Duration,
+    ) -> Result<bool, StoreError> {
         let stored = record.store(key, version + 1);
         let stored = stored
             .map_err(|damaged| StoreError::Other(not_written(damaged).message.into_owned()))?;
@@ -208,6 +243,8 @@ impl Engine {
 enum Verdict {
     /// It stays due.
     Wait,
+    /// It stays due: the process runs as many tasks as it may.
+    NoRoom,
     Resume,
     Fail(String),
 }

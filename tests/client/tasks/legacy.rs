@@ -15,7 +15,7 @@ use crate::script::{Received, Reply, answer, scripted_with_limits};
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
 /// Returns the state of the task.
-fn state(status: &str) -> Value {
+pub(super) fn state(status: &str) -> Value {
     json!({
         "taskId": ID, "status": status, "createdAt": "2026-11-23T06:00:00Z",
         "lastUpdatedAt": "2026-11-23T06:00:00Z", "ttl": 600_000, "pollInterval": 1_000,
@@ -24,7 +24,9 @@ fn state(status: &str) -> Value {
 
 /// Creates a builder of a client of a legacy server with a tool for each kind of support. `reply` answers the requests about
 /// tasks.
-fn legacy(mut reply: impl FnMut(&Value) -> Reply + Send + 'static) -> (McpClientBuilder, Received) {
+pub(super) fn legacy(
+    mut reply: impl FnMut(&Value) -> Reply + Send + 'static,
+) -> (McpClientBuilder, Received) {
     let limits = ClientLimits::default();
     let (session, received) =
         scripted_with_limits(&limits, move |message| match message["method"].as_str() {
@@ -62,7 +64,7 @@ fn legacy(mut reply: impl FnMut(&Value) -> Reply + Send + 'static) -> (McpClient
 }
 
 /// Returns a result with a text.
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     json!({"content": [{"type": "text", "text": text}]})
 }
 
@@ -124,38 +126,6 @@ async fn the_result_is_that_of_the_task() {
         ["tools/list", "tools/call", "tasks/result"],
         "LTASK-B-06"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_error_is_that_of_the_task() {
-    let (builder, _) = legacy(|message| match message["method"].as_str() {
-        Some("tasks/result") => Reply::error(message, &json!({"code": -32000, "message": "boom"})),
-        _ => Reply::result(message, &state("failed")),
-    });
-    let client = builder.build().await.unwrap();
-    let error = client.call_tool("must", ()).await.unwrap_err();
-    assert_eq!(
-        error.as_refused().map(|it| it.code),
-        Some(-32000),
-        "LTASK-B-06"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_refused_result_of_a_task_that_runs_is_requested_again() {
-    let mut requests = 0;
-    let (builder, _) = legacy(move |message| {
-        let is_result = message["method"] == "tasks/result";
-        requests += usize::from(is_result);
-        match (is_result, requests) {
-            (true, 1..=3) => Reply::error(message, &json!({"code": -32603, "message": "later"})),
-            (true, _) => Reply::result(message, &text("done")),
-            _ => Reply::result(message, &state("working")),
-        }
-    });
-    let client = builder.build().await.unwrap();
-    let called = client.call_tool("must", ()).await.unwrap();
-    assert_eq!(called.as_text(), Some("done"), "TASK-C-09");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,7 @@ mod handles;
 mod hostile;
 mod legacy;
 mod questions;
+mod refused_results;
 mod server;
 mod timeouts;
 mod waiting;

@@ -2,7 +2,6 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use futures_core::Stream;
@@ -106,9 +105,7 @@ async fn open_subscription(
     session: &Weak<McpClientSession>,
     filter: &SubscriptionFilter,
 ) -> Option<Result<Subscription, ClientError>> {
-    let session = session
-        .upgrade()
-        .filter(|session| !is_session_closed(session))?;
+    let session = session.upgrade().filter(|session| !session.is_closed())?;
     Some(session.subscriptions_listen(filter).await)
 }
 
@@ -128,20 +125,14 @@ fn mark_all_changed(session: &Weak<McpClientSession>) {
     }
 }
 
-fn is_session_closed(session: &McpClientSession) -> bool {
-    session.changes().closed.load(Ordering::Acquire)
-}
-
 fn is_closed(session: &Weak<McpClientSession>) -> bool {
-    session
-        .upgrade()
-        .is_none_or(|session| is_session_closed(&session))
+    session.upgrade().is_none_or(|session| session.is_closed())
 }
 
 /// Fetches changed lists again, if they have been fetched before.
 async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>) {
     while let Some(current) = session.upgrade() {
-        if is_session_closed(&current) {
+        if current.is_closed() {
             return;
         }
         let mut changed = pin!(current.changes().changed.notified());
@@ -152,7 +143,7 @@ async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>)
         if let Err(error) = (McpClient { inner }).refresh_stale().await {
             tracing::debug!(%error, "could not fetch a changed list");
         }
-        if is_session_closed(&current) {
+        if current.is_closed() {
             return;
         }
         changed.await;

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
+use super::McpClientSession;
+
 /// Counters of the change notifications of the server.
 #[derive(Debug, Default)]
 pub(in crate::client) struct Changes {
@@ -15,7 +17,8 @@ pub(in crate::client) struct Changes {
     /// Gaps of the connection, in which notifications of any kind may have been missed.
     pub(in crate::client) gaps: AtomicU64,
     pub(in crate::client) changed: Notify,
-    pub(in crate::client) closed: AtomicBool,
+    /// Set at the end of the connection.
+    pub(super) closed: AtomicBool,
     /// Version of the credentials of the connection.
     credentials: AtomicU64,
 }
@@ -56,5 +59,12 @@ impl Changes {
     pub(in crate::client) fn note_missed_updates(&self) {
         self.updates.fetch_add(1, Ordering::AcqRel);
         self.changed.notify_waiters();
+    }
+}
+
+impl McpClientSession {
+    /// Returns true after the end of the connection. Over Streamable HTTP, only [`close`](Self::close) ends it.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.changes().closed.load(Ordering::Acquire)
     }
 }

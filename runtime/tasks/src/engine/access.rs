@@ -39,31 +39,34 @@ pub(crate) fn owner(context: &Context) -> &str {
 }
 
 /// Returns the error for a task that does not exist for the caller.
-pub(crate) fn unknown_task() -> RpcError {
+fn unknown_task() -> RpcError {
     RpcError::invalid_params("there is no task with this `taskId`; it may have expired")
 }
 
 impl Engine {
     /// Returns a task of `owner`.
     pub(crate) async fn load(&self, id: &str, owner: &str) -> Result<Loaded, RpcError> {
-        let id = id.parse().map_err(|_| unknown_task())?;
-        let stored = self.get(&id).await;
-        of_owner(stored, owner).map(|stored| Loaded::read(&stored))
+        let found = self.find(id, owner).await;
+        let found = found.map_err(|error| store_failed(&error))?;
+        found.ok_or_else(unknown_task)
+    }
+
+    /// Returns a task of `owner`, or `None` if it has none with this id.
+    pub(crate) async fn find(&self, id: &str, owner: &str) -> Result<Option<Loaded>, StoreError> {
+        let Ok(id) = id.parse() else {
+            return Ok(None);
+        };
+        let stored = self.get(&id).await?;
+        let stored = stored.filter(|task| task.owner == owner);
+        Ok(stored.map(|stored| Loaded::read(&stored)))
     }
 
     /// Returns the state of a task of `owner`, without its body and without decoding it.
     pub(crate) async fn poll(&self, id: &str, owner: &str) -> Result<StoredTask, RpcError> {
         let id = id.parse().map_err(|_| unknown_task())?;
         let stored = self.state(&id).await;
-        of_owner(stored, owner)
+        let stored = stored.map_err(|error| store_failed(&error))?;
+        let stored = stored.filter(|task| task.owner == owner);
+        stored.ok_or_else(unknown_task)
     }
-}
-
-fn of_owner(
-    stored: Result<Option<StoredTask>, StoreError>,
-    owner: &str,
-) -> Result<StoredTask, RpcError> {
-    let stored = stored.map_err(|error| store_failed(&error))?;
-    let stored = stored.filter(|task| task.owner == owner);
-    stored.ok_or_else(unknown_task)
 }

@@ -4,6 +4,7 @@ mod access;
 mod disowned;
 mod edit;
 mod stores;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -12,7 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use treenail_runtime::internal::LogThrottle;
 use treenail_runtime::{RequestStateKey, Server};
@@ -26,10 +26,12 @@ use crate::store::{TaskId, TaskStore};
 use crate::sweep::sweep;
 
 use self::disowned::Disowned;
+use self::waiting::Waiting;
 
-pub(crate) use self::access::{Loaded, owner, unknown_task};
+pub(crate) use self::access::{Loaded, owner};
 pub(crate) use self::edit::not_written;
 pub(crate) use self::stores::store_failed;
+pub(crate) use self::waiting::{NoPlace, Place};
 
 /// Shortest lease, so that no setting makes a busy loop.
 const LEAST_LEASE: Duration = Duration::from_secs(1);
@@ -47,8 +49,8 @@ pub(crate) struct Engine {
     running: Mutex<BTreeMap<TaskId, Weak<Run>>>,
     /// Tasks that may be stored although no client knows them.
     disowned: Mutex<Vec<Disowned>>,
-    /// Permits of tasks that wait for an answer.
-    pub(crate) waiting: Arc<Semaphore>,
+    /// Tasks that wait for an answer.
+    pub(crate) waiting: Arc<Waiting>,
     pub(crate) watch: Watch,
     /// Questions that sessions of this process have been sent, in revision 2025-11-25.
     pub(crate) carried: Carried,
@@ -73,7 +75,7 @@ impl Engine {
         limits.sweep_interval = limits.sweep_interval.max(LEAST_INTERVAL);
         Self {
             store,
-            waiting: Arc::new(Semaphore::new(limits.waiting.min(Semaphore::MAX_PERMITS))),
+            waiting: Arc::new(Waiting::new(limits.waiting)),
             watch: Watch::new(limits.watched),
             limits,
             key,

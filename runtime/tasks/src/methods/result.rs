@@ -7,15 +7,17 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
+use treenail_runtime::internal::deadline;
 use treenail_runtime::{Context, RpcError};
 use treenail_runtime::{Extension, ExtensionMethod};
-use treenail_schema::Revision;
+use treenail_schema::{Revision, error_code};
 
 use super::older::{TaskParams, of_core};
 use super::questions::Questions;
 use crate::engine::{Engine, Loaded, owner};
 use crate::record::Outcome;
+use crate::run::StoreRetry;
 use crate::store::TaskId;
 
 /// Key of `_meta` in the messages of a task.
@@ -38,20 +40,55 @@ async fn result(
 ) -> Result<Map<String, Value>, RpcError> {
     engine.start(context.server());
     let mut questions = Questions::new(&engine, &context);
+    let mut reads = Reads::default();
     loop {
         // Before the record is read, so that no change is missed.
         let changes = engine.changes(&params.task_id);
-        let task = engine.load(&params.task_id, owner(&context)).await?;
-        if let Some(outcome) = &task.record.outcome {
-            return finish(&context, &task, outcome);
-        }
-        questions.ask(&task);
-        let mut change = pin!(next_change(changes, engine.limits.watch_interval));
+        let (changes, interval) = match engine.load(&params.task_id, owner(&context)).await {
+            Ok(task) => {
+                if let Some(outcome) = &task.record.outcome {
+                    return finish(&context, &task, outcome);
+                }
+                reads.succeeded();
+                questions.ask(&task);
+                (changes, engine.limits.watch_interval)
+            }
+            // The user may be answering a question, which the end of the request would withdraw.
+            Err(error) => (None, reads.failed(error, engine.limits.lease)?),
+        };
+        let mut change = pin!(next_change(changes, interval));
         poll_fn(|context| {
             questions.poll(context);
             change.as_mut().poll(context)
         })
         .await;
+    }
+}
+
+/// Reads of one record, which are repeated while the store fails.
+#[derive(Default)]
+struct Reads {
+    /// True once a read has succeeded.
+    is_known: bool,
+    /// The attempts since the first failure, and their end.
+    outage: Option<(StoreRetry, Instant)>,
+}
+
+impl Reads {
+    fn succeeded(&mut self) {
+        self.is_known = true;
+        self.outage = None;
+    }
+
+    /// Returns the delay before the next read, or the error if there is none: the task is unknown, or the store has failed for
+    /// the time of a lease.
+    fn failed(&mut self, error: RpcError, lease: Duration) -> Result<Duration, RpcError> {
+        if !self.is_known || error.code == error_code::INVALID_PARAMS {
+            return Err(error);
+        }
+        let started = || (StoreRetry::default(), deadline::after(lease));
+        let (retry, end) = self.outage.get_or_insert_with(started);
+        retry.next_delay(*end).ok_or(error)
     }
 }
 

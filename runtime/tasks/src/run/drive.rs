@@ -18,6 +18,7 @@ pub(crate) type Work =
 
 /// Runs the function of a task, and stores the outcome.
 pub(crate) async fn drive(run: Arc<Run>, mut work: Work) {
+    let _dismissal = Dismissal(&run);
     let ended = {
         let mut kept = pin!(run.watch_over());
         poll_fn(|context| {
@@ -53,7 +54,15 @@ pub(crate) async fn drive(run: Arc<Run>, mut work: Work) {
             }
         }
     }
-    run.dismiss();
+}
+
+/// Dismisses a run when it is dropped, after a panic too: a release waits for it.
+struct Dismissal<'a>(&'a Run);
+
+impl Drop for Dismissal<'_> {
+    fn drop(&mut self) {
+        self.0.dismiss();
+    }
 }
 
 impl Run {
@@ -96,9 +105,9 @@ impl Run {
 
     /// Ends a task that cannot run again.
     pub(crate) async fn give_up(&self, reason: &str) {
+        let _dismissal = Dismissal(self);
         tracing::warn!(id = ?self.key.id, reason, "an interrupted task cannot continue");
         self.end(Outcome::failed(reason)).await;
-        self.dismiss();
     }
 
     /// Leaves the task to another process, which may take it over at once.

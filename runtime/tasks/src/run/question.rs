@@ -4,14 +4,13 @@ use std::future::pending;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use tokio::sync::OwnedSemaphorePermit;
 use treenail_runtime::internal::task::TaskQuestion;
 use treenail_runtime::{AskError, RpcError};
 
 use super::Run;
 use super::change::{NotStored, detached};
 use super::link::check_journal;
-use crate::engine::Engine;
+use crate::engine::{Engine, NoPlace, Place};
 use crate::record::{Answer, Record};
 
 impl Run {
@@ -46,7 +45,7 @@ impl Run {
                 // The function is dropped at this place, without another effect.
                 return pending().await;
             }
-            open.take_permit()?;
+            open.take_place()?;
             if changes.changed().await.is_err() {
                 return Err(AskError::Closed);
             }
@@ -75,7 +74,7 @@ impl Run {
             key: opened.unwrap_or_default(),
             run: self,
             answered: false,
-            permit: None,
+            place: None,
         })
     }
 }
@@ -86,22 +85,24 @@ struct Open {
     key: String,
     answered: bool,
     /// Place among the waiting tasks of the process.
-    permit: Option<OwnedSemaphorePermit>,
+    place: Option<Place>,
 }
 
 impl Open {
-    fn take_permit(&mut self) -> Result<(), AskError> {
-        if self.permit.is_some() {
+    fn take_place(&mut self) -> Result<(), AskError> {
+        if self.place.is_some() {
             return Ok(());
         }
-        let waiting = Arc::clone(&self.run.engine.waiting);
-        self.permit = waiting.try_acquire_owned().ok();
-        match self.permit {
-            Some(_) => Ok(()),
-            None => Err(AskError::NotAllowed(
-                "too many tasks of this server wait for answers".to_owned(),
-            )),
-        }
+        let place = self.run.engine.waiting.take(&self.run.key.owner);
+        let place = place.map_err(|reason| {
+            let whose = match reason {
+                NoPlace::InProcess => "server",
+                NoPlace::OfOwner => "caller",
+            };
+            AskError::NotAllowed(format!("too many tasks of this {whose} wait for answers"))
+        })?;
+        self.place = Some(place);
+        Ok(())
     }
 }
 

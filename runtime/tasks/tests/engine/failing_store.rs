@@ -13,6 +13,10 @@ use treenail::tasks::{
 pub(crate) struct FailingStore {
     inner: Arc<MemoryStore>,
     fails: Arc<AtomicBool>,
+    /// Set while operations panic.
+    panics: Arc<AtomicBool>,
+    /// Task whose record cannot be read.
+    damaged: Arc<Mutex<Option<TaskId>>>,
     /// Set while bodies cannot be read.
     hides_bodies: Arc<AtomicBool>,
     /// Set while the confirmations of insertions are lost.
@@ -34,6 +38,8 @@ impl FailingStore {
         Self {
             inner,
             fails: Arc::default(),
+            panics: Arc::default(),
+            damaged: Arc::default(),
             hides_bodies: Arc::default(),
             loses: Arc::default(),
             loses_changes: Arc::default(),
@@ -46,6 +52,15 @@ impl FailingStore {
 
     pub(crate) fn fail(&self, fails: bool) {
         self.fails.store(fails, Ordering::SeqCst);
+    }
+
+    pub(crate) fn panic(&self, panics: bool) {
+        self.panics.store(panics, Ordering::SeqCst);
+    }
+
+    /// Makes the record of a task unreadable.
+    pub(crate) fn damage(&self, id: &str) {
+        *self.damaged.lock().unwrap() = Some(id.parse().unwrap());
     }
 
     pub(crate) fn hide_bodies(&self) {
@@ -93,10 +108,22 @@ impl FailingStore {
         &self,
         operation: impl FnOnce() -> StoreFuture<'a, T>,
     ) -> StoreFuture<'a, T> {
+        assert!(!self.panics.load(Ordering::SeqCst), "a bug of the store");
         if self.fails.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::Unavailable("no route to host".to_owned())) });
         }
         operation()
+    }
+
+    fn read<'a, T: Send + 'a>(
+        &self,
+        id: &TaskId,
+        operation: impl FnOnce() -> StoreFuture<'a, T>,
+    ) -> StoreFuture<'a, T> {
+        if self.damaged.lock().unwrap().as_ref() == Some(id) {
+            return Box::pin(async { Err(StoreError::Other("a damaged record".to_owned())) });
+        }
+        self.run(operation)
     }
 }
 
@@ -118,11 +145,11 @@ impl TaskStore for FailingStore {
         if self.hides_bodies.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::Unavailable("no body".to_owned())) });
         }
-        self.run(|| self.inner.get(id))
+        self.read(id, || self.inner.get(id))
     }
 
     fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
-        self.run(|| self.inner.state(id))
+        self.read(id, || self.inner.state(id))
     }
 
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {

@@ -68,3 +68,20 @@ async fn questions_and_waiting_tasks_are_bounded() {
         assert_eq!(ServerTasks::of(&server).unwrap().running(), 0);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_owner_leaves_places_for_the_questions_of_others() {
+    let server = Works::default().with(Tasks::new().limits(limits().waiting(8)));
+    let (mut alice, mut bob) = (Peer::of(&server, "alice"), Peer::of(&server, "bob"));
+    for _ in 0..2 {
+        let task = alice.task("confirm", json!({})).await;
+        alice.until(&task, &["input_required"]).await;
+    }
+    let task = alice.task("confirm", json!({})).await;
+    let refused = alice.end(&task).await;
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    let text = refused["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("too many tasks of this caller"), "{text}");
+    let task = bob.task("confirm", json!({})).await;
+    bob.until(&task, &["input_required"]).await;
+}

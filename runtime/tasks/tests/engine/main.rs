@@ -25,4 +25,6 @@ mod replicas;
 mod restart;
 mod results;
 mod store_failures;
+mod store_panics;
+mod sweep;
 mod works;

@@ -142,7 +142,6 @@ async fn a_question_is_free_for_other_sessions_after_the_timeout() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_survives_an_outage_of_the_store() {
-    // The second outage ends the request with an error.
     for (outage, waits) in [(20, true), (1_500, true), (1_500, false)] {
         let store = FailingStore::new(shared());
         let server = with(Tasks::new().store(store.clone()));
@@ -162,6 +161,42 @@ async fn an_answer_survives_an_outage_of_the_store() {
         assert_eq!(text(&mut peer, &task).await, "Bo", "LTASK-S-04");
         assert!(peer.messages.is_empty(), "{:?}", peer.messages);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_not_withdrawn_by_an_outage_of_the_store() {
+    let store = FailingStore::new(shared());
+    let server = with(Tasks::new().store(store.clone()));
+    let mut peer = able(&server).await;
+    let task = create(&mut peer, "elicit").await;
+    let waiting = peer.send("tasks/result", json!({"taskId": task})).await;
+    let question = peer.next().await;
+    for _ in 0..2 {
+        store.fail(true);
+        tokio::time::sleep(limits().lease / 2).await;
+        store.fail(false);
+        tokio::time::sleep(limits().lease).await;
+    }
+    peer.answer(&question, named("Bo")).await;
+    let result = peer.response(waiting).await;
+    let text = &result["result"]["content"][0]["text"];
+    assert_eq!(text, "Bo", "LTASK-B-06: {result}");
+    assert!(peer.messages.is_empty(), "{:?}", peer.messages);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_for_the_result_fails_with_a_store_that_stays_away() {
+    let store = FailingStore::new(shared());
+    let server = with(Tasks::new().store(store.clone()));
+    let mut peer = able(&server).await;
+    let task = create(&mut peer, "elicit").await;
+    let waiting = peer.send("tasks/result", json!({"taskId": task})).await;
+    peer.next().await;
+    store.fail(true);
+    let response = timeout(limits().lease * 3, peer.response(waiting)).await;
+    assert_eq!(response.unwrap()["error"]["code"], -32_603, "LTASK-B-06");
+    let code = peer.code("tasks/result", json!({"taskId": task})).await;
+    assert_eq!(code, -32_603, "LTASK-B-06");
 }
 
 #[tokio::test(start_paused = true)]

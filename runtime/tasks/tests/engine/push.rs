@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use treenail::tasks::{MemoryStore, TaskStore as _, Tasks};
 
+use crate::failing_store::FailingStore;
 use crate::peer::Peer;
 use crate::works::{Works, crash, limits, shared};
 
@@ -129,6 +130,39 @@ async fn a_task_of_another_process_is_pushed_too() {
     works.gate.add_permits(1);
     let message = subscriber.next().await;
     assert_eq!(message["params"]["status"], "completed", "TASK-S-25");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_task_hides_no_other() {
+    let (works, store) = (Works::default(), FailingStore::new(shared()));
+    let tasks = || Tasks::new().store(store.clone()).limits(limits());
+    let (here, there) = (works.with(tasks()), works.with(tasks()));
+    let mut peer = Peer::modern(&here);
+    let mut ids = [
+        peer.task("gated", json!({})).await,
+        peer.task("gated", json!({})).await,
+    ];
+    ids.sort();
+    let [damaged, other] = &ids;
+    let mut subscriber = Peer::modern(&there);
+    listen(&mut subscriber, &[damaged, other]).await;
+    for _ in 0..2 {
+        assert_eq!(subscriber.next().await["params"]["status"], "working");
+    }
+    store.damage(damaged);
+    let mut late = Peer::modern(&there);
+    assert_eq!(listen(&mut late, &[damaged, other]).await, json!([other]));
+    works.gate.add_permits(2);
+    let completed = async {
+        loop {
+            let mut pushed = subscriber.next().await["params"].take();
+            if pushed["status"] == "completed" {
+                return pushed["taskId"].take();
+            }
+        }
+    };
+    let completed = timeout(limits().watch_interval * 5, completed).await;
+    assert_eq!(completed, Ok(json!(other)), "TASK-S-25");
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,6 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -130,7 +129,7 @@ impl Refusals {
 }
 
 fn is_closed(session: &McpClientSession) -> bool {
-    session.changes().closed.load(Ordering::Acquire)
+    session.is_closed()
 }
 
 fn closed() -> ClientError {

@@ -138,6 +138,7 @@ impl Observer {
                 .unwrap_or(error))));
         }
         tracing::debug!(%error, "a poll of a task failed");
+        self.payload.note_failed_poll();
         let is_reachable = self.schedule.note_failure();
         if self.is_lost(&error) || !is_reachable {
             return Step::Ended(Outcome::given_up(error));
@@ -153,7 +154,8 @@ impl Observer {
     fn is_lost(&self, error: &ClientError) -> bool {
         match error {
             ClientError::Closed(_) => {
-                self.task.session.session().transport() == TransportKind::Stream
+                let session = &self.task.session;
+                session.is_closed() || session.session().transport() == TransportKind::Stream
             }
             ClientError::Unauthorized(_) | ClientError::Authorization(_) => true,
             _ => false,

@@ -61,8 +61,9 @@ impl Observer {
             }
             Poll::Ready(_) => {
                 // The state decides between the error of the task and one of this request. A server that refuses the request
-                // again and again is asked as rarely as otherwise.
-                if !std::mem::replace(&mut self.payload_failed, true) {
+                // again and again is asked as rarely as otherwise, until its task has ended.
+                let is_first = !std::mem::replace(&mut self.payload_failed, true);
+                if is_first || self.payload.is_refused_after_end() {
                     self.polling.get_or_insert_with(|| self.task.get());
                 }
                 Step::Changed
