@@ -26,7 +26,11 @@ pub(super) async fn open(
             "the server does not report updates of the resource {}",
             quoted(uri)
         ))),
-        None => Ok(subscription),
+        None => {
+            // Before the reader learns of it, so that it reads no result that was cached before the subscription.
+            session.changes().note_missed_updates();
+            Ok(subscription)
+        }
     }
 }
 
@@ -59,8 +63,6 @@ pub(super) async fn follow(
                 }
             }
         };
-        // Before the reader learns of it, so that it reads no cached result.
-        session.changes().note_missed_updates();
         pending.push_all();
     }
 }
