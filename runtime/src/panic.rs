@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs a part of the user's code. The error is the message of its panic.
 #[inline]
-pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| message(&*panic).to_owned())
 }
 

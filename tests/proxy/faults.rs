@@ -65,36 +65,32 @@ async fn a_server_that_hangs_fails_its_call_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_prolongs_a_call_up_to_a_bound() {
-    let broken = legacy_server(&tools(&["bad"]), |message, line| {
-        if message["method"] == "tools/call" {
-            let (lines, token) = (
-                line.clone(),
-                message["params"]["_meta"]["progressToken"].clone(),
-            );
-            tokio::spawn(async move {
-                for step in 0.. {
-                    lines.send(&json!({
-                        "jsonrpc": "2.0", "method": "notifications/progress",
-                        "params": {"progressToken": token, "progress": step},
-                    }));
-                    tokio::time::sleep(Duration::from_secs(5)).await;
-                }
-            });
-        }
-        true
-    });
-    let limits = ProxyLimits::default().call_timeout(Duration::from_secs(7));
-    let error = call_broken(
-        LEGACY,
-        broken,
-        limits.call_duration(Duration::from_secs(40)),
-    )
-    .await;
-    assert_eq!(
-        error,
-        "the server `script` did not answer: no answer within 40s"
-    );
+async fn progress_and_no_log_message_prolongs_a_call_up_to_a_bound() {
+    for (method, expected) in [("progress", 40), ("message", 7)] {
+        let broken = legacy_server(&tools(&["bad"]), move |message, line| {
+            if message["method"] == "tools/call" {
+                let lines = line.clone();
+                let token = message["params"]["_meta"]["progressToken"].clone();
+                tokio::spawn(async move {
+                    for step in 0.. {
+                        let params = match method {
+                            "progress" => json!({"progressToken": token, "progress": step}),
+                            _ => json!({"level": "error", "data": step}),
+                        };
+                        let method = format!("notifications/{method}");
+                        lines.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+                        tokio::time::sleep(Duration::from_secs(5)).await;
+                    }
+                });
+            }
+            true
+        });
+        let limits = ProxyLimits::default().call_timeout(Duration::from_secs(7));
+        let limits = limits.call_duration(Duration::from_secs(40));
+        let error = call_broken(LEGACY, broken, limits).await;
+        let reason = format!("no answer within {expected}s");
+        assert!(error.ends_with(&reason), "{method}: {error}");
+    }
 }
 
 #[tokio::test]

@@ -222,3 +222,42 @@ async fn unmounting_fails_calls_in_flight_and_closes_the_connection() {
         drop(copy);
     }
 }
+
+#[tokio::test]
+async fn a_panic_of_a_function_of_a_mount_does_not_end_it() {
+    let (station, _) = station();
+    let (gateway, proxy) = gateway();
+    let proxy = proxy.limits(impatient());
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    let is_first = |called: &AtomicBool| !called.swap(true, Ordering::SeqCst);
+
+    let (server, called) = (station.clone(), AtomicBool::new(false));
+    let panicking = Remote::new("connect", move || {
+        assert!(!is_first(&called), "first connection");
+        client_of(&server, LEGACY)
+    });
+    let mounted = proxy.mount(panicking).unwrap();
+    let Status::Disconnected { cause } = mounted.ready().await else {
+        panic!("{}", mounted.status());
+    };
+    assert!(cause.contains("failed unexpectedly"), "{cause}");
+    mounted.connected().await;
+
+    let called = AtomicBool::new(false);
+    let filtered = remote("filter", &station, LEGACY).filter(move |_| {
+        assert!(!is_first(&called), "first feature");
+        true
+    });
+    let mounted = proxy.mount(filtered).unwrap();
+    assert!(matches!(mounted.ready().await, Status::Connected { .. }));
+    client.refresh_tools().await.unwrap();
+    assert!(client.tool("filter.add").await.unwrap().is_none());
+    assert!(client.tool("filter.work").await.unwrap().is_some());
+    // The next change has the lists fetched again.
+    let tool = Tool::new("new").handler(|_, _| async { "new" });
+    station.edit(|edit| edit.add(tool)).unwrap();
+    while client.tool("filter.add").await.unwrap().is_none() {
+        client.refresh_tools().await.unwrap();
+        tokio::task::yield_now().await;
+    }
+}

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
-use treenail::client::McpClientBuilder;
+use treenail::client::{LineSession, McpClientBuilder};
 use treenail::prelude::*;
-use treenail::proxy::ProxyLimits;
-use treenail::schema::{ElicitAction, ElicitResult};
+use treenail::proxy::{ProxyLimits, Remote};
+use treenail::schema::{ElicitAction, ElicitResult, Revision};
 
 use crate::questions::{accepting, asking, settle};
 use crate::script::{legacy_server, text, tools};
-use crate::station::{LEGACY, MODERN, client_of, gateway, remote, station};
+use crate::station::{LEGACY, MODERN, client_of, gateway, impatient, remote, station};
 
 /// A client whose user answers when `answer` is notified; `asked` is notified before.
 pub(crate) fn slow_user(
@@ -223,4 +223,57 @@ async fn the_rounds_of_a_call_leave_no_task() {
     }
     assert_eq!(asked.lock().unwrap().len(), 5 * ROUNDS);
     assert!(tasks[4] < tasks[0] + ROUNDS, "{tasks:?}");
+}
+
+/// Serves a station over a stream in one era, and in the other one after `restart`.
+fn restarting(station: Server, eras: [Revision; 2], restart: &Arc<Notify>) -> Remote {
+    let (starts, restart) = (AtomicUsize::new(0), Arc::clone(restart));
+    Remote::new("st", move || {
+        let revision = eras[starts.fetch_add(1, Ordering::SeqCst).min(1)];
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (station, restart) = (station.clone(), Arc::clone(&restart));
+        tokio::spawn(async move {
+            let (reader, writer) = tokio::io::split(theirs);
+            tokio::select! {
+                () = restart.notified() => {}
+                _ = station.serve(reader, writer) => {}
+            }
+        });
+        let (reader, writer) = tokio::io::split(ours);
+        let session = Arc::new(LineSession::new(reader, writer));
+        McpClient::builder()
+            .session(session)
+            .protocol_version(revision)
+    })
+}
+
+#[tokio::test]
+async fn a_call_is_not_made_again_at_a_server_that_returns_in_the_other_era() {
+    for eras in [[LEGACY, MODERN], [MODERN, LEGACY]] {
+        let ((station, counters), (gateway, proxy)) = (station(), gateway());
+        let restart = Arc::default();
+        let remote = restarting(station, eras, &restart);
+        let mounted = proxy.limits(impatient()).mount(remote).unwrap();
+        mounted.connected().await;
+        let (asked, answer) = (Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
+        let (notify, may_answer) = (Arc::clone(&asked), Arc::clone(&answer));
+        let client = client_of(&gateway, MODERN).on_elicit(move |_| {
+            let (notify, may_answer) = (Arc::clone(&notify), Arc::clone(&may_answer));
+            async move {
+                notify.notify_one();
+                let _permit = may_answer.acquire().await.unwrap();
+                ElicitResult::accept(json!({"nights": 2}))
+            }
+        });
+        let client = client.build().await.unwrap();
+        let call = tokio::spawn(client.session().tools_call("st.book", ()).into_future());
+        asked.notified().await;
+        restart.notify_one();
+        mounted.disconnected().await;
+        mounted.connected().await;
+        answer.add_permits(1);
+        let result = call.await.unwrap().unwrap();
+        assert_eq!(result.is_error, Some(true), "{eras:?}: {result:?}");
+        assert_eq!(counters.runs.load(Ordering::SeqCst), 1, "{eras:?}");
+    }
 }

@@ -69,12 +69,12 @@ async fn read_all(
         let started = Instant::now();
         backoff.delivered = false;
         let response = inner.sender.get(state, position.id.as_ref()).await;
-        // Dropping the sender is enough: it wakes the receiver.
-        opened.take();
+        // Requests may have been sent before the first response, without the messages of the server after them.
+        let is_late = opened.take().is_some_and(|opened| opened.send(()).is_err());
         match response {
             Ok(HttpResponse::Events(body)) => {
                 // With an event id, the server repeats the messages that were lost.
-                if is_interrupted && position.id.is_none() {
+                if (is_interrupted || is_late) && position.id.is_none() {
                     inner.dispatcher.note_gap();
                 }
                 *was_open = true;

@@ -93,7 +93,9 @@ impl Exchange {
                     return Poll::Ready(Step::Question(question));
                 }
                 Poll::Ready(Some(event)) => {
-                    self.deadline.restart();
+                    if matches!(event, Event::Progress(_)) {
+                        self.deadline.restart();
+                    }
                     self.passing = Some(Box::pin(pass_on(event, context.clone())));
                     continue;
                 }

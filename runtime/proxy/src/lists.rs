@@ -108,7 +108,7 @@ impl Lists {
         omissions.several(too_long, "their URIs have more than 8 KiB");
         let (mut left, mut dropped) = (most, 0);
         let mut keep = |feature: FeatureDescriptor<'_>| {
-            let wanted = remote.filter.as_ref().is_none_or(|filter| filter(&feature));
+            let wanted = remote.selects(&feature, omissions);
             let kept = wanted && left > 0;
             left -= usize::from(kept);
             dropped += usize::from(wanted && !kept);

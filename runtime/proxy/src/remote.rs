@@ -6,8 +6,12 @@ use std::sync::Arc;
 
 use treenail_runtime::FeatureDescriptor;
 use treenail_runtime::client::McpClientBuilder;
+use treenail_runtime::internal::catch_panic;
 use treenail_runtime::internal::task::TaskTool;
 use treenail_schema::ClientCapabilities;
+use treenail_schema::internal::shortened;
+
+use crate::omissions::Omissions;
 
 type Connect = dyn Fn() -> McpClientBuilder + Send + Sync;
 type Filter = dyn Fn(&FeatureDescriptor<'_>) -> bool + Send + Sync;
@@ -47,7 +51,8 @@ impl fmt::Debug for Remote {
 
 impl Remote {
     /// Describes a server with a name for messages, which is its namespace too. `connect` makes the builder of its client for
-    /// each connection. The proxy answers the requests of the server itself, so handlers of the builder are not used.
+    /// each connection; its panic is a failed attempt to connect. The proxy answers the requests of the server itself, so handlers
+    /// of the builder are not used.
     pub fn new(
         name: impl Into<String>,
         connect: impl Fn() -> McpClientBuilder + Send + Sync + 'static,
@@ -71,7 +76,7 @@ impl Remote {
     }
 
     /// Serves only the features for which `filter` returns true. A feature that is not served cannot be called either. Several
-    /// filters apply all.
+    /// filters apply all. A feature for which `filter` panics is not served until the lists are fetched again.
     pub fn filter(
         mut self,
         filter: impl Fn(&FeatureDescriptor<'_>) -> bool + Send + Sync + 'static,
@@ -120,5 +125,21 @@ impl Remote {
     pub fn task(mut self, task: impl TaskTool) -> Self {
         self.task = Some(Arc::new(task));
         self
+    }
+
+    /// Returns true if the filter selects a feature. One for which the filter panics is omitted.
+    pub(crate) fn selects(
+        &self,
+        feature: &FeatureDescriptor<'_>,
+        omissions: &Omissions<'_>,
+    ) -> bool {
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        catch_panic(|| filter(feature)).unwrap_or_else(|message| {
+            let problem = format!("the filter panicked: {}", shortened(&message));
+            omissions.one("feature", feature.name(), &problem);
+            false
+        })
     }
 }

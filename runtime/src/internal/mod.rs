@@ -27,6 +27,7 @@ pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_p
 #[cfg(feature = "schema-validation")]
 pub use crate::function::violations::to_problems;
 pub use crate::log_throttle::LogThrottle;
+pub use crate::panic::catch as catch_panic;
 pub use crate::retry::{Backoff, jitter};
 pub use crate::server::oversized;
 use crate::server::{Connection, Server};

@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 use treenail::client::{
     CacheLimits, ClientLimits, Session, SessionFuture, SessionRequest, SessionWrapper,
 };
 use treenail::prelude::*;
-use treenail::schema::Revision;
+use treenail::schema::{CacheScope, Revision};
 
 use super::{server_with_pages, tools};
 use crate::fixture::server;
@@ -47,7 +49,7 @@ impl SessionWrapper for SlowPages {
     fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
         Box::pin(async move {
             if request.params.contains("cursor") {
-                tokio::time::sleep(Duration::from_secs(20)).await;
+                sleep(Duration::from_secs(20)).await;
             }
             self.0.request(request).await
         })
@@ -99,13 +101,13 @@ async fn an_unusual_ttl_is_accepted() {
     }
 }
 
+#[mcp_tool]
+fn late() -> &'static str {
+    "here"
+}
+
 #[tokio::test]
 async fn a_change_makes_a_list_stale_in_every_era() {
-    #[mcp_tool]
-    fn late() -> &'static str {
-        "here"
-    }
-
     for revision in Revision::ALL {
         let server = Server::builder("changing", "1").dynamic().build().unwrap();
         let builder = McpClient::builder()
@@ -129,6 +131,90 @@ async fn a_change_makes_a_list_stale_in_every_era() {
             "CLI-CACHE-07: {revision}"
         );
     }
+}
+
+/// Session whose subscriptions wait for a permit.
+#[derive(Debug)]
+struct SlowListen {
+    session: Arc<dyn Session>,
+    permits: Arc<Semaphore>,
+}
+
+impl SessionWrapper for SlowListen {
+    fn inner(&self) -> &dyn Session {
+        &*self.session
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        Box::pin(async move {
+            if request.method == "subscriptions/listen" {
+                self.permits.acquire().await.unwrap().forget();
+            }
+            self.session.request(request).await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_before_the_first_subscription_is_not_lost() {
+    let hour = Duration::from_secs(3_600);
+    let server = Server::builder("changing", "1").dynamic();
+    let server = server.cache_lists(hour, CacheScope::Private);
+    let server = server.build().unwrap();
+    let permits = Arc::new(Semaphore::new(0));
+    let shared = Arc::clone(&permits);
+    let client = McpClient::builder()
+        .server(&server)
+        .protocol_version(Revision::V2026_07_28)
+        .wrap_session(move |session| {
+            let permits = Arc::clone(&shared);
+            Arc::new(SlowListen { session, permits })
+        });
+    let client = client.build().await.unwrap();
+    assert!(client.tools().await.unwrap().is_empty());
+    server.edit(|edit| edit.tools(tools![late])).unwrap();
+    sleep(Duration::from_secs(1)).await;
+    permits.add_permits(1);
+    let noticed = async {
+        while client.tools().await.unwrap().is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let noticed = timeout(Duration::from_secs(60), noticed).await;
+    noticed.expect("CLI-CACHE-07");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_causes_no_fetch_of_lists_that_follow_it() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => Reply::result(
+            message,
+            &json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {"listChanged": true}}}),
+        ),
+        Some("subscriptions/listen") => {
+            let meta = json!({"io.modelcontextprotocol/subscriptionId": message["id"]});
+            let filter = &message["params"]["notifications"];
+            Reply::Lines(vec![
+                json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                    "params": {"_meta": meta, "notifications": filter}})
+                .to_string(),
+            ])
+        }
+        _ => Reply::result(
+            message,
+            &json!({"resultType": "complete", "tools": [], "ttlMs": 60_000, "cacheScope": "private"}),
+        ),
+    });
+    let builder = McpClient::builder().session(session).auto_refresh(true);
+    let client = builder.build().await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    let opened = ["server/discover", "subscriptions/listen"];
+    assert_eq!(received.methods(), opened);
+    for _ in 0..2 {
+        client.tools().await.unwrap();
+    }
+    assert_eq!(received.methods()[2..], ["tools/list"], "CLI-CACHE-02");
 }
 
 #[tokio::test]

@@ -151,6 +151,28 @@ async fn unread_updates_are_bounded_in_bytes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_from_before_the_subscription_is_not_read_again() {
+    let (client, received) = modern(|message| {
+        if message["method"] == "subscriptions/listen" {
+            return Some(Reply::Lines(listening(message)));
+        }
+        let result = json!({"resultType": "complete", "ttlMs": 3_600_000, "cacheScope": "private",
+            "contents": [{"uri": "a://1", "text": "x"}]});
+        Some(Reply::result(message, &result))
+    })
+    .await;
+    for _ in 0..2 {
+        client.read_resource("a://1").await.unwrap();
+    }
+    assert_eq!(count(&received, "resources/read"), 1);
+    let _updates = client.resource_updates(["a://1"]).await.unwrap();
+    for _ in 0..2 {
+        client.read_resource("a://1").await.unwrap();
+    }
+    assert_eq!(count(&received, "resources/read"), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn updates_in_one_piece_with_the_acknowledgement_are_not_lost() {
     let uris: Vec<String> = (0..1100).map(|id| format!("a://{id}")).collect();
     let all = uris.clone();

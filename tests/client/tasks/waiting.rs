@@ -8,7 +8,7 @@ use treenail::client::ClientError;
 use treenail::prelude::*;
 
 use super::{ID, States, Times, acknowledged, completed, modern, peer, pushed, result, state};
-use crate::script::{Reply, discovered, scripted};
+use crate::script::{Reply, answer, discovered, scripted};
 
 #[tokio::test(start_paused = true)]
 async fn a_call_waits_for_its_task() {
@@ -190,6 +190,38 @@ async fn status_messages_are_progress() {
     });
     call.await.unwrap();
     assert_eq!(*seen.lock().unwrap(), ["one", "two"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_message_that_repeats_the_last_progress_is_not_reported() {
+    let message = |text: &str| state("working", &json!({"statusMessage": text}));
+    let mut states = States::new([
+        message("half"),
+        message("most"),
+        message("half"),
+        completed("x"),
+    ]);
+    let (builder, _) = peer(move |message| match message["method"].as_str() {
+        Some("tools/call") => {
+            let token = &message["params"]["_meta"]["progressToken"];
+            let params = json!({"progressToken": token, "progress": 1, "message": "half"});
+            let method = "notifications/progress";
+            let progress = json!({"jsonrpc": "2.0", "method": method, "params": params});
+            let mut created = state("working", &json!({}));
+            created["resultType"] = json!("task");
+            Reply::Lines(vec![progress.to_string(), answer(message, &created)])
+        }
+        Some("subscriptions/listen") => Reply::Lines(vec![acknowledged(message, &[])]),
+        _ => result(message, "complete", &states.next()),
+    });
+    let client = builder.build().await.unwrap();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let call = client.call_tool("report", ()).on_progress(move |progress| {
+        noted.lock().unwrap().push(progress.message.unwrap());
+    });
+    call.await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), ["half", "most", "half"]);
 }
 
 #[tokio::test(start_paused = true)]

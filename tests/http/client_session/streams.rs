@@ -1,5 +1,6 @@
 //! Legacy streams that break off.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -230,6 +231,30 @@ async fn the_session_stream_is_reopened() {
         };
         assert_eq!(incoming, expected);
     }
+}
+
+#[tokio::test]
+async fn a_session_stream_that_opens_late_is_a_gap() {
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let opening = Arc::clone(&held);
+    let server = ScriptedServer::new(move |received| {
+        if received.method != "GET" {
+            return default_response(received);
+        }
+        let event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/1\"}\n\n";
+        let (response, opened) = Response::stream(event).held();
+        opening.lock().unwrap().push(opened);
+        response
+    })
+    .await;
+    let mut client = TestSession::legacy(&server.url).await;
+    client.send(call(1)).await.unwrap();
+    held.lock().unwrap().clear();
+    let first = client.next_incoming().await;
+    assert!(matches!(first, Incoming::Missed), "{first:?}");
+    let second = client.next_incoming().await;
+    let is_event = matches!(second, Incoming::Notification(..));
+    assert!(is_event, "{second:?}");
 }
 
 #[tokio::test]

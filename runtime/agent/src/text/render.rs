@@ -81,6 +81,9 @@ impl MessageBlocks {
             "RESULT"
         };
         self.push_text(&format!("{word} of {name}:\n"));
+        if let (true, Some(value)) = (result.content.is_empty(), &result.structured_content) {
+            self.push_text(&value.to_string());
+        }
         for block in &result.content {
             match block {
                 ContentBlock::Text(content) => self.push_text(&content.text),
@@ -142,6 +145,8 @@ mod tests {
                 {"type": "tool_result", "toolUseId": "2", "isError": true, "content": [
                     {"type": "text", "text": "broken"},
                 ]},
+                {"type": "tool_result", "toolUseId": "2", "content": [],
+                    "structuredContent": {"hour": 12}},
             ]},
         ])));
         let expected = conversation(json!([
@@ -152,7 +157,8 @@ mod tests {
             {"role": "user", "content": [
                 {"type": "text", "text": "RESULT of weather.forecast:\n12 °C"},
                 {"type": "image", "data": "AA==", "mimeType": "image/png"},
-                {"type": "text", "text": "\nERROR of clock:\nbroken\n\n"},
+                {"type": "text", "text": "\nERROR of clock:\nbroken\n\n\
+                    RESULT of clock:\n{\"hour\":12}\n\n"},
             ]},
         ]));
         assert_eq!(found, expected);

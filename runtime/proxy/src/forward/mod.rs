@@ -7,10 +7,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
-use treenail_runtime::internal::{NO_RANDOM_BYTES, random_id};
+use treenail_runtime::internal::{NO_RANDOM_BYTES, random_id, recall};
 use treenail_runtime::{AskError, Context, RpcError};
 use treenail_schema::InputRequest;
 
+use self::rounds::round_key;
 use crate::answer::{answer_directly, respond, unless_cancelled};
 use crate::exchange::{Exchange, Step};
 use crate::failure::Failure;
@@ -18,6 +19,9 @@ use crate::limits::ProxyLimits;
 use crate::link::{Link, RemoteCall};
 use crate::race::race;
 use crate::waiting::{Parked, WaitingCall, WaitingCalls};
+
+/// Key of the recorded id of a call that waits at a server of the legacy era.
+const WAITING_CALL: &str = "proxy.call";
 
 /// Answer to a question, which the client has not given yet.
 struct OpenAnswer {
@@ -58,12 +62,17 @@ impl Forwarder<'_> {
         context: &Context,
         call: &RemoteCall,
     ) -> Result<String, Failure> {
-        if self.link.revision.is_modern() {
+        // The earlier rounds of a call may be those of a server of the other era. It is not made again at its successor.
+        let reruns = context.reruns_for_answers();
+        let is_waiting = reruns && recall(context, WAITING_CALL).is_some();
+        if self.link.revision.is_modern() && !is_waiting {
             self.in_rounds(context, call).await
-        } else if context.reruns_for_answers() {
-            self.waiting(context, call).await
-        } else {
+        } else if !reruns {
             self.direct(context, call).await
+        } else if recall(context, &round_key(0)).is_some() {
+            Err(self.lost())
+        } else {
+            self.waiting(context, call).await
         }
     }
 
@@ -120,7 +129,7 @@ impl Forwarder<'_> {
     async fn waiting(&self, context: &Context, call: &RemoteCall) -> Result<String, Failure> {
         let mut started = None;
         let id: String = context
-            .once("proxy.call", async {
+            .once(WAITING_CALL, async {
                 started = Some(self.start(context, call, ""));
                 random_id().map_err(|_| AskError::NotAllowed(NO_RANDOM_BYTES.to_owned()))
             })
@@ -178,8 +187,8 @@ impl Forwarder<'_> {
     /// The error for a round of a call that does not wait any more.
     fn lost(&self) -> Failure {
         Failure::Server(format!(
-            "the call at the server `{}` does not wait for this answer any more: it was continued already, took too long, or \
-             waits at another replica of this proxy; make the call again",
+            "the call at the server `{}` does not wait for this answer any more: it was continued already, took too long, ended \
+             with a restart of the server, or waits at another replica of this proxy; make the call again",
             self.server
         ))
     }

@@ -31,8 +31,7 @@ impl Forwarder<'_> {
         let rounds = context.server().limits().input_rounds;
         for number in 0..=rounds {
             // Earlier rounds are read from the state of the client, and the server is not called again for them.
-            let key = format!("proxy.{number}");
-            let round = context.once(key, async {
+            let round = context.once(round_key(number), async {
                 let exchange = self.start(context, call, &members);
                 match exchange.response(context).await {
                     Ok(text) => self.read_round(text),
@@ -154,6 +153,11 @@ impl Forwarder<'_> {
         .await;
         answers.into_iter().flatten().collect()
     }
+}
+
+/// Returns the key of the recorded result of a round that requests input.
+pub(super) fn round_key(number: u32) -> String {
+    format!("proxy.{number}")
 }
 
 /// Returns the keys of the questions for the client, by those of the server: the same, unless an earlier round had it.

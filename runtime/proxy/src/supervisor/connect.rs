@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::{Instant, timeout};
-use treenail_runtime::client::{ClientError, Session};
+use treenail_runtime::client::{ClientError, McpClientBuilder, Session};
+use treenail_runtime::internal::catch_panic;
 use treenail_runtime::internal::deadline::from as after;
 use treenail_runtime::internal::timeout::timeout_at;
 use treenail_schema::internal::shortened;
@@ -38,9 +39,11 @@ impl LatestSession {
 impl Supervisor {
     /// Connects, and serves the features of the server. Returns the cause of a failure.
     pub(super) async fn connect(&mut self) -> Result<Arc<Link>, Arc<str>> {
+        *self.latest.lock() = None;
+        let builder = self.client_builder()?;
         let mut deadline = self.deadline();
         // The future is boxed because it is large.
-        let connecting = Box::pin(self.shake_hands());
+        let connecting = Box::pin(self.shake_hands(builder));
         let Some(link) = timeout_at(&mut deadline, connecting).await else {
             let limit = self.upstream.limits.connect_timeout;
             return Err(format!("it did not answer within {limit:?}").into());
@@ -58,16 +61,24 @@ impl Supervisor {
         after(Instant::now(), self.upstream.limits.connect_timeout)
     }
 
+    /// Makes the builder of a client. A panic of the user's function is the cause of a failure like any other.
+    fn client_builder(&self) -> Result<McpClientBuilder, Arc<str>> {
+        catch_panic(|| (self.remote.connect)()).map_err(|message| {
+            let (server, message) = (&self.upstream.name, shortened(&message));
+            tracing::error!(%server, %message, "the function that makes the client of a server panicked");
+            "the function that makes its client failed unexpectedly".into()
+        })
+    }
+
     /// Connects a client.
-    async fn shake_hands(&self) -> Result<Arc<Link>, ClientError> {
+    async fn shake_hands(&self, builder: McpClientBuilder) -> Result<Arc<Link>, ClientError> {
         let (name, limits) = (
             Arc::clone(&self.upstream.name),
             self.upstream.limits.clone(),
         );
-        *self.latest.lock() = None;
         let latest = self.latest.clone();
         let capabilities = self.remote.capabilities.clone();
-        let builder = (self.remote.connect)()
+        let builder = builder
             .client_capabilities(capabilities.unwrap_or_else(all_capabilities))
             .subscribe_to_changes(false)
             .wrap_session(move |session| {

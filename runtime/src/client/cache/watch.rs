@@ -75,10 +75,7 @@ async fn keep_subscribed(session: Weak<McpClientSession>, filter: SubscriptionFi
         };
         match opened {
             Ok(subscription) => {
-                if missed {
-                    // Changes during the interruption are unknown.
-                    mark_all_changed(&session);
-                }
+                note_missed(&session, missed, &filter);
                 let opened = Instant::now();
                 let delivered = drain(subscription).await;
                 // A stream that ends at once counts as a failure and does not reset the backoff.
@@ -119,9 +116,16 @@ async fn drain(subscription: Subscription) -> bool {
     delivered
 }
 
-fn mark_all_changed(session: &Weak<McpClientSession>) {
-    if let Some(session) = session.upgrade() {
+/// Notes that changes before an open subscription are unknown: those of the lists before the first one, and all changes after an
+/// interruption. Lists that have not been requested yet are not affected.
+fn note_missed(session: &Weak<McpClientSession>, is_renewed: bool, filter: &SubscriptionFilter) {
+    let Some(session) = session.upgrade() else {
+        return;
+    };
+    if is_renewed {
         session.changes().note_all();
+    } else {
+        session.changes().note_lists(filter);
     }
 }
 

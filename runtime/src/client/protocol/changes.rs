@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
+use treenail_schema::SubscriptionFilter;
 
 use super::McpClientSession;
 
@@ -51,6 +52,19 @@ impl Changes {
         let counters = [&self.tools, &self.prompts, &self.resources, &self.updates];
         for counter in counters.into_iter().chain([&self.gaps]) {
             counter.fetch_add(1, Ordering::AcqRel);
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Counts a change of the lists that a new subscription covers, because changes before it were not reported.
+    pub(in crate::client) fn note_lists(&self, subscribed: &SubscriptionFilter) {
+        let lists = [
+            (&self.tools, subscribed.tools_list_changed),
+            (&self.prompts, subscribed.prompts_list_changed),
+            (&self.resources, subscribed.resources_list_changed),
+        ];
+        for (counter, is_subscribed) in lists {
+            counter.fetch_add(u64::from(is_subscribed == Some(true)), Ordering::AcqRel);
         }
         self.changed.notify_waiters();
     }

@@ -20,15 +20,18 @@ pub(super) fn relay_status(router: &Arc<Router>, token: i64, sink: ProgressSink)
     let registration = router.on_progress(token, Arc::new(record));
     Arc::new(move |message| {
         let _registered = &registration;
+        let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
         // A task reports no numbers, so those of the last progress are repeated.
-        let latest = latest
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let mut progress = latest.unwrap_or_else(|| {
+        let progress = latest.get_or_insert_with(|| {
             ProgressNotificationParams::new(ProgressToken::Number(token), Number::from(0))
         });
+        // The progress of a call is the status of its task too.
+        if progress.message.as_deref() == Some(message) {
+            return;
+        }
         progress.message = Some(message.to_owned());
+        let progress = progress.clone();
+        drop(latest);
         sink(progress);
     })
 }

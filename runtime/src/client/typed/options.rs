@@ -9,8 +9,8 @@ macro_rules! options {
                 &self.name
             }
 
-            /// Sets the timeout of the whole call, which includes requests of the server to the client. After it, the call is
-            /// cancelled and fails with [`ClientError::Timeout`]. Default:
+            /// Sets the timeout of the whole call. The time in which the handlers of the client answer the server is not counted.
+            /// After the timeout, the call is cancelled and fails with [`ClientError::Timeout`]. Default:
             /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
             pub fn timeout(self, timeout: std::time::Duration) -> Self {
                 self.map_request(|request| request.timeout(timeout))

@@ -21,13 +21,15 @@ pub(super) async fn open(
     let is_missing = |uri: &&Arc<str>| {
         acknowledged.is_none_or(|known| known.iter().all(|known| **known != ***uri))
     };
-    match uris.iter().find(is_missing) {
-        Some(uri) => Err(ClientError::unsupported(format!(
+    if let Some(uri) = uris.iter().find(is_missing) {
+        return Err(ClientError::unsupported(format!(
             "the server does not report updates of the resource {}",
             quoted(uri)
-        ))),
-        None => Ok(subscription),
+        )));
     }
+    // Before the reader learns of it, so that it reads no result that was cached before the subscription.
+    session.changes().note_missed_updates();
+    Ok(subscription)
 }
 
 /// Passes the updates on, and opens the subscription again after its end. Returns the error that ends the updates for good.
@@ -59,8 +61,6 @@ pub(super) async fn follow(
                 }
             }
         };
-        // Before the reader learns of it, so that it reads no cached result.
-        session.changes().note_missed_updates();
         pending.push_all();
     }
 }
