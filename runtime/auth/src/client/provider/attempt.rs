@@ -229,26 +229,38 @@ async fn step_up(
         Some(scopes) => scopes.clone(),
         None => server.unnamed_scopes(&need, &current).await?,
     };
-    let is_allowed = match &server.settings.step_up {
-        StepUp::Auto => true,
-        StepUp::Never => false,
-        StepUp::Ask(ask) => (ask.0)(current.scopes().union(&required)).await,
-    };
-    if !is_allowed {
-        return Err(insufficient(&required, "a step-up was not allowed"));
-    }
     let total = tries.authorizations + tries.step_ups;
     if tries.step_ups > 0 || total >= MAX_AUTHORIZATIONS {
         let reason = "one step-up for this request has not sufficed";
         return Err(insufficient(&required, reason));
     }
-    tries.step_ups += 1;
     let need = Need {
-        scopes: Some(required),
+        scopes: Some(required.clone()),
         ..need
     };
+    if !is_allowed(server, &current, &need, &required).await? {
+        return Err(insufficient(&required, "a step-up was not allowed"));
+    }
+    tries.step_ups += 1;
     server.authorize(need, MAX_UNACCEPTED).await?;
     Ok(Refusal::Retry)
+}
+
+/// Returns true if the settings allow a step-up. No one is asked about a step-up that cannot happen.
+async fn is_allowed(
+    server: &Server,
+    current: &Tokens,
+    need: &Need,
+    required: &Scopes,
+) -> Result<bool, AuthError> {
+    Ok(match &server.settings.step_up {
+        StepUp::Auto => true,
+        StepUp::Never => false,
+        StepUp::Ask(ask) => {
+            server.check_possible(need, MAX_UNACCEPTED).await?;
+            (ask.0)(current.scopes().union(required)).await
+        }
+    })
 }
 
 fn asked_already(required: &Scopes) -> AuthError {
