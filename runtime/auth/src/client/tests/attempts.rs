@@ -1,5 +1,7 @@
 //! Attempts of requests that overlap.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use treenail_runtime::client::{HttpAttempt, HttpAuthorization, Refusal};
 
@@ -50,10 +52,12 @@ async fn no_user_is_asked_for_a_request_that_is_not_worth_it() {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
     let resource = Resource::start(&server).await;
     let url = resource.url().parse().unwrap();
-    for client in [
-        oauth(),
-        OAuth::token_source(|| async { Ok("token".into()) }),
-    ] {
+    let tokens = AtomicU32::new(0);
+    let source = move || {
+        let count = tokens.fetch_add(1, Ordering::Relaxed);
+        async move { Ok(format!("token-{count}").into()) }
+    };
+    for client in [oauth(), OAuth::token_source(source)] {
         let mut attempt = begin(&client, &url).await;
         attempt.may_ask_user = false;
         for (status, challenge) in [
