@@ -19,7 +19,7 @@ impl Scopes {
     /// Maximum number of scopes in a text of a peer.
     pub(crate) const MAX: usize = 64;
     /// Maximum number of scopes in a record of the own store: all those that were ever asked for or granted.
-    #[cfg(feature = "client")]
+    #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) const MAX_RECORDED: usize = 1024;
 
     /// Returns true if it contains no scope.
@@ -99,8 +99,8 @@ impl std::str::FromStr for Scopes {
 }
 
 impl Scopes {
-    /// Reads the scopes of a record that this program has written.
-    #[cfg(feature = "client")]
+    /// Reads the scopes of a record that this program has written, or of a response that repeats those that it asked for.
+    #[cfg(any(feature = "client", feature = "server"))]
     pub(crate) fn from_record(text: &str) -> Option<Self> {
         Self::parse(text, Self::MAX_RECORDED).ok()
     }

@@ -76,9 +76,9 @@ impl Subject<'_> {
             .or_else(|| is_proposal.then(proposed).flatten())
     }
 
-    /// Returns true for the cancellation of a request and for the end of a session. No user is asked for their credentials.
-    fn asks_no_user(&self, http_method: &Method) -> bool {
-        *http_method == Method::DELETE || self.method == Some("notifications/cancelled")
+    /// Returns false for the cancellation of a request and for the end of a session.
+    fn may_ask_user(&self, http_method: &Method) -> bool {
+        *http_method != Method::DELETE && self.method != Some("notifications/cancelled")
     }
 
     pub(crate) fn set_in_flight(&self, in_flight: bool) {
@@ -118,6 +118,7 @@ impl Sender {
             attempt.peer = peer;
             attempt.revision = subject.revision();
             attempt.operation = subject.method.map(|method| (method, name.as_deref()));
+            attempt.may_ask_user = subject.may_ask_user(&http_method);
             (attempt.previous, attempt.state) = (previous, state);
             paused(authorization.authorize(&mut attempt, request.headers_mut())).await?;
             if let Some(value) = request.headers_mut().get_mut(AUTHORIZATION) {
@@ -138,7 +139,7 @@ impl Sender {
             }
             let (status, headers) = (response.status(), response.headers());
             let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-            if !is_refused || previous == MAX_RETRIES || subject.asks_no_user(&http_method) {
+            if !is_refused || previous == MAX_RETRIES {
                 return Ok(response);
             }
             subject.set_in_flight(false);

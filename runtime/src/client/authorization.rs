@@ -22,8 +22,7 @@ pub type AuthorizationFuture<'a, T> =
 ///
 /// The session calls [`authorize`](Self::authorize) before each attempt to send a request. That concerns all requests:
 /// messages (POST), streams and their resumption (GET), and the end of a session (DELETE). It calls
-/// [`refused`](Self::refused) if the server answers with status 401 or 403, unless the request is the end of a session or the
-/// cancellation of a request.
+/// [`refused`](Self::refused) if the server answers with status 401 or 403.
 ///
 /// - Requests are sent to the origin of the session's URL only. Of the redirects within this origin, those to the same path or
 ///   below it are followed.
@@ -93,8 +92,8 @@ pub trait HttpAuthorization: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Obtains other credentials after a response with status 401 or 403. The session sends the same request again for
-    /// [`Refusal::Retry`], at most 8 times: with the same id and the same body, at the URL of the session. Not called for the
-    /// cancellation of a request and the end of a session, which are not worth asking a user.
+    /// [`Refusal::Retry`], at most 8 times: with the same id and the same body, at the URL of the session. No user must be asked
+    /// if [`HttpAttempt::may_ask_user`] is false.
     ///
     /// # Errors
     ///
@@ -179,6 +178,9 @@ pub struct HttpAttempt<'a> {
     /// The method of the message and the name of the tool, prompt, resource or task. `None` for requests without a message,
     /// and for answers to the server.
     pub operation: Option<(&'a str, Option<&'a str>)>,
+    /// False for the cancellation of a request and for the end of a session, which are not worth asking a user. They may be sent
+    /// again with credentials that need no user, for example with a nonce of the server.
+    pub may_ask_user: bool,
     /// The number of attempts before this one.
     pub previous: u32,
     /// Value that the implementation carries from one attempt to the next, for example counters.
@@ -195,6 +197,7 @@ impl<'a> HttpAttempt<'a> {
             peer: None,
             revision: None,
             operation: None,
+            may_ask_user: true,
             previous: 0,
             state: None,
         }

@@ -1,6 +1,8 @@
 //! One task at a time, for all callers that need its result.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
@@ -8,24 +10,56 @@ use super::race::{First, race};
 use crate::AuthError;
 
 type Outcome<T> = Option<Result<T, AuthError>>;
+type Sender<T> = Arc<watch::Sender<Outcome<T>>>;
 
 /// Task that several callers wait for. It continues when its initiator is cancelled, and its result is not lost.
 #[derive(Debug)]
 pub(crate) struct SingleFlight<T> {
-    running: Mutex<Option<Arc<watch::Sender<Outcome<T>>>>>,
+    running: Arc<Running<T>>,
+}
+
+/// The task that new callers join.
+#[derive(Debug)]
+struct Running<T>(Mutex<Option<Sender<T>>>);
+
+impl<T> Running<T> {
+    fn lock(&self) -> MutexGuard<'_, Option<Sender<T>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Callers that wait for a task.
 #[derive(Debug)]
-pub(crate) struct Waiters(Arc<dyn Closed>);
+pub(crate) struct Waiters(Box<dyn Callers>);
 
-trait Closed: std::fmt::Debug + Send + Sync {
-    fn closed(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+trait Callers: fmt::Debug + Send + Sync {
+    /// Waits until there are none.
+    fn closed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+
+    /// Lets later callers start a task of their own. Returns false if another one waits by now.
+    fn abandon(&self) -> bool;
 }
 
-impl<T: std::fmt::Debug + Send + Sync> Closed for watch::Sender<T> {
-    fn closed(&self) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.closed())
+/// Callers of one task.
+#[derive(Debug)]
+struct CallersOf<T> {
+    sender: Sender<T>,
+    running: Arc<Running<T>>,
+}
+
+impl<T: fmt::Debug + Send + Sync> Callers for CallersOf<T> {
+    fn closed(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.sender.closed())
+    }
+
+    fn abandon(&self) -> bool {
+        // Callers join under the lock.
+        let mut running = self.running.lock();
+        if self.sender.receiver_count() > 0 {
+            return false;
+        }
+        running.take_if(|running| Arc::ptr_eq(running, &self.sender));
+        true
     }
 }
 
@@ -34,27 +68,31 @@ impl Waiters {
     ///
     /// # Errors
     ///
-    /// [`AuthError::NotAuthorized`] after all of them were cancelled.
+    /// [`AuthError::NotAuthorized`] after all of them were cancelled. No later caller receives it.
     pub(crate) async fn serve<T>(&self, future: impl Future<Output = T>) -> Result<T, AuthError> {
-        match race(self.0.closed(), future).await {
-            First::Left(()) => {
-                let reason = "all calls that needed the authorization were cancelled";
-                Err(AuthError::NotAuthorized(reason.into()))
+        let mut future = pin!(future);
+        loop {
+            match race(self.0.closed(), future.as_mut()).await {
+                First::Right(value) => return Ok(value),
+                First::Left(()) if self.0.abandon() => break,
+                First::Left(()) => {}
             }
-            First::Right(value) => Ok(value),
         }
+        let reason = "all calls that needed the authorization were cancelled";
+        Err(AuthError::NotAuthorized(reason.into()))
     }
 }
 
 impl<T> Default for SingleFlight<T> {
     fn default() -> Self {
+        let running = Running(Mutex::default());
         Self {
-            running: Mutex::new(None),
+            running: Arc::new(running),
         }
     }
 }
 
-impl<T: Clone + std::fmt::Debug + Send + Sync + 'static> SingleFlight<T> {
+impl<T: Clone + fmt::Debug + Send + Sync + 'static> SingleFlight<T> {
     /// Waits for the running task, or starts `job` as one.
     ///
     /// # Cancellation
@@ -71,19 +109,29 @@ impl<T: Clone + std::fmt::Debug + Send + Sync + 'static> SingleFlight<T> {
         outcome.unwrap_or_else(|| Err(stopped()))
     }
 
+    /// Returns true if a caller would join a task.
+    pub(crate) fn is_running(&self) -> bool {
+        let running = self.running.lock();
+        running.as_ref().is_some_and(|one| one.borrow().is_none())
+    }
+
     fn join<F, R>(&self, job: F) -> watch::Receiver<Outcome<T>>
     where
         F: FnOnce(Waiters) -> R,
         R: Future<Output = Result<T, AuthError>> + Send + 'static,
     {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         if let Some(sender) = running.as_ref().filter(|one| one.borrow().is_none()) {
             return sender.subscribe();
         }
         let (sender, receiver) = watch::channel(None);
         let sender = Arc::new(sender);
         *running = Some(Arc::clone(&sender));
-        let job = tokio::spawn(job(Waiters(Arc::clone(&sender) as Arc<dyn Closed>)));
+        let callers = CallersOf {
+            sender: Arc::clone(&sender),
+            running: Arc::clone(&self.running),
+        };
+        let job = tokio::spawn(job(Waiters(Box::new(callers))));
         let mut ending = Ending(sender);
         tokio::spawn(async move {
             if let Ok(outcome) = job.await {
@@ -173,6 +221,47 @@ mod tests {
                 .is_err()
         );
         abandoned.notified().await;
+    }
+
+    #[tokio::test]
+    async fn a_new_caller_does_not_inherit_the_cancellation_of_the_others() {
+        let flight = Arc::new(SingleFlight::<u32>::default());
+        let mut first = Box::pin(flight.run(|waiters| async move {
+            let served = waiters.serve(std::future::pending::<()>()).await;
+            served.map(|()| 1)
+        }));
+        for _ in 0..5 {
+            let polled = tokio::time::timeout(std::time::Duration::ZERO, &mut first).await;
+            assert!(polled.is_err());
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        let others = flight.clone();
+        let second = tokio::spawn(async move { others.run(|_| async { Ok(2) }).await });
+        assert_eq!(second.await.unwrap().unwrap(), 2, "AUTH-C-119");
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_joins_before_the_task_ends_is_served_by_it() {
+        let flight = Arc::new(SingleFlight::<u32>::default());
+        let release = Arc::new(Notify::new());
+        let released = release.clone();
+        let mut first =
+            Box::pin(flight.run(|waiters| async move {
+                waiters.serve(released.notified()).await.map(|()| 1)
+            }));
+        for _ in 0..5 {
+            let polled = tokio::time::timeout(std::time::Duration::ZERO, &mut first).await;
+            assert!(polled.is_err());
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        // The task has not run since.
+        let mut second = Box::pin(flight.run(|_| async { Ok(2) }));
+        let polled = tokio::time::timeout(std::time::Duration::ZERO, &mut second).await;
+        assert!(polled.is_err());
+        release.notify_one();
+        assert_eq!(second.await.unwrap(), 1, "AUTH-C-119");
     }
 
     #[tokio::test]

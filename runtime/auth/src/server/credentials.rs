@@ -66,7 +66,7 @@ pub(super) fn proof(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Returns true if `token` is a `b64token`.
-fn is_token(token: &str) -> bool {
+pub(super) fn is_token(token: &str) -> bool {
     let body = token.trim_end_matches('=');
     let is_allowed = |byte: u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/')

@@ -55,6 +55,8 @@ pub enum Fault {
     Status(Endpoint, StatusCode),
     /// Answers with status 400 and this error code of OAuth. The request has no effect.
     Error(Endpoint, &'static str),
+    /// Answers with this status and this error code of OAuth. The request has no effect.
+    ErrorStatus(Endpoint, StatusCode, &'static str),
     /// Answers with status 302 and this `Location`. The request has no effect.
     Redirect(Endpoint, String),
     /// Answers with status 200 and this body of the type `application/json`. The request has no effect.
@@ -78,6 +80,7 @@ impl Fault {
             | Self::Header(endpoint, ..)
             | Self::Status(endpoint, _)
             | Self::Error(endpoint, _)
+            | Self::ErrorStatus(endpoint, ..)
             | Self::Redirect(endpoint, _)
             | Self::Body(endpoint, _)
             | Self::Huge(endpoint, _)

@@ -121,7 +121,8 @@ fn replacement(fault: &Fault) -> Option<Delivery> {
     let whole = Delivery::Whole;
     Some(match fault {
         Fault::Status(_, status) => whole(empty_response(*status)),
-        Fault::Error(_, code) => whole(Failure::new(code, "a test asked for this error").into()),
+        Fault::Error(_, code) => whole(injected(StatusCode::BAD_REQUEST, code)),
+        Fault::ErrorStatus(_, status, code) => whole(injected(*status, code)),
         Fault::Redirect(_, location) => whole(redirect_response(location)),
         Fault::Body(_, body) => {
             let mut response = json_response(StatusCode::OK, &Value::Null);
@@ -133,6 +134,11 @@ fn replacement(fault: &Fault) -> Option<Delivery> {
         Fault::Silent(_) => Delivery::Silent,
         _ => return None,
     })
+}
+
+fn injected(status: StatusCode, code: &'static str) -> Response<Bytes> {
+    let failure = Failure::new(code, "a test asked for this error");
+    Failure { status, ..failure }.into()
 }
 
 /// Applies a fault to a response.

@@ -13,26 +13,31 @@ const MAX: usize = 1024;
 /// Returns the error that a response describes. Bodies of another form are not shown.
 pub(crate) fn read(endpoint: &str, reply: &FetchResponse) -> AuthError {
     let body = reply.json().ok();
-    if reply.is_temporary() && !has_error(body.as_ref()) {
-        let status = reply.status.as_u16();
-        let reason = format!("{endpoint} answered with HTTP status {status}");
-        return AuthError::Unavailable(reason.into());
+    if reply.is_temporary() {
+        return outage(endpoint, reply.status, body.as_ref());
     }
     from_body(endpoint, reply.status, body.as_ref())
 }
 
-fn has_error(body: Option<&Map<String, Value>>) -> bool {
-    body.is_some_and(|body| body.get("error").is_some_and(Value::is_string))
+/// Returns the error of a temporary status. An error code in the body does not make it a refusal.
+fn outage(endpoint: &str, status: StatusCode, body: Option<&Map<String, Value>>) -> AuthError {
+    let code = text(body, "error").map(|code| format!(" ({})", shown(code)));
+    let (status, code) = (status.as_u16(), code.unwrap_or_default());
+    let reason = format!("{endpoint} answered with HTTP status {status}{code}");
+    AuthError::Unavailable(reason.into())
 }
 
 fn from_body(endpoint: &str, status: StatusCode, body: Option<&Map<String, Value>>) -> AuthError {
-    let text = |name: &str| body.and_then(|body| body.get(name)?.as_str());
-    let Some(code) = text("error") else {
+    let Some(code) = text(body, "error") else {
         let status = status.as_u16();
         let reason = format!("HTTP status {status}, without an error object of OAuth");
         return AuthError::document(endpoint, reason);
     };
-    refusal(code, text("error_description"))
+    refusal(code, text(body, "error_description"))
+}
+
+fn text<'a>(body: Option<&'a Map<String, Value>>, name: &str) -> Option<&'a str> {
+    body?.get(name)?.as_str()
 }
 
 /// Returns the error of a refusal, with texts of the peer cut and escaped.
@@ -70,6 +75,8 @@ pub(crate) fn is_refusal(error: &AuthError, expected: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderMap;
+
     use super::*;
 
     #[test]
@@ -94,5 +101,22 @@ mod tests {
         assert!(!shown(r#"{"message":"canary"}"#).contains("canary"));
         let long = format!(r#"{{"error":"{}"}}"#, "ä".repeat(5000));
         assert!(shown(&long).len() < 1100);
+    }
+
+    #[test]
+    fn a_temporary_status_is_no_refusal() {
+        let reply = |status: u16, body: &str| {
+            let status = StatusCode::from_u16(status).unwrap();
+            FetchResponse::new(status, HeaderMap::new(), body.into())
+        };
+        let body = r#"{"error":"slow_down\u001b"}"#;
+        for (status, is_temporary) in [(503, true), (500, true), (429, true), (400, false)] {
+            let error = read("token endpoint", &reply(status, body));
+            let is_unavailable = matches!(error, AuthError::Unavailable(_));
+            assert_eq!(is_unavailable, is_temporary, "AUTH-C-117: {status}");
+            assert!(error.to_string().contains("slow_down\\u{1b}"), "{error}");
+        }
+        let error = read("token endpoint", &reply(503, "canary")).to_string();
+        assert!(error.ends_with("HTTP status 503"), "{error}");
     }
 }

@@ -79,7 +79,10 @@ impl TokenResponse {
         let refresh_token = refresh_token.map(|token| check_token("refresh_token", token));
         let scopes = match body.scope.as_deref() {
             None => None,
-            Some(scope) => Some(scope.parse().map_err(|_| refuse("`scope` is invalid"))?),
+            // A record may have as many scopes as the client has asked for.
+            Some(scope) => {
+                Some(Scopes::from_record(scope).ok_or_else(|| refuse("`scope` is invalid"))?)
+            }
         };
         Ok(Self {
             access_token: access_token.map_err(|reason| refuse(&reason))?,
@@ -177,6 +180,21 @@ mod tests {
                 format!(r#"{{"access_token":"a","token_type":"DPoP","expires_in":{expires_in}}}"#);
             assert_eq!(read(&body).unwrap().lifetime, expected, "{expires_in}");
         }
+    }
+
+    /// AUTH-C-97, AUTH-C-106
+    #[test]
+    fn a_response_may_repeat_all_scopes_that_a_client_can_ask_for() {
+        let body = |count: usize| {
+            let scopes: Vec<_> = (0..count).map(|number| format!("s{number}")).collect();
+            let scopes = scopes.join(" ");
+            format!(r#"{{"access_token":"a","token_type":"Bearer","scope":"{scopes}"}}"#)
+        };
+        for count in [Scopes::MAX + 1, Scopes::MAX_RECORDED] {
+            let scopes = read(&body(count)).unwrap().scopes;
+            assert_eq!(scopes.map(|scopes| scopes.len()), Some(count));
+        }
+        assert!(read(&body(Scopes::MAX_RECORDED + 1)).is_err());
     }
 
     /// AUTH-X-14, AUTH-C-08

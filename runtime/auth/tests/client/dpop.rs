@@ -1,14 +1,17 @@
 //! Tokens that are bound to a key of the client.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::HeaderMap;
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 use treenail::auth::testing::{Endpoint, Fault};
-use treenail::auth::{Dpop, DpopAlgorithm, FileStore, MemoryStore};
+use treenail::auth::{Dpop, DpopAlgorithm, FileStore, MemoryStore, OAuth};
+use treenail::client::{AuthorizationFuture, HttpAttempt, HttpAuthorization, Refusal};
+use treenail::prelude::*;
 
 use crate::fixture::{World, extensions};
 
@@ -76,6 +79,67 @@ async fn each_request_has_a_proof_of_the_same_key_with_the_nonce_of_its_server()
             proof(&requests[1].headers).1["nonce"],
             proof(&requests[3].headers).1["nonce"]
         );
+        world.finish().await;
+    }
+}
+
+/// OAuth client that notes the responses to requests for the end of a session.
+#[derive(Debug)]
+struct Noted {
+    oauth: OAuth,
+    ends: Arc<Mutex<Vec<StatusCode>>>,
+}
+
+impl HttpAuthorization for Noted {
+    fn authorize<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        headers: &'a mut HeaderMap,
+    ) -> AuthorizationFuture<'a, ()> {
+        self.oauth.authorize(request, headers)
+    }
+
+    fn observe(&self, request: &HttpAttempt<'_>, status: StatusCode, response: &HeaderMap) {
+        if *request.http_method == Method::DELETE {
+            self.ends.lock().expect("no panic").push(status);
+        }
+        self.oauth.observe(request, status, response);
+    }
+
+    fn refused<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        status: StatusCode,
+        response: &'a HeaderMap,
+    ) -> AuthorizationFuture<'a, Refusal> {
+        self.oauth.refused(request, status, response)
+    }
+}
+
+// AUTH-C-155
+#[tokio::test]
+async fn the_end_of_a_session_is_sent_again_with_a_nonce_and_asks_no_user() {
+    for (age, expected) in [
+        // The nonce of the server has expired, the token has not.
+        (301, vec![StatusCode::UNAUTHORIZED, StatusCode::NO_CONTENT]),
+        (0, vec![StatusCode::NO_CONTENT]),
+    ] {
+        let world = strict().await;
+        let ends = Arc::<Mutex<Vec<_>>>::default();
+        let authorization = Noted {
+            oauth: world.user().dpop(),
+            ends: ends.clone(),
+        };
+        let builder = McpClient::builder().url(world.url.as_str());
+        let builder = builder.protocol_version("2025-11-25".parse().expect("a revision"));
+        let session = builder.authorization(authorization).build().await;
+        let session = session.expect("a session");
+        extensions(&session).await.expect("a result");
+        world.clock.advance(Duration::from_secs(age));
+        session.close().await.expect("an end");
+        let requests = world.authorization.requests_at(Endpoint::Authorization);
+        assert_eq!(requests.len(), 1);
+        assert_eq!(*ends.lock().expect("no panic"), expected);
         world.finish().await;
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn parse<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Vec<
     for value in values {
         let value = value.as_ref();
         let Some(rest) = room.checked_sub(value.len()) else {
-            break;
+            continue;
         };
         room = rest;
         Parser { rest: value }.parse_into(&mut challenges);

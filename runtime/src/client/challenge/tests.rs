@@ -121,6 +121,10 @@ fn the_size_of_all_values_is_bounded() {
     assert_eq!(Challenges::parse([&*long]).iter().count(), 1, "AUTH-C-17");
     let longer = Challenges::parse([&*long, "Basic realm=\"y\"", "Negotiate"]);
     assert_eq!(longer.iter().count(), 1, "AUTH-C-17");
+    let too_long = format!("Negotiate {}", "x".repeat(8 * 1024));
+    let after = Challenges::parse([&*too_long, "Bearer scope=\"a\""]);
+    assert_eq!(after.iter().count(), 1, "AUTH-C-17");
+    assert!(after.with_scheme("Bearer").next().is_some(), "AUTH-C-17");
 }
 
 /// Bytes that are likely to form challenges.

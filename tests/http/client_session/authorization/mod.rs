@@ -64,6 +64,9 @@ impl HttpAuthorization for Tokens {
         let peer = request.peer;
         let line = format!("refused {status} {challenge} by {peer:?}");
         self.log.lock().unwrap().push(line);
+        if !request.may_ask_user {
+            return Box::pin(async { Ok(Refusal::Final) });
+        }
         request.state = Some(Box::new(7));
         Box::pin(async move {
             self.waiting.store(true, Ordering::SeqCst);

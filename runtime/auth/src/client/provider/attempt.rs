@@ -52,6 +52,11 @@ impl Tries {
             .and_then(|state| state.downcast_mut());
         state.expect("the value was set above")
     }
+
+    /// Returns true, once, if a token can be sent again with the nonce that was noted with the response.
+    fn may_use_nonce(&mut self) -> bool {
+        self.used.is_some() && !std::mem::replace(&mut self.has_nonce, true)
+    }
 }
 
 /// Adds the token of a source.
@@ -79,8 +84,10 @@ pub(super) async fn source_refused(
     request: &mut HttpAttempt<'_>,
     status: StatusCode,
 ) -> Result<Refusal, AuthError> {
+    // The program may ask its user.
+    let may_ask = request.may_ask_user;
     let tries = Tries::of(request);
-    if status != StatusCode::UNAUTHORIZED || tries.refreshes > 0 {
+    if status != StatusCode::UNAUTHORIZED || tries.refreshes > 0 || !may_ask {
         return Ok(Refusal::Final);
     }
     tries.refreshes += 1;
@@ -132,19 +139,20 @@ pub(super) async fn refused(
     let challenge = usable.next();
     let mut need = Need::unauthorized(challenge, request.revision);
     let announcement = server.announcement(challenge);
-    let (operation, tries) = (request.operation, Tries::of(request));
+    let (operation, may_ask_user) = (request.operation, request.may_ask_user);
+    let tries = Tries::of(request);
     need.refused = tries.used;
     let error = challenge.and_then(|challenge| challenge.parameter("error"));
-    if status == StatusCode::UNAUTHORIZED {
-        // The nonce was noted with the response.
-        if error == Some("use_dpop_nonce") && tries.used.is_some() && !tries.has_nonce {
-            tries.has_nonce = true;
-            return Ok(Refusal::Retry);
-        }
-        return unauthorized(server, tries, need).await;
+    let is_unauthorized = status == StatusCode::UNAUTHORIZED;
+    if is_unauthorized && error == Some("use_dpop_nonce") && tries.may_use_nonce() {
+        return Ok(Refusal::Retry);
     }
-    if status != StatusCode::FORBIDDEN || error != Some("insufficient_scope") {
+    let is_step_up = status == StatusCode::FORBIDDEN && error == Some("insufficient_scope");
+    if !may_ask_user || !(is_unauthorized || is_step_up) {
         return Ok(Refusal::Final);
+    }
+    if is_unauthorized {
+        return unauthorized(server, tries, need).await;
     }
     // Challenges of single operations need not announce the metadata again.
     need.challenge = announcement;
@@ -221,26 +229,38 @@ async fn step_up(
         Some(scopes) => scopes.clone(),
         None => server.unnamed_scopes(&need, &current).await?,
     };
-    let is_allowed = match &server.settings.step_up {
-        StepUp::Auto => true,
-        StepUp::Never => false,
-        StepUp::Ask(ask) => (ask.0)(current.scopes().union(&required)).await,
-    };
-    if !is_allowed {
-        return Err(insufficient(&required, "a step-up was not allowed"));
-    }
     let total = tries.authorizations + tries.step_ups;
     if tries.step_ups > 0 || total >= MAX_AUTHORIZATIONS {
         let reason = "one step-up for this request has not sufficed";
         return Err(insufficient(&required, reason));
     }
-    tries.step_ups += 1;
     let need = Need {
-        scopes: Some(required),
+        scopes: Some(required.clone()),
         ..need
     };
+    if !is_allowed(server, &current, &need, &required).await? {
+        return Err(insufficient(&required, "a step-up was not allowed"));
+    }
+    tries.step_ups += 1;
     server.authorize(need, MAX_UNACCEPTED).await?;
     Ok(Refusal::Retry)
+}
+
+/// Returns true if the settings allow a step-up. No one is asked about a step-up that cannot happen.
+async fn is_allowed(
+    server: &Server,
+    current: &Tokens,
+    need: &Need,
+    required: &Scopes,
+) -> Result<bool, AuthError> {
+    Ok(match &server.settings.step_up {
+        StepUp::Auto => true,
+        StepUp::Never => false,
+        StepUp::Ask(ask) => {
+            server.check_possible(need, MAX_UNACCEPTED).await?;
+            (ask.0)(current.scopes().union(required)).await
+        }
+    })
 }
 
 fn asked_already(required: &Scopes) -> AuthError {

@@ -109,11 +109,7 @@ impl Server {
         before: &Scopes,
         asks_user: bool,
     ) -> Result<Scopes, AuthError> {
-        if !self.may_step_up(need) {
-            let required = need.scopes.clone().unwrap_or_default();
-            let reason = "the step-ups for this operation have not sufficed";
-            return Err(insufficient(&required, reason));
-        }
+        self.check_step_ups(need)?;
         let sources = ScopeSources {
             before,
             challenge: need.scopes.as_ref(),
@@ -122,6 +118,36 @@ impl Server {
             wanted: &self.wanted.all(),
         };
         plan(&self.settings, sources, &discovered.metadata, asks_user)
+    }
+
+    /// Fails if `authorize` would neither find tokens that suffice nor start or join a task.
+    pub(super) async fn check_possible(&self, need: &Need, limit: u32) -> Result<(), AuthError> {
+        let checked = self
+            .check_step_ups(need)
+            .and_then(|()| self.check_limit(limit));
+        // The task that was counted last may serve this call too.
+        if checked.is_ok() || self.authorizing.is_running() {
+            return Ok(());
+        }
+        let current = match self.tokens().await? {
+            // Another process may have stored others.
+            Some(tokens) if tokens.is_stored => self.load_tokens(tokens.binding.clone()).await?,
+            tokens => tokens,
+        };
+        match current {
+            Some(tokens) if need.is_met_by(&tokens, &self.settings) => Ok(()),
+            _ => checked,
+        }
+    }
+
+    /// Fails if the operation has had its step-ups.
+    fn check_step_ups(&self, need: &Need) -> Result<(), AuthError> {
+        if self.may_step_up(need) {
+            return Ok(());
+        }
+        let required = need.scopes.clone().unwrap_or_default();
+        let reason = "the step-ups for this operation have not sufficed";
+        Err(insufficient(&required, reason))
     }
 
     /// Fails if there have been too many authorizations without an accepted token.

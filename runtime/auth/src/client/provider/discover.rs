@@ -64,9 +64,7 @@ impl Server {
         let server = if tokens.binding.resource.is_none() {
             self.legacy_server(None, &budget).await?
         } else {
-            let listed = self.listed_issuer(issuer);
-            let discovery = self.network().discovery;
-            discovery.authorization_server(&listed, &budget).await?
+            self.server_of_issuer(issuer, &budget).await?
         };
         if server.metadata.issuer != *issuer {
             let reason = format!(
@@ -76,6 +74,26 @@ impl Server {
             return Err(AuthError::NotAuthorized(reason.into()));
         }
         Ok(server.metadata)
+    }
+
+    /// Finds an authorization server by the issuer in its metadata: at the issuers that are accepted in its place, or at itself.
+    async fn server_of_issuer(
+        &self,
+        issuer: &str,
+        budget: &Budget,
+    ) -> Result<FoundServer, AuthError> {
+        let discovery = self.network().discovery;
+        let listed = self.listed_issuer(issuer);
+        let found = discovery.authorization_server(&listed, budget).await;
+        if found.is_ok() || listed == issuer {
+            return found;
+        }
+        // The MCP server may not use the other spelling any more.
+        let own = discovery.authorization_server(issuer, budget).await;
+        match own {
+            Ok(_) | Err(AuthError::Unavailable(_)) => own,
+            Err(_) => found,
+        }
     }
 
     /// Returns the scopes to ask for after a challenge that names none: `scopes_supported` of the resource, as far as this client
@@ -127,11 +145,18 @@ impl Server {
     /// Returns true if the MCP server names other authorization servers than that of the tokens, or if only the refusal of a request
     /// can name one. The metadata are requested again.
     pub(super) async fn has_left(&self, tokens: &Tokens, need: &Need) -> bool {
-        let issuer = self.listed_issuer(&tokens.binding.issuer);
+        let is_same = |listed: &str| self.may_be_listed_as(&tokens.binding.issuer, listed);
         match self.resource(need, &Budget::discovery()).await {
-            Ok(found) if found.metadata.is_some() => !found.issuers.contains(&issuer),
+            Ok(found) if found.metadata.is_some() => {
+                !found.issuers.iter().any(|listed| is_same(listed))
+            }
             Ok(_) => {
-                let is_preferred = self.settings.issuers.preferred.as_deref() == Some(&*issuer);
+                let is_preferred = self
+                    .settings
+                    .issuers
+                    .preferred
+                    .as_deref()
+                    .is_some_and(is_same);
                 let was_announced = tokens.binding.resource.is_some() && !is_preferred;
                 need.cause == Cause::Renewal && was_announced
             }
@@ -161,10 +186,12 @@ impl Server {
         if found.issuers.len() < 2 {
             return Ok(first);
         }
-        let bound = self.tokens().await?;
-        let bound = bound.map(|tokens| self.listed_issuer(&tokens.binding.issuer));
-        if let Some(bound) = bound.filter(|bound| found.issuers.contains(bound)) {
-            return Ok(bound);
+        if let Some(tokens) = self.tokens().await? {
+            let issuer = &tokens.binding.issuer;
+            let mut issuers = found.issuers.iter();
+            if let Some(listed) = issuers.find(|listed| self.may_be_listed_as(issuer, listed)) {
+                return Ok(listed.clone());
+            }
         }
         for issuer in &found.issuers {
             if registration::has_credentials(&self.settings, self.actual_issuer(issuer)).await? {
@@ -179,7 +206,12 @@ impl Server {
         Ok(preferred.cloned().unwrap_or(first))
     }
 
-    /// Returns the issuer that the MCP server lists for an issuer in metadata.
+    /// Returns true if the MCP server may list `listed` for the issuer `actual` in metadata.
+    fn may_be_listed_as(&self, actual: &str, listed: &str) -> bool {
+        listed == actual || self.actual_issuer(listed) == actual
+    }
+
+    /// Returns the issuer that the MCP server lists for an issuer in metadata, if it uses the spelling that the caller accepts.
     fn listed_issuer(&self, actual: &str) -> String {
         let mut aliases = self.settings.issuers.aliases.iter();
         let listed = aliases.find(|(_, alias)| &***alias == actual);

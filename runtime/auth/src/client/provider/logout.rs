@@ -50,6 +50,8 @@ impl Server {
 
     async fn revoke(&self, tokens: &Tokens) -> Result<(), AuthError> {
         let binding = &tokens.binding;
+        // A process without a session does not know yet which network the authorization server may be in.
+        self.note_peer(self.find_peer().await);
         let metadata = self.metadata_of_tokens(tokens).await?;
         let Some(url) = &metadata.revocation_endpoint else {
             return Ok(());

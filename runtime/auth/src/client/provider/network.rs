@@ -36,24 +36,28 @@ impl Server {
         }
     }
 
-    /// Returns the access to servers for a report, which needs no session with the server: one request finds its address.
+    /// Returns the access to servers for a report, which needs no session with the server.
     pub(super) async fn report_network(&self) -> Network {
-        let (policy, known) = (self.report_policy(), self.network());
-        let network = self.open_network(policy.clone(), known.peer);
-        let place = well_known::of_resource(&self.url).into_iter().next();
-        let (None, Some(place)) = (known.peer, place) else {
-            return network;
-        };
-        let (headers, budget) = (HeaderMap::new(), Budget::request());
-        match network.fetcher.get(&place, &headers, &budget).await {
-            Ok(response) => self.open_network(policy, response.peer),
-            // The report shows the error.
-            Err(_) => network,
-        }
+        let peer = self.find_peer().await;
+        self.open_network(self.direct_policy(), peer)
     }
 
-    /// Returns the policy of a report. The caller has named the server, so its host may be in any network.
-    fn report_policy(&self) -> FetchPolicy {
+    /// Returns the address of the server. One request finds it, unless the server has answered already. `None` if that fails: the
+    /// next request reports the error.
+    pub(super) async fn find_peer(&self) -> Option<IpAddr> {
+        let known = self.network().peer;
+        if known.is_some() {
+            return known;
+        }
+        let place = well_known::of_resource(&self.url).into_iter().next()?;
+        let fetcher = self.open_network(self.direct_policy(), None).fetcher;
+        let (headers, budget) = (HeaderMap::new(), Budget::request());
+        let response = fetcher.get(&place, &headers, &budget).await;
+        response.ok()?.peer
+    }
+
+    /// Returns the policy without a session. The caller has named the server, so its host may be in any network.
+    fn direct_policy(&self) -> FetchPolicy {
         let policy = self.settings.fetch_policy.clone();
         policy.allow_host(self.url.host().unwrap_or_default())
     }
@@ -83,7 +87,7 @@ mod tests {
         let allowed = |host: &str, address: &str, peer: Option<&str>| {
             let url: Uri = format!("https://{host}/").parse().unwrap();
             let peer = peer.map(|peer| peer.parse().unwrap());
-            let network = server.open_network(server.report_policy(), peer);
+            let network = server.open_network(server.direct_policy(), peer);
             let policy = network.fetcher.policy();
             policy.check_address(&url, address.parse().unwrap()).is_ok()
         };

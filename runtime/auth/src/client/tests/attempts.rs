@@ -1,5 +1,7 @@
 //! Attempts of requests that overlap.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use treenail_runtime::client::{HttpAttempt, HttpAuthorization, Refusal};
 
@@ -43,4 +45,33 @@ async fn a_late_response_to_a_former_token_does_not_prevent_a_refresh() {
     let authorizations = server.requests_at(Endpoint::Authorization).len();
     let requests = server.requests_at(Endpoint::Token).len();
     assert_eq!((authorizations, requests), (1, 3), "AUTH-C-113");
+}
+
+#[tokio::test]
+async fn no_user_is_asked_for_a_request_that_is_not_worth_it() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let url = resource.url().parse().unwrap();
+    let tokens = AtomicU32::new(0);
+    let source = move || {
+        let count = tokens.fetch_add(1, Ordering::Relaxed);
+        async move { Ok(format!("token-{count}").into()) }
+    };
+    for client in [oauth(), OAuth::token_source(source)] {
+        let mut attempt = begin(&client, &url).await;
+        attempt.may_ask_user = false;
+        for (status, challenge) in [
+            (StatusCode::UNAUTHORIZED, r#"Bearer error="invalid_token""#),
+            (
+                StatusCode::FORBIDDEN,
+                r#"Bearer error="insufficient_scope", scope="a""#,
+            ),
+        ] {
+            let value = HeaderValue::from_static(challenge);
+            let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+            let refused = client.refused(&mut attempt, status, &response).await;
+            assert!(matches!(refused.unwrap(), Refusal::Final), "{challenge}");
+        }
+    }
+    assert!(server.requests().is_empty());
 }

@@ -250,6 +250,28 @@ async fn logout_revokes_and_deletes_the_tokens() {
     assert_eq!(resource.tokens()[2], None, "AUTH-C-121");
 }
 
+/// The address of the MCP server decides which networks may be contacted.
+#[tokio::test]
+async fn a_logout_without_a_session_finds_the_address_of_the_server() {
+    let (server, resource) = start().await;
+    let store: Arc<MemoryStore> = Arc::default();
+    for (has_session, requests) in [(true, 0), (false, 1)] {
+        let mut client = oauth().store(store.clone());
+        call(&session(&resource, &client), "tools/list")
+            .await
+            .unwrap();
+        if !has_session {
+            client = oauth().store(store.clone());
+        }
+        let before = resource.documents();
+        server.clear_requests();
+        client.logout(&resource.url()).await.unwrap();
+        assert_eq!(resource.documents(), before + requests, "AUTH-C-130");
+        let revoked = server.requests_at(Endpoint::Revocation);
+        assert_eq!(revoked.len(), 1, "AUTH-C-121");
+    }
+}
+
 #[tokio::test]
 async fn a_token_source_replaces_the_authorization_server() {
     let (server, resource) = start().await;

@@ -122,19 +122,56 @@ async fn a_client_leaves_a_server_that_is_gone() {
 
 #[tokio::test]
 async fn an_outage_leads_to_no_other_server() {
-    for expired in [true, false] {
-        let setup = Setup::new().await;
+    for (expired, accepts_other_spelling) in
+        [(true, false), (false, false), (true, true), (false, true)]
+    {
+        let mut setup = Setup::new().await;
+        if accepts_other_spelling {
+            // The MCP server does not use it any more.
+            let issuer = setup.first.issuer();
+            setup.client = setup
+                .new_client()
+                .accept_issuer(format!("{issuer}/"), issuer);
+        }
         let issuers = [setup.other.issuer(), setup.first.issuer()];
         setup.resource.set_issuers(issuers);
         setup.fail(&[Endpoint::Token], DOWN);
         if expired {
             setup.clock.advance(Duration::from_secs(3700));
         }
+        let case = format!("expired: {expired}, other spelling: {accepts_other_spelling}");
         let (error, authorizations) = setup.call().await;
-        assert!(error.is_some(), "AUTH-C-117: expired: {expired}");
-        assert_eq!(authorizations, [1, 0], "AUTH-C-117: expired: {expired}");
+        assert!(error.is_some(), "AUTH-C-117: {case}");
+        assert_eq!(authorizations, [1, 0], "AUTH-C-117: {case}");
         setup.first.clear_faults();
-        assert_eq!(setup.call().await, (None, [1, 0]), "AUTH-C-117");
+        assert_eq!(setup.call().await, (None, [1, 0]), "AUTH-C-117: {case}");
+    }
+}
+
+#[tokio::test]
+async fn an_outage_with_an_error_object_asks_no_user_and_deletes_nothing() {
+    for (status, code) in [
+        (503, "temporarily_unavailable"),
+        (500, "server_error"),
+        (429, "slow_down"),
+        (503, "invalid_grant"),
+        (503, "invalid_client"),
+    ] {
+        for is_expired in [true, false] {
+            let setup = Setup::new().await;
+            let status = StatusCode::from_u16(status).unwrap();
+            setup
+                .first
+                .inject(Fault::ErrorStatus(Endpoint::Token, status, code));
+            if is_expired {
+                setup.clock.advance(Duration::from_secs(3700));
+            }
+            let (error, authorizations) = setup.call().await;
+            assert!(error.is_some(), "AUTH-C-117: {status} {code}");
+            assert_eq!(authorizations, [1, 0], "AUTH-C-117: {status} {code}");
+            setup.first.clear_faults();
+            assert_eq!(setup.call().await, (None, [1, 0]), "AUTH-C-117: {code}");
+        }
     }
 }
 

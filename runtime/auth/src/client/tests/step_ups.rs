@@ -123,6 +123,15 @@ async fn an_outage_does_not_count_as_a_step_up() {
     call_tool(&session, "write").await.expect("AUTH-C-105");
 }
 
+/// Allows each step-up, and counts the questions.
+fn count_questions(questions: &Arc<AtomicUsize>) -> StepUp {
+    let questions = questions.clone();
+    StepUp::ask(move |_| {
+        questions.fetch_add(1, Ordering::Relaxed);
+        async { true }
+    })
+}
+
 #[tokio::test]
 async fn a_later_call_may_require_scopes_that_were_never_asked_for() {
     let (server, resource) = start().await;
@@ -132,12 +141,14 @@ async fn a_later_call_may_require_scopes_that_were_never_asked_for() {
         Some(token) if !granted(token).contains("admin") => insufficient("admin write"),
         Some(_) => Verdict::Accept,
     });
-    let session = session(&resource, &oauth());
+    let questions = Arc::new(AtomicUsize::new(0));
+    let session = session(&resource, &oauth().step_up(count_questions(&questions)));
     let error = call_tool(&session, "tool").await.unwrap_err().to_string();
     assert!(
         error.contains("one step-up for this request"),
         "AUTH-C-109: {error}"
     );
+    assert_eq!(questions.load(Ordering::Relaxed), 1, "AUTH-C-105");
     assert_eq!(
         server.requests_at(Endpoint::Authorization).len(),
         2,
@@ -150,7 +161,8 @@ async fn a_later_call_may_require_scopes_that_were_never_asked_for() {
 #[tokio::test]
 async fn a_user_who_declines_is_asked_once_for_a_scope_and_three_times_for_an_operation() {
     let (server, resource) = start().await;
-    let session = session(&resource, &oauth());
+    let questions = Arc::new(AtomicUsize::new(0));
+    let session = session(&resource, &oauth().step_up(count_questions(&questions)));
     call(&session, "tools/list").await.unwrap();
     server.approve(Approval::Denied);
     server.clear_requests();
@@ -164,6 +176,9 @@ async fn a_user_who_declines_is_asked_once_for_a_scope_and_three_times_for_an_op
         call_tool(&session, "tool").await.unwrap_err();
         let requests = server.requests_at(Endpoint::Authorization);
         assert_eq!(requests.len(), authorizations, "AUTH-C-109: {scope}");
+        // Nor is the program asked about a step-up that cannot happen.
+        let questions = questions.load(Ordering::Relaxed);
+        assert_eq!(questions, authorizations, "AUTH-C-105: {scope}");
     }
 }
 

@@ -1,12 +1,11 @@
 //! Metadata of an authorization server, from the issuer that a resource lists.
 
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, PoisonError};
 
 use http::{HeaderMap, Uri};
 use serde_json::{Map, Value};
 
-use super::{Asked, Cached, Discovery, Place};
+use super::{Asked, Cached, Discovery, Place, ServerKey};
 use crate::AuthError;
 use crate::fetch::{Budget, quoted_url};
 use crate::metadata::AuthorizationServerMetadata;
@@ -37,7 +36,8 @@ impl Discovery {
         issuer: &str,
         budget: &Budget,
     ) -> Result<FoundServer, AuthError> {
-        if let Some(cached) = self.cached_server(issuer) {
+        let key = ServerKey::Listed(issuer.to_owned());
+        if let Some(cached) = self.cached_server(&key) {
             return Ok(cached);
         }
         let metadata = self.request_metadata(issuer, budget).await?;
@@ -45,7 +45,7 @@ impl Discovery {
             metadata: Arc::new(metadata),
             is_assumed: false,
         };
-        self.cache_server(issuer, &found);
+        self.cache_server(key, &found);
         Ok(found)
     }
 
@@ -110,7 +110,8 @@ impl Discovery {
         budget: &Budget,
     ) -> Result<FoundServer, AuthError> {
         let origin = origin(server);
-        if let Some(cached) = self.cached_server(&origin) {
+        let key = ServerKey::Assumed(origin.clone());
+        if let Some(cached) = self.cached_server(&key) {
             return Ok(cached);
         }
         let place = well_known::of_legacy_server(server);
@@ -137,28 +138,23 @@ impl Discovery {
                 }
             }
         };
-        self.cache_server(&origin, &found);
+        self.cache_server(key, &found);
         Ok(found)
     }
 
-    fn cached_server(&self, issuer: &str) -> Option<FoundServer> {
+    fn cached_server(&self, key: &ServerKey) -> Option<FoundServer> {
         let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        let cached = servers.get(issuer).filter(|cached| cached.is_fresh());
+        let cached = servers.get(key).filter(|cached| cached.is_fresh());
         cached.map(|cached| cached.value.clone())
     }
 
-    fn cache_server(&self, issuer: &str, found: &FoundServer) {
+    fn cache_server(&self, key: ServerKey, found: &FoundServer) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|_, cached| cached.is_fresh());
         if servers.len() >= MAX_SERVERS {
             servers.clear();
         }
-        match servers.entry(issuer.to_owned()) {
-            Entry::Occupied(mut entry) => *entry.get_mut() = Cached::new(found.clone()),
-            Entry::Vacant(entry) => {
-                entry.insert(Cached::new(found.clone()));
-            }
-        }
+        servers.insert(key, Cached::new(found.clone()));
     }
 }
 

@@ -42,8 +42,17 @@ pub(crate) struct Discovery {
     rules: DiscoveryRules,
     #[cfg(feature = "client")]
     resource: Mutex<Option<CachedResource>>,
-    /// By issuer.
-    servers: Mutex<HashMap<String, Cached<FoundServer>>>,
+    servers: Mutex<HashMap<ServerKey, Cached<FoundServer>>>,
+}
+
+/// Key of the cached metadata of an authorization server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum ServerKey {
+    /// The issuer that a resource lists.
+    Listed(String),
+    /// The origin at which 2025-03-26 assumes a server. Its endpoints may be assumed too, which no listed issuer permits.
+    #[cfg(feature = "client")]
+    Assumed(String),
 }
 
 /// A resource, with the announced URLs that led to it.
@@ -107,7 +116,10 @@ impl Discovery {
     #[cfg(feature = "client")]
     pub(crate) fn forget(&self, issuer: &str) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        servers.retain(|listed, found| listed != issuer && found.value.metadata.issuer != issuer);
+        servers.retain(|key, found| {
+            let (ServerKey::Listed(text) | ServerKey::Assumed(text)) = key;
+            text != issuer && found.value.metadata.issuer != issuer
+        });
     }
 
     /// Requests the document at one place.
@@ -128,7 +140,7 @@ impl Discovery {
             return Err(AuthError::Unavailable(reason.into()));
         }
         if status.is_redirection() {
-            let reason = "a redirect to another origin, which is not followed";
+            let reason = "a redirect that is not followed";
             return Ok(Place::NotHere(reason.to_owned()));
         }
         if status != http::StatusCode::OK {

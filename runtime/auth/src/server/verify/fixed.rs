@@ -6,6 +6,7 @@ use std::time::Duration;
 use ring::hmac::{HMAC_SHA256, Key, Tag, sign, verify};
 use ring::rand::SystemRandom;
 
+use crate::server::credentials::is_token;
 use crate::server::{VerifiedToken, Verifier, VerifierFuture, VerifyError};
 use crate::{AuthError, Clock, Scopes, Secret};
 
@@ -66,10 +67,9 @@ impl FixedTokenVerifier {
         subject: impl Into<String>,
         scopes: Scopes,
     ) -> Result<Self, AuthError> {
-        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let text = token.expose();
-        if text.len() < MIN_LENGTH || !text.bytes().all(is_allowed) {
-            let reason = "a fixed token needs at least 16 characters, which are letters, digits or one of `-._~+/=`; use a random one, such as that of `openssl rand -hex 32`";
+        if text.len() < MIN_LENGTH || !is_token(text) {
+            let reason = "a fixed token needs at least 16 characters, which are letters, digits or one of `-._~+/`, with `=` at its end only; use a random one, such as that of `openssl rand -hex 32`";
             return Err(AuthError::invalid(reason));
         }
         let tag = sign(&self.key, text.as_bytes());

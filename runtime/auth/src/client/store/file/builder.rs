@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::directory::Directory;
 use super::seal::Seal;
-use super::{FileStore, FileStoreKey, Shared, key, location};
+use super::{FileStore, FileStoreKey, Shared, evict, key, location};
 use crate::AuthError;
 
 /// Builder of a [`FileStore`], from [`FileStore::builder`].
@@ -74,6 +74,7 @@ impl FileStoreBuilder {
             None => location::default_directory(&self.name)?,
         };
         let directory = Directory::open(path)?;
+        evict::remove_left_over_locks(&directory)?;
         let key = match self.key {
             KeySource::Keyring => key::from_keyring(&directory, &self.name)?,
             KeySource::File => key::from_file(&directory)?,

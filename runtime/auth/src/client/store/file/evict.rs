@@ -1,4 +1,6 @@
-//! Bound on the number of entries: a hostile server may name a new issuer in each response.
+//! Bound on the number of files: a hostile server may name a new issuer in each response.
+
+use std::collections::HashSet;
 
 use super::directory::Directory;
 use crate::AuthError;
@@ -29,6 +31,22 @@ pub(super) fn make_room(directory: &Directory, name: &str) -> Result<(), AuthErr
         };
         directory.remove(&entry.name)?;
         directory.remove_lock(&lock, held)?;
+    }
+    Ok(())
+}
+
+/// Removes the locks of entries that were deleted, except those that another task or process holds.
+pub(super) fn remove_left_over_locks(directory: &Directory) -> Result<(), AuthError> {
+    let entries = directory.list(ENTRY)?;
+    let used: HashSet<_> = entries.iter().map(|entry| lock_name(&entry.name)).collect();
+    for lock in directory.list(LOCK)? {
+        if used.contains(&lock.name) || !lock.is_left_over() {
+            continue;
+        }
+        // A file that is refused here is reported when its lock is needed.
+        if let Ok(Some(held)) = directory.try_lock(&lock.name) {
+            directory.remove_lock(&lock.name, held)?;
+        }
     }
     Ok(())
 }

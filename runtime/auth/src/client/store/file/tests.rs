@@ -211,6 +211,32 @@ async fn the_oldest_entry_is_removed_when_the_store_is_full() {
     assert!(store.load(&other).await.expect("no error").is_some());
 }
 
+#[tokio::test]
+async fn locks_of_deleted_entries_are_removed() {
+    let (_parent, store, file) = filled().await;
+    let server = |name: &str| StoreKey::server(&format!("https://{name}.example.com/mcp"));
+    let keys = ["deleted", "recent", "held"].map(server);
+    let lock_of = |key: &StoreKey| file.with_file_name(evict::lock_name(&entry_name(key)));
+    for key in keys.iter().chain([&key()]) {
+        drop(store.lock(key).await.expect("a lock"));
+    }
+    let age = |path: PathBuf| {
+        let lock = fs::File::options().write(true).open(path);
+        let modified = std::time::SystemTime::now() - Duration::from_secs(2 * 60 * 60);
+        lock.and_then(|lock| lock.set_modified(modified))
+            .expect("changed");
+    };
+    for key in [&keys[0], &keys[2], &key()] {
+        age(lock_of(key));
+    }
+    let _held = store.lock(&keys[2]).await.expect("a lock");
+    open(file.parent().expect("a directory")).expect("a store");
+    let remain = |key: &StoreKey| lock_of(key).exists();
+    assert_eq!(keys.each_ref().map(remain), [false, true, true]);
+    assert!(remain(&key()), "its entry exists");
+    drop(store.lock(&keys[0]).await.expect("a lock"));
+}
+
 #[test]
 fn names_with_other_characters_are_invalid() {
     for name in [

@@ -98,3 +98,25 @@ async fn the_old_way_reads_the_root_of_the_server_or_assumes_endpoints() {
         "AUTH-C-44"
     );
 }
+
+#[tokio::test]
+async fn assumed_metadata_are_not_those_of_a_listed_issuer() {
+    const ORIGIN: &str = "https://mcp.example";
+    const PLACE: &str = "https://mcp.example/.well-known/oauth-authorization-server";
+    let (web, server) = (Arc::<Web>::default(), SERVER.parse::<Uri>().unwrap());
+    let (discovery, budget) = (discovery(&web, SERVER, rules()), Budget::discovery());
+    let headers = HeaderMap::new();
+    let legacy = || discovery.legacy_server(&server, &headers, &budget);
+    assert!(legacy().await.unwrap().is_assumed, "AUTH-C-48");
+    web.json(PLACE, &document(ORIGIN));
+    assert_eq!(web.asked(), [PLACE]);
+    let listed = discovery.authorization_server(ORIGIN, &budget).await;
+    let listed = listed.unwrap();
+    assert!(!listed.is_assumed, "AUTH-C-70");
+    let token = listed.metadata.token_endpoint.as_deref();
+    assert_eq!(token, Some("https://as.example/token"), "AUTH-C-70");
+    assert!(legacy().await.unwrap().is_assumed, "AUTH-C-48");
+    assert_eq!(web.asked(), [PLACE], "AUTH-C-45");
+    discovery.forget(ORIGIN);
+    assert!(!legacy().await.unwrap().is_assumed, "AUTH-C-45");
+}

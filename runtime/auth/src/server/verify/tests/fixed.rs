@@ -53,6 +53,9 @@ fn weak_tokens_are_refused_and_none_is_shown() {
         "0123456789abcde",
         "0123456789abcdef token",
         "0123456789abcdef\"",
+        // The reader of requests would refuse each of them.
+        "0123456789=abcdef",
+        "================",
     ] {
         let verifier = FixedTokenVerifier::new(ISSUER, RESOURCE).unwrap();
         let error = verifier.token(&Secret::from(token), "ci", "".parse().unwrap());

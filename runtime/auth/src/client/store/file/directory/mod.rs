@@ -22,7 +22,7 @@ pub(super) use self::windows::{Directory, LockFile};
 
 /// Extension of files that are written beside the final ones.
 const TEMPORARY: &str = ".new";
-/// Age at which a temporary file is left over from a process that has ended.
+/// Age at which a file is left over: a temporary one from a process that has ended, a lock from an entry that was deleted.
 const LEFT_OVER: Duration = Duration::from_secs(60 * 60);
 /// Longest wait for the creation of the key by another process, which may ask its user to unlock the keyring.
 const KEY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -31,6 +31,13 @@ const KEY_TIMEOUT: Duration = Duration::from_secs(60);
 pub(super) struct Listed {
     pub(super) name: String,
     pub(super) modified: SystemTime,
+}
+
+impl Listed {
+    pub(super) fn is_left_over(&self) -> bool {
+        let age = SystemTime::now().duration_since(self.modified);
+        age.is_ok_and(|age| age >= LEFT_OVER)
+    }
 }
 
 impl Directory {
@@ -60,8 +67,7 @@ impl Directory {
     /// Removes the temporary files of processes that have ended while they wrote.
     fn remove_left_over(&self) -> Result<(), AuthError> {
         for file in self.list(TEMPORARY)? {
-            let age = SystemTime::now().duration_since(file.modified);
-            if age.is_ok_and(|age| age >= LEFT_OVER) {
+            if file.is_left_over() {
                 self.remove(&file.name)?;
             }
         }
