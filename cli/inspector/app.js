@@ -157,8 +157,9 @@ function detailOf(entry) {
   const id = `${entry.kind} ${entry.key}`;
   const definition = JSON.stringify(entry.item) + JSON.stringify(state.server?.capabilities ?? null);
   const known = details.get(id);
-  if (known?.definition === definition) return known.element;
-  known?.panel?.dispose();
+  // Without a connection, the display stays until there is another one.
+  if (known && (known.definition === definition || !state.server)) return known.element;
+  known?.dispose();
   const made = KINDS[entry.kind].detail(entry.item);
   const back = h("a", { class: "back", href: `#/${current.section}` }, icon("back"), SECTIONS[current.section].title);
   const description = entry.item.description && h("p", { class: "prose" }, entry.item.description);
@@ -170,7 +171,7 @@ function detailOf(entry) {
     description,
     made.element,
   );
-  details.set(id, { definition, element, submit: made.submit, panel: made.panel });
+  details.set(id, { definition, element, submit: made.submit, dispose: made.dispose });
   return element;
 }
 

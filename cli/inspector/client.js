@@ -25,11 +25,13 @@ export const state = {
 
 const emitter = new EventTarget();
 const MAX_MESSAGES = 1000;
+/** Maximum number of resources that are marked as changed. */
+const MAX_UPDATES = 1000;
 let token = "";
 let stream = null;
 
-export function on(event, listener) {
-  emitter.addEventListener(event, (given) => listener(given.detail));
+export function on(event, listener, signal) {
+  emitter.addEventListener(event, (given) => listener(given.detail), { signal });
 }
 
 function emit(event, detail) {
@@ -214,6 +216,7 @@ function noteUpdate({ kind, sent, method, subject, time }) {
   const isUpdate = kind === "notification" && !sent && method === "notifications/resources/updated" && subject;
   if (!isUpdate) return false;
   state.updates.set(subject, time);
+  if (state.updates.size > MAX_UPDATES) state.updates.delete(state.updates.keys().next().value);
   emit("updates", subject);
   return true;
 }

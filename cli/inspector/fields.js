@@ -9,10 +9,14 @@ import { describe, resolve, typeName } from "./schema.js";
 
 /** Depth at which a required recursive schema becomes a JSON editor. */
 const MAX_DEPTH = 12;
+/** Number of fields of a form after which each further one is a JSON editor. */
+const MAX_FIELDS = 500;
 
 /** Creates the field of a schema. `context` has `root`, `changed`, and optionally `complete`. */
 export function createField(name, schema, required, context, depth = 0) {
-  const described = depth > MAX_DEPTH ? { kind: "any", schema: {}, nullable: false } : describe(schema, context.root);
+  context.fields = (context.fields ?? 0) + 1;
+  const isTooMany = depth > MAX_DEPTH || context.fields > MAX_FIELDS;
+  const described = isTooMany ? { kind: "any", schema: {}, nullable: false } : describe(schema, context.root);
   const outer = resolve(schema, context.root);
   const field = {
     name,

@@ -34,7 +34,7 @@ export function promptDetail(prompt) {
     run();
   });
   const definition = h("div", { class: "schemas" }, details("Definition", () => jsonBlock(prompt, "Definition")));
-  return { element: h("div", { class: "detail-body" }, element, panel.element, definition), submit: run, panel };
+  return { element: h("div", { class: "detail-body" }, element, panel.element, definition), submit: run, dispose: () => panel.dispose() };
 }
 
 /** Returns the schema of a form for named texts. */

@@ -27,8 +27,9 @@ export function resourceDetail(resource) {
     changed.textContent = time ? `Changed at ${formatTime(time, false)}; read it again.` : "";
     subscribe?.refresh();
   };
-  on("updates", refresh);
-  on("connection", refresh);
+  const shown = new AbortController();
+  on("updates", refresh, shown.signal);
+  on("connection", refresh, shown.signal);
   refresh();
   const element = h("form", { class: "invoke" }, h("div", { class: "actions" }, submit, subscribe?.element, changed));
   element.addEventListener("submit", (event) => {
@@ -37,7 +38,11 @@ export function resourceDetail(resource) {
   });
   const facts = [resource.mimeType, resource.size !== undefined && formatBytes(resource.size)].filter(Boolean).join(" · ");
   const definition = h("div", { class: "schemas" }, details("Definition", () => jsonBlock(resource, "Definition")));
-  return { element: h("div", { class: "detail-body" }, facts && h("p", { class: "muted" }, facts), element, panel.element, definition), submit: read, panel };
+  const dispose = () => {
+    shown.abort();
+    panel.dispose();
+  };
+  return { element: h("div", { class: "detail-body" }, facts && h("p", { class: "muted" }, facts), element, panel.element, definition), submit: read, dispose };
 }
 
 /** Returns a button for the subscription of a resource, if the server supports it. */
@@ -97,7 +102,7 @@ export function templateDetail(template) {
     read();
   });
   const definition = h("div", { class: "schemas" }, details("Definition", () => jsonBlock(template, "Definition")));
-  return { element: h("div", { class: "detail-body" }, element, holder, definition), submit: read, panel: null };
+  return { element: h("div", { class: "detail-body" }, element, holder, definition), submit: read, dispose: () => panel?.dispose() };
 }
 
 const EXPRESSION = /\{([+#./;?&]?)([^}]*)\}/g;

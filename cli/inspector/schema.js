@@ -1,11 +1,16 @@
 // Interpretation of JSON Schema for forms: references, choices, and null.
 
+import { isObject } from "./numbers.js";
+
 /** Maximum depth of `allOf` and of choices with a single variant. A schema may refer to itself. */
 const MAX_DEPTH = 16;
 
+/** Number of parts of `allOf` that belong to one schema. Others are ignored. */
+const MAX_PARTS = 256;
+
 /** Returns a schema without `$ref` and `allOf`. References to other documents are not followed. */
-export function resolve(schema, root, depth = 0) {
-  if (schema === true || typeof schema !== "object" && schema !== false || schema === null || depth > MAX_DEPTH) return {};
+export function resolve(schema, root, depth = 0, steps = { left: MAX_PARTS }) {
+  if (schema === true || typeof schema !== "object" && schema !== false || schema === null || depth > MAX_DEPTH || steps.left-- <= 0) return {};
   if (schema === false) return { not: {} };
   let current = schema;
   const seen = new Set();
@@ -16,9 +21,20 @@ export function resolve(schema, root, depth = 0) {
     seen.add($ref);
     current = { ...target, ...rest };
   }
-  if (!Array.isArray(current.allOf)) return current;
+  current = withoutMalformed(current);
+  if (!current.allOf) return current;
   const { allOf, ...rest } = current;
-  return allOf.map((part) => resolve(part, root, depth + 1)).reduce(merge, rest);
+  return allOf.map((part) => resolve(part, root, depth + 1, steps)).reduce(merge, rest);
+}
+
+/** The form of keywords that other drafts, or mistakes, give another one: in draft 3, `required` is a boolean. */
+const FORMS = { allOf: Array.isArray, anyOf: Array.isArray, enum: Array.isArray, oneOf: Array.isArray, prefixItems: Array.isArray, properties: isObject, required: Array.isArray };
+
+/** Returns a schema without keywords of another form. */
+function withoutMalformed(schema) {
+  const isMalformed = ([name, value]) => Object.hasOwn(FORMS, name) && !FORMS[name](value);
+  const entries = Object.entries(schema);
+  return entries.some(isMalformed) ? Object.fromEntries(entries.filter((entry) => !isMalformed(entry))) : schema;
 }
 
 function merge(left, right) {
@@ -31,7 +47,13 @@ function merge(left, right) {
 function find(root, ref) {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return undefined;
-  const names = ref.slice(2).split("/").map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+  let names;
+  try {
+    names = decodeURIComponent(ref.slice(2)).split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  } catch {
+    // The percent encoding is malformed.
+    return undefined;
+  }
   return names.reduce((at, name) => (at && Object.hasOwn(at, name) ? at[name] : undefined), root);
 }
 

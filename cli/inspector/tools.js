@@ -47,7 +47,7 @@ export function toolDetail(tool) {
     event.preventDefault();
     call(false);
   });
-  return { element: h("div", { class: "detail-body" }, element, panel.element, schemas(tool)), submit: () => call(false), panel };
+  return { element: h("div", { class: "detail-body" }, element, panel.element, schemas(tool)), submit: () => call(false), dispose: () => panel.dispose() };
 }
 
 function schemas(tool) {

@@ -16,13 +16,16 @@ const FORMATS = {
 /** Patterns with nested repetition may take forever, so only the server applies them. */
 const SLOW_PATTERN = /[*+}]\??\)[*+{]/;
 
+/** Number of schemas that one validation resolves. Schemas beyond that accept everything. */
+const MAX_STEPS = 10_000;
+
 /** Returns the violations of a value, each with its path. */
-export function validate(value, given, root, path = [], depth = 0) {
-  if (depth > 40) return [];
-  const schema = resolve(given, root);
+export function validate(value, given, root, path = [], depth = 0, steps = { left: MAX_STEPS }) {
+  if (depth > 40 || steps.left <= 0) return [];
+  const schema = resolve(given, root, 0, steps);
   const found = [];
   const add = (message, at = path) => found.push({ path: at, message });
-  const below = (part, subschema, name) => found.push(...validate(part, subschema, root, [...path, name], depth + 1));
+  const below = (part, subschema, name) => found.push(...validate(part, subschema, root, [...path, name], depth + 1, steps));
 
   if (schema.not && Object.keys(schema.not).length === 0) add("no value is allowed here");
   if (schema.type !== undefined && !matchesType(value, schema.type)) {
@@ -55,7 +58,7 @@ export function validate(value, given, root, path = [], depth = 0) {
   }
   const variants = schema.oneOf ?? schema.anyOf;
   if (Array.isArray(variants) && variants.length) {
-    const results = variants.map((variant) => validate(value, variant, root, path, depth + 1));
+    const results = variants.map((variant) => validate(value, variant, root, path, depth + 1, steps));
     if (!results.some((result) => result.length === 0)) {
       const best = results.reduce((left, right) => (deepest(right) > deepest(left) ? right : left));
       if (deepest(best) > path.length) found.push(...best);

@@ -443,6 +443,27 @@ describe("the page", { timeout: 120_000 }, () => {
     await check("server");
   });
 
+  it("reads malformed and recursive schemas", async () => {
+    page = await openPage(browser, inspector.url);
+    const found = await page.evaluate(async () => {
+      const [{ describe }, { createForm }, { validate }] = await Promise.all(["/schema.js", "/form.js", "/validate.js"].map((path) => import(path)));
+      // In draft 3, `required` is a boolean.
+      const older = { type: "object", required: ["a"], properties: { a: { type: "object", required: true, properties: { x: { type: "string" } } } } };
+      const parts = { allOf: [{ $ref: "#" }, { $ref: "#" }, { $ref: "#" }] };
+      const choices = { anyOf: [{ $ref: "#" }, { $ref: "#" }] };
+      const members = { type: "object", required: ["a", "b"], properties: { a: { $ref: "#" }, b: { $ref: "#" } } };
+      createForm(members);
+      return {
+        fields: createForm(older).element.querySelectorAll("input").length > 0,
+        violations: validate({ a: { x: 1 } }, older, older).map(({ path }) => path.join(".")),
+        unresolved: describe({ $ref: "#/%" }, {}).schema.unresolved,
+        parts: describe(parts, parts).kind,
+        choices: validate(1, choices, choices).length,
+      };
+    });
+    assert.deepEqual(found, { fields: true, violations: ["a.x"], unresolved: "#/%", parts: "any", choices: 0 });
+  });
+
   it("switches its colours", async () => {
     page = await openPage(browser, inspector.url);
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

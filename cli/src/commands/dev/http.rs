@@ -169,8 +169,15 @@ async fn wait_until_ready(url: &str) -> Result<(), String> {
 
 /// Shows the output of a server on standard error.
 async fn pass_output(mut output: impl AsyncRead + Unpin, terminal: Terminal) {
-    let mut buffer = [0; 4096];
+    let (mut buffer, mut text) = ([0; 4096], Vec::new());
     while let Ok(count @ 1..) = output.read(&mut buffer).await {
-        terminal.print_build_output(&String::from_utf8_lossy(&buffer[..count]));
+        text.extend_from_slice(&buffer[..count]);
+        // The next read may have the rest of the last character.
+        let last = text.utf8_chunks().last();
+        let incomplete = last.map_or(0, |chunk| chunk.invalid().len());
+        let rest = text.split_off(text.len() - incomplete);
+        terminal.print_build_output(&String::from_utf8_lossy(&text));
+        text = rest;
     }
+    terminal.print_build_output(&String::from_utf8_lossy(&text));
 }

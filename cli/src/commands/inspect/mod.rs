@@ -59,7 +59,7 @@ impl Inspect {
         let hub = Arc::new(Hub::default());
         let link = Link::new(self.server, terminal, &hub)?;
         announce(&guard, self.no_open, terminal).await?;
-        link.connect().await;
+        link.connect();
         let app = Arc::new(api::App {
             hub,
             link: Arc::clone(&link),

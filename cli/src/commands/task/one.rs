@@ -93,15 +93,24 @@ impl OneTask {
             let cancelling = async { Ok(task.handle.cancel().await) };
             let cancelled = task.connection.with_timeout(cancelling).await?;
             task.forget_if_unknown(cancelled)?;
-            if let Some(status) = task.outcome_status().await {
-                let status = status_name(status);
-                terminal.print_note(&format!(
-                    "the task was not cancelled, because it had ended: {status}; `treenail task wait` prints its result"
-                ));
-                return Ok(Exit::Success);
+            match task.status().await {
+                Some(status @ (TaskStatus::Completed | TaskStatus::Failed)) => {
+                    let status = status_name(status);
+                    terminal.print_note(&format!(
+                        "the task was not cancelled, because it had ended: {status}; `treenail task wait` prints its result"
+                    ));
+                }
+                Some(TaskStatus::Cancelled) | None => {
+                    task.file.remove(task.ticket.id())?;
+                    terminal.print_note("the task was cancelled");
+                }
+                Some(status) => {
+                    let status = status_name(status);
+                    terminal.print_note(&format!(
+                        "the cancellation was requested; the task is still {status}"
+                    ));
+                }
             }
-            task.file.remove(task.ticket.id())?;
-            terminal.print_note("the task was cancelled");
             Ok(Exit::Success)
         })
         .await
@@ -147,8 +156,8 @@ impl Resumed<'_> {
         Ok(outcome?)
     }
 
-    /// Returns the status of a task that has an outcome. `None` if its state cannot be read.
-    async fn outcome_status(&self) -> Option<TaskStatus> {
+    /// Returns the status of the task. `None` if it cannot be read.
+    async fn status(&self) -> Option<TaskStatus> {
         let requesting = async { Ok(self.handle.status().await) };
         let update = self
             .connection
@@ -156,8 +165,7 @@ impl Resumed<'_> {
             .await
             .ok()?
             .ok()??;
-        let has_outcome = matches!(update.status, TaskStatus::Completed | TaskStatus::Failed);
-        has_outcome.then_some(update.status)
+        Some(update.status)
     }
 
     /// Requests and prints the state of the task.

@@ -170,7 +170,7 @@ impl Document {
             _ if own_comma.is_some() => {
                 end += self.text[end..].len() - self.text[end..].trim_start_matches(' ').len();
             }
-            _ => start = self.json[..start].trim_end_matches([' ', '\t']).len(),
+            _ => start = self.text[..start].trim_end_matches([' ', '\t']).len(),
         }
         edits.push((start..end, String::new()));
         edits

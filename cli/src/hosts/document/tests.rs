@@ -122,6 +122,14 @@ fn entry_is_removed_with_its_line() {
         &wrap("    // note\n"),
     );
     check_remove(
+        &wrap("    \"a\": 1,\n    /* keep */ \"old\": {}\n"),
+        &wrap("    \"a\": 1\n    /* keep */\n"),
+    );
+    check_remove(
+        r#"{"mcpServers":{ /* keep */ "old":{}}}"#,
+        r#"{"mcpServers":{ /* keep */}}"#,
+    );
+    check_remove(
         r#"{"mcpServers":{"a":1,"old":{}}}"#,
         r#"{"mcpServers":{"a":1}}"#,
     );

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 use treenail::McpClient;
 use treenail::client::{ClientLimits, Session, SessionRequest};
-use treenail::schema::{LoggingLevel, Revision};
+use treenail::schema::{LoggingLevel, Revision, SubscriptionFilter};
 
 use super::project::{Project, is_running};
+use crate::process::test_server;
 
 const RESTARTED: &str = "the server was restarted";
 
@@ -63,6 +64,29 @@ async fn a_handshake_that_the_old_server_does_not_answer_goes_to_the_new_one() {
     let result = result.unwrap();
     assert!(result.contains("2025-11-25"), "{result}");
     session.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_subscription_that_waits_for_a_server_is_opened_once() {
+    let project = Project::new("boatyard");
+    let client = project.connect(Revision::V2026_07_28).await;
+    let server = test_server();
+    let logged = format!("tee received | {} $(cat built)\n", server.display());
+    project.write("run.sh", &logged);
+    project.kill_server();
+    project.stderr.wait_for("has exited", 1).await;
+    let mut filter = SubscriptionFilter::new();
+    filter.resource_subscriptions = Some(vec!["tide://today".to_owned()]);
+    let opened = client.session().subscriptions_listen(&filter).await;
+    let mut subscription = opened.unwrap();
+    client.call_tool("turn_tide", json!({})).await.unwrap();
+    let updated = subscription.next().await.unwrap().unwrap();
+    assert_eq!(updated.method, "notifications/resources/updated");
+    let received = project.read("received");
+    // The client has a subscription to lists, too.
+    assert_eq!(received.matches("resourceSubscriptions").count(), 1);
+    drop(subscription);
+    client.close().await.unwrap();
 }
 
 #[tokio::test]

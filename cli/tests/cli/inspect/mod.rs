@@ -2,6 +2,10 @@
 
 pub(crate) mod inspector;
 
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use self::inspector::Inspector;
@@ -160,6 +164,33 @@ fn the_level_of_log_messages_is_set_again_on_a_new_connection() {
     };
     assert_eq!(connected["logLevel"], "debug");
     assert!(methods.contains(&json!("logging/setLevel")), "{methods:?}");
+}
+
+#[test]
+fn a_connection_is_opened_again_although_its_request_was_aborted() {
+    let directory = tempfile::tempdir().unwrap();
+    let gate = directory.path().join("gate");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&gate)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let (server, path) = (test_server(), gate.display());
+    let slow = format!("{} boatyard; read go < {path}", server.display());
+    let inspector = Inspector::start(&["--", "sh", "-c", &slow]);
+    let mut events = inspector.events();
+    events.wait_for("connected");
+    let mut tab = TcpStream::connect(&inspector.address).unwrap();
+    let (host, bearer) = (inspector.host(), inspector.bearer());
+    let head = format!("POST /api/reconnect HTTP/1.1\r\n{host}\r\n{bearer}\r\n");
+    write!(tab, "{head}content-length: 2\r\n\r\n{{}}").unwrap();
+    events.wait_for("connecting");
+    drop(tab);
+    // The old server has ended once it reads.
+    std::fs::write(&gate, "go\n").unwrap();
+    events.wait_for("connected");
 }
 
 #[test]

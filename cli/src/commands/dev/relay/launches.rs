@@ -103,6 +103,9 @@ impl Relay {
         let is_first = server.generation == 1;
         let old = self.take_server();
         self.server = ServerState::Running(server);
+        let subscriptions = &self.subscriptions;
+        self.waiting
+            .retain(|request| !subscriptions.contains(&request.id));
         let mut repeated = self.subscriptions.reconnect();
         let calls = self.pending.values();
         let noted = calls.filter(|call| memory::is_noted(&call.request.method));

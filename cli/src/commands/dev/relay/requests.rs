@@ -98,6 +98,7 @@ impl Relay {
         if self.waiting.len() < MAX_WAITING {
             return self.waiting.push_back(request);
         }
+        self.subscriptions.remove(&request.id);
         let error = RpcError::internal("too many requests wait for the server");
         self.output.send(&message::answer(&request.id, &Err(error)));
     }

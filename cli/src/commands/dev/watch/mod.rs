@@ -132,8 +132,9 @@ impl SourceWatch {
             return;
         }
         if !path.exists() {
-            // It is watched again if it returns.
-            self.directories.remove(&path);
+            // It is watched again if it returns, and so are the directories below it.
+            self.directories
+                .retain(|directory| !directory.starts_with(&path));
         }
         if !self.rules.counts(&path) || !self.contents.has_changed(&path) {
             return;

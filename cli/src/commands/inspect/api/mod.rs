@@ -101,7 +101,7 @@ async fn post(app: &App, segments: &[&str], input: Value) -> Result<Value, Refus
         }
         ["ping"] => ping(app).await,
         ["reconnect"] => {
-            app.link.connect().await;
+            app.link.connect();
             Ok(done)
         }
         ["messages", "clear"] => {

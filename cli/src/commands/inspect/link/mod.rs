@@ -34,6 +34,8 @@ pub(super) struct Link {
     /// Number of the connection. Events of earlier ones are ignored.
     generation: Arc<AtomicU64>,
     client: Mutex<Option<McpClient>>,
+    /// Locked while a connection is closed. The next one is opened after that.
+    closing: tokio::sync::Mutex<()>,
 }
 
 impl Link {
@@ -51,6 +53,7 @@ impl Link {
             target,
             generation: Arc::default(),
             client: Mutex::default(),
+            closing: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -64,12 +67,19 @@ impl Link {
         self.lock().clone()
     }
 
-    /// Closes the connection, and opens another one in the background.
-    pub(super) async fn connect(self: &Arc<Self>) {
-        self.close().await;
-        let generation = self.generation.fetch_add(1, Ordering::AcqRel) + 1;
+    /// Closes the connection and opens another one, both in the background: the request of the page may be aborted.
+    pub(super) fn connect(self: &Arc<Self>) {
+        let (generation, client) = self.detach();
         self.hub.set_status(Status::Connecting);
-        tokio::spawn(Arc::clone(self).open(generation));
+        let link = Arc::clone(self);
+        tokio::spawn(async move {
+            let closing = link.closing.lock().await;
+            close(client).await;
+            drop(closing);
+            if link.is_current(generation) {
+                link.open(generation).await;
+            }
+        });
     }
 
     async fn open(self: Arc<Self>, generation: u64) {
@@ -81,7 +91,7 @@ impl Link {
             sign_ins: self.hub.sign_ins().clone(),
         };
         let opened = Inspected::open(&self.args, &self.terminal, parts).await;
-        let is_current = || self.generation.load(Ordering::Acquire) == generation;
+        let is_current = || self.is_current(generation);
         let opened = match opened {
             Ok(client) if is_current() => {
                 let restored = self.restore_log_level(client.session()).await;
@@ -108,17 +118,24 @@ impl Link {
 
     /// Closes the connection.
     pub(super) async fn close(&self) {
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        let (_, client) = self.detach();
+        close(client).await;
+    }
+
+    /// Returns true for the number of the newest connection.
+    fn is_current(&self, generation: u64) -> bool {
+        self.generation.load(Ordering::Acquire) == generation
+    }
+
+    /// Ends the use of the connection. Returns its client, and the number of the next connection.
+    fn detach(&self) -> (u64, Option<McpClient>) {
+        let generation = self.generation.fetch_add(1, Ordering::AcqRel) + 1;
         self.hub.cancel_calls();
         let subscriptions = std::mem::take(&mut self.hub.state().subscriptions);
         for task in subscriptions.into_values().flatten() {
             task.abort();
         }
-        let client = self.lock().take();
-        if let Some(client) = client {
-            // The page needs no reason: it has requested the end.
-            let _ = timeout(CLOSE_TIMEOUT, client.close()).await;
-        }
+        (generation, self.lock().take())
     }
 
     /// Describes the server and the connection.
@@ -146,5 +163,12 @@ impl Link {
 
     fn lock(&self) -> MutexGuard<'_, Option<McpClient>> {
         self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn close(client: Option<McpClient>) {
+    if let Some(client) = client {
+        // The page needs no reason: it has requested the end.
+        let _ = timeout(CLOSE_TIMEOUT, client.close()).await;
     }
 }
