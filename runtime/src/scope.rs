@@ -277,3 +277,10 @@ impl fmt::Display for MissingScope {
 }
 
 impl std::error::Error for MissingScope {}
+
+/// The error that the client receives in its place, with the same code.
+impl From<MissingScope> for RpcError {
+    fn from(missing: MissingScope) -> Self {
+        Self::new(INSUFFICIENT_SCOPE, missing.to_string())
+    }
+}
