@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use tower::{ServiceExt, layer::layer_fn, service_fn};
-use treenail::layer::{BoxError, LogLayer, Request, RequestService, Response};
+use treenail::layer::{BoxError, LogLayer, Request, RequestService};
 use treenail::prelude::*;
 use treenail::schema::{ContentBlock, Revision};
 use treenail::scope::{Access, Authority, RequiredScopes};
-use treenail::{Error, RpcError};
+use treenail::{Error, RpcError, ServerBuilder};
 
 use crate::support::log::Log;
 use crate::support::peer::{MODERN, Peer, error, meta, text};
@@ -79,12 +79,16 @@ impl Notes {
     }
 }
 
-fn server() -> Server {
-    treenail::server!().mount(Notes).build().unwrap()
+fn builder() -> ServerBuilder {
+    treenail::server!().mount(Notes)
 }
 
-/// A server with a layer that fails every request with a `treenail::Error`.
-fn failing(error: fn() -> Error, log: bool) -> Server {
+fn server() -> Server {
+    builder().build().unwrap()
+}
+
+/// Adds a layer that fails calls of `open` with a `treenail::Error`.
+fn failing(server: ServerBuilder, error: fn() -> Error) -> Server {
     let layer = layer_fn(move |inner: RequestService| {
         service_fn(move |request: Request| {
             let inner = inner.clone();
@@ -92,16 +96,10 @@ fn failing(error: fn() -> Error, log: bool) -> Server {
                 if request.target() == "open" {
                     return Err(BoxError::from(error()));
                 }
-                inner.oneshot(request).await as Result<Response, BoxError>
+                inner.oneshot(request).await
             }
         })
     });
-    let server = treenail::server!().mount(Notes);
-    let server = if log {
-        server.layer(LogLayer::new())
-    } else {
-        server
-    };
     server.layer(layer).build().unwrap()
 }
 
@@ -149,8 +147,8 @@ async fn a_tool_error_keeps_its_content() {
 
 #[tokio::test]
 async fn the_error_of_a_layer_is_answered_as_without_it() {
-    let refused = failing(|| refusal().into(), false);
-    let shown = failing(|| screenshot().into(), false);
+    let refused = failing(builder(), || refusal().into());
+    let shown = failing(builder(), || screenshot().into());
     for revision in Revision::ALL {
         let call = json!({"name": "open", "arguments": {}});
         let mut peer = Peer::connect(&refused, revision).await;
@@ -165,7 +163,7 @@ async fn the_error_of_a_layer_is_answered_as_without_it() {
 
 #[tokio::test]
 async fn the_log_has_the_code_of_the_error() {
-    let server = failing(|| refusal().into(), true);
+    let server = failing(builder().layer(LogLayer::new()), || refusal().into());
     let mut peer = Peer::connect(&server, MODERN).await;
     Log::start();
     let call = json!({"name": "open", "arguments": {}});

@@ -210,7 +210,7 @@ async fn a_function_with_the_error_of_the_crate_reads_its_arguments() {
         Ok((half.of / 2).to_string())
     }
 
-    let tool = Tool::new("half").input(json!({"properties": {"of": {}}}));
+    let tool = Tool::new("half").input(json!({"type": "object", "properties": {"of": {}}}));
     let half = tool.handler(async |_, arguments: Arguments| half(&arguments));
     let mut peer = Peer::connect(&server(half), MODERN).await;
     assert_eq!(text(&peer.call("half", json!({"of": 8})).await), "4");
