@@ -9,6 +9,7 @@ use treenail_schema::UnknownRevision;
 
 use crate::ask::AskError;
 use crate::form::FormError;
+use crate::scope::MissingScope;
 use crate::tool::error::ToolError;
 use crate::wire::RpcError;
 
@@ -74,6 +75,27 @@ impl fmt::Debug for Error {
     }
 }
 
+/// Returns the error that an [`Error`] carries, or the error itself: a function that returns [`Result`] fails like one that returns
+/// the inner error.
+pub(crate) fn carried(error: Box<dyn StdError + Send + Sync>) -> Box<dyn StdError + Send + Sync> {
+    match error.downcast::<Error>() {
+        Ok(error) => match *error {
+            Error::Other(inner) => carried(inner),
+            other => Box::new(other),
+        },
+        Err(error) => error,
+    }
+}
+
+/// Returns a reference to the error that an [`Error`] carries, like [`carried`].
+#[cfg(feature = "tower")]
+pub(crate) fn carried_ref<'e>(error: &'e (dyn StdError + 'static)) -> &'e (dyn StdError + 'static) {
+    match error.downcast_ref::<Error>() {
+        Some(Error::Other(inner)) => carried_ref(&**inner),
+        _ => error,
+    }
+}
+
 macro_rules! from_errors {
     ($($error:ty)*) => {$(
         impl From<$error> for Error {
@@ -85,7 +107,7 @@ macro_rules! from_errors {
     )*};
 }
 
-from_errors! { AskError FormError RpcError ToolError UnknownRevision serde_json::Error }
+from_errors! { AskError FormError MissingScope RpcError ToolError UnknownRevision serde_json::Error }
 
 /// A server cannot listen: the message names the address.
 #[cfg(feature = "http-server")]
@@ -131,6 +153,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scope::INSUFFICIENT_SCOPE;
 
     #[derive(Debug, thiserror::Error)]
     #[error("{message}")]
@@ -158,15 +181,18 @@ mod tests {
 
     #[test]
     fn every_error_of_a_function_converts() {
-        let errors: [Error; 4] = [
+        let errors: [Error; 5] = [
             AskError::Declined.into(),
             FormError::new("guests", "too many").into(),
+            MissingScope("files:admin".into()).into(),
             RpcError::invalid_request("no").into(),
             ToolError::new("no tool").into(),
         ];
         for error in errors {
             assert!(!format!("{error:?}").contains("Other"), "{error:?}");
         }
+        let refusal = RpcError::from(MissingScope("files:admin".into()));
+        assert_eq!(refusal.code, INSUFFICIENT_SCOPE);
     }
 
     #[test]

@@ -29,6 +29,19 @@ type Scope = Cow<'static, str>;
 pub struct RequiredScopes(Vec<Vec<Scope>>);
 
 impl RequiredScopes {
+    /// Requires one of the scopes, such as the alternatives in a configuration. A client without any is asked for the first.
+    ///
+    /// ```
+    /// use treenail::scope::RequiredScopes;
+    ///
+    /// let names = "files:audit, files:admin".split(", ").map(str::to_owned);
+    /// let scopes = RequiredScopes::one_of(names);
+    /// assert!(scopes.are_met(|scope| scope == "files:admin"));
+    /// ```
+    pub fn one_of(scopes: impl IntoIterator<Item = impl Into<Cow<'static, str>>>) -> Self {
+        Self(vec![scopes.into_iter().map(Into::into).collect()])
+    }
+
     /// Returns true if no scope is required.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -130,7 +143,7 @@ pub struct OneOf<const N: usize>(pub [&'static str; N]);
 #[diagnostic::do_not_recommend]
 impl<const N: usize> IntoScopes for OneOf<N> {
     fn into_scopes(self) -> RequiredScopes {
-        RequiredScopes(vec![self.0.into_iter().map(Cow::Borrowed).collect()])
+        RequiredScopes::one_of(self.0)
     }
 }
 
@@ -277,3 +290,10 @@ impl fmt::Display for MissingScope {
 }
 
 impl std::error::Error for MissingScope {}
+
+/// The error that the client receives in its place, with the same code.
+impl From<MissingScope> for RpcError {
+    fn from(missing: MissingScope) -> Self {
+        Self::new(INSUFFICIENT_SCOPE, missing.to_string())
+    }
+}

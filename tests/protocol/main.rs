@@ -29,6 +29,7 @@ mod board;
 #[allow(dead_code, reason = "it is a program")]
 mod booking;
 mod cancellation;
+mod carried_errors;
 mod completion;
 mod completion_of_enums;
 #[path = "../../examples/converter.rs"]

@@ -1,5 +1,7 @@
 //! Result of a run.
 
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -90,11 +92,10 @@ pub struct CallRecord {
 }
 
 /// Failure of a run. Its [`report`](Self::report) contains the transcript up to the failure.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ToolLoopError {
     /// The model failed.
-    #[error("{error}")]
     #[non_exhaustive]
     Model {
         /// Cause of the failure.
@@ -103,7 +104,6 @@ pub enum ToolLoopError {
         report: Box<RunReport>,
     },
     /// The tools of a source could not be listed.
-    #[error("failed to list the tools of `{name}`: {error}")]
     #[non_exhaustive]
     Source {
         /// Name of the source.
@@ -115,7 +115,6 @@ pub enum ToolLoopError {
     },
     /// The configuration or the conversation is invalid: duplicate source names, messages that the protocol forbids, an
     /// unknown tool in the tool choice, a source with none of the tools of [`ToolSource::only`](crate::ToolSource::only), more tools than [`ToolLoopLimits::tools`](crate::ToolLoopLimits::tools).
-    #[error("{reason}")]
     #[non_exhaustive]
     Invalid {
         /// Cause of the failure.
@@ -132,6 +131,29 @@ impl ToolLoopError {
             Self::Model { report, .. }
             | Self::Source { report, .. }
             | Self::Invalid { report, .. } => report,
+        }
+    }
+}
+
+impl fmt::Display for ToolLoopError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model { error, .. } => error.fmt(formatter),
+            Self::Source { name, error, .. } => {
+                write!(formatter, "failed to list the tools of `{name}`: {error}")
+            }
+            Self::Invalid { reason, .. } => formatter.write_str(reason),
+        }
+    }
+}
+
+/// The text of the inner error is part of the message, so the source is its cause.
+impl Error for ToolLoopError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Model { error, .. } => error.source(),
+            Self::Source { error, .. } => error.source(),
+            Self::Invalid { .. } => None,
         }
     }
 }
@@ -160,5 +182,37 @@ impl Fault {
             },
             Self::Invalid(reason) => ToolLoopError::Invalid { reason, report },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the broker did not answer")]
+    struct BrokerError(#[source] io::Error);
+
+    #[test]
+    fn the_cause_of_a_failed_source_follows_its_message() {
+        let report = RunReport {
+            transcript: Vec::new(),
+            stop_reason: StopReason::Failed,
+            usage: None,
+            iterations: 0,
+            calls: Vec::new(),
+            model: None,
+        };
+        let broker = BrokerError(io::Error::other("connection reset"));
+        let error = Box::new(ClientError::authorization(broker));
+        let failed = Fault::Source("desk".to_owned(), error).with(report);
+        assert_eq!(
+            failed.to_string(),
+            "failed to list the tools of `desk`: no authorization: the broker did not answer"
+        );
+        let cause = failed.source().map(ToString::to_string);
+        assert_eq!(cause.as_deref(), Some("connection reset"));
     }
 }

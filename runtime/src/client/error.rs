@@ -111,7 +111,15 @@ impl fmt::Display for ClientError {
     }
 }
 
-impl StdError for ClientError {}
+/// The text of an [`HttpAuthorization`](crate::client::HttpAuthorization) error is part of the message, so the source is its cause.
+impl StdError for ClientError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Authorization(error) => error.source(),
+            _ => None,
+        }
+    }
+}
 
 impl ClientError {
     /// Returns [`ClientError::Unreachable`] with this reason.

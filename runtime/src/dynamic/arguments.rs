@@ -11,6 +11,7 @@ use treenail_schema::internal::{Places, TextDeserializer};
 
 use crate::call::CallState;
 use crate::context::Context;
+use crate::error::Error;
 use crate::function::argument_error::{Problem, format_problems};
 use crate::function::integral::without_fractions;
 use crate::wire::{Members, as_string};
@@ -238,3 +239,9 @@ impl fmt::Display for ArgumentError {
 }
 
 impl std::error::Error for ArgumentError {}
+
+impl From<ArgumentError> for Error {
+    fn from(error: ArgumentError) -> Self {
+        Self::Other(error.into())
+    }
+}

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::call::{Call, CallValue, Faults, Lifetime};
 use crate::environment;
+use crate::error::carried;
 use crate::function::{FeatureKind, Output, Write};
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::{catch, unexpected};
@@ -67,9 +68,9 @@ pub(crate) fn panic_error(kind: &str, name: &str, message: &str) -> RpcError {
 
 /// Converts the error of a function, for features whose failures are JSON-RPC errors.
 ///
-/// An [`RpcError`] is returned unchanged.
+/// An [`RpcError`] is returned unchanged, also if a [`treenail::Error`](crate::Error) carries it.
 pub(crate) fn to_rpc_error(error: impl Into<Box<dyn Error + Send + Sync>>) -> RpcError {
-    match error.into().downcast::<RpcError>() {
+    match carried(error.into()).downcast::<RpcError>() {
         Ok(error) => *error,
         Err(error) => RpcError::internal(ToolError::from_boxed(error).to_string()),
     }

@@ -162,28 +162,32 @@ pub(crate) enum Which {
 impl Component {
     /// Selects the tool with this full name.
     pub fn tool(name: impl Into<String>) -> Self {
-        Which::Tool(name.into()).into()
+        Self::of(Which::Tool(name.into()))
     }
 
     /// Selects the prompt with this full name.
     pub fn prompt(name: impl Into<String>) -> Self {
-        Which::Prompt(name.into()).into()
+        Self::of(Which::Prompt(name.into()))
     }
 
     /// Selects the resource with this URI, or the template with this text.
     pub fn resource(uri: impl Into<String>) -> Self {
-        Which::Resource(uri.into()).into()
+        Self::of(Which::Resource(uri.into()))
     }
 
     /// Selects all tools, prompts and resources in a namespace and in those nested in it.
     pub fn namespace(name: impl Into<String>) -> Self {
-        Which::Namespace(name.into()).into()
+        Self::of(Which::Namespace(name.into()))
     }
 
     /// Selects all tools, prompts and resources of a mounted type, in all namespaces, also where an `Arc` of it was mounted.
     pub fn mounted<T: Mount>() -> Self {
         let (id, name) = T::identity();
-        Which::Mounted(id, name).into()
+        Self::of(Which::Mounted(id, name))
+    }
+
+    fn of(which: Which) -> Self {
+        Self { which }
     }
 
     /// Returns true if it selects the feature with this name (with dots) and this key: a name or URI.
@@ -197,12 +201,6 @@ impl Component {
                 .is_some_and(|rest| rest.starts_with('.')),
             Which::Mounted(..) => false,
         }
-    }
-}
-
-impl From<Which> for Component {
-    fn from(which: Which) -> Self {
-        Self { which }
     }
 }
 

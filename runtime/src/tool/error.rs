@@ -5,6 +5,8 @@ use std::fmt::{self, Write};
 
 use treenail_schema::ContentBlock;
 
+use crate::error::carried;
+
 /// The error of a tool call, written for the model that made the call.
 ///
 /// A tool may return any error that converts to `Box<dyn Error + Send + Sync>`: every [`std::error::Error`],
@@ -41,9 +43,23 @@ impl ToolError {
         Self { content }
     }
 
-    /// Converts an error, including the messages of its sources.
+    /// Returns the content blocks.
+    ///
+    /// ```
+    /// use treenail::ToolError;
+    /// use treenail::schema::ContentBlock;
+    ///
+    /// let error = ToolError::new("no such room");
+    /// assert_eq!(error.content(), [ContentBlock::text("no such room")]);
+    /// ```
+    pub fn content(&self) -> &[ContentBlock] {
+        &self.content
+    }
+
+    /// Converts an error, including the messages of its sources. A `ToolError` is returned unchanged, also if a
+    /// [`treenail::Error`](crate::Error) carries it.
     pub(crate) fn from_boxed(error: Box<dyn Error + Send + Sync>) -> Self {
-        match error.downcast::<Carried>() {
+        match carried(error).downcast::<Carried>() {
             Ok(carried) => carried.0,
             Err(error) => Self::new(with_sources(&*error)),
         }

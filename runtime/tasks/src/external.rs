@@ -112,6 +112,17 @@ impl ExternalTasks {
         }
     }
 
+    /// Sets the limits: `result_bytes`, `message_chars` and `store_timeout`. The others apply to servers. Default:
+    /// `TaskLimits::default()`, or those of the server for [`ServerTasks::external`](crate::ServerTasks::external). If that one is
+    /// changed, subscribers of its server receive the states as if another process had stored them.
+    #[must_use]
+    pub fn limits(self, limits: TaskLimits) -> Self {
+        Self {
+            engine: Arc::new(self.engine.with_limits(limits)),
+            ..self
+        }
+    }
+
     pub(crate) fn of(engine: &Arc<Engine>, key: RequestStateKey) -> Self {
         Self {
             engine: Arc::clone(engine),
@@ -123,8 +134,8 @@ impl ExternalTasks {
     ///
     /// # Errors
     ///
-    /// If the token is not valid, the task does not exist or has ended (-32602), the result is too large, or the store fails
-    /// (-32603).
+    /// If the token is not valid, the task does not exist or has ended (-32602), the result is longer than
+    /// [`TaskLimits::result_bytes`], or the store fails (-32603).
     pub async fn complete(
         &self,
         token: &TaskToken,
@@ -135,7 +146,7 @@ impl ExternalTasks {
         let most = self.engine.limits.result_bytes;
         if result.get().len() > most {
             return Err(RpcError::internal(format!(
-                "the result has more than {most} bytes"
+                "the result is longer than `TaskLimits::result_bytes` ({most})"
             )));
         }
         self.end(token, Outcome::of(Ok(result))).await

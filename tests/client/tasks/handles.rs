@@ -214,3 +214,25 @@ async fn a_cancelled_task_is_an_error() {
     let error = handle.wait().await.unwrap_err();
     assert!(matches!(error, ClientError::Cancelled(_)), "{error}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn requests_about_a_task_can_be_spawned() {
+    let mut script = States::new([working(), state("cancelled", &json!({}))]);
+    let (builder, received) = modern(move |message| match message["method"].as_str() {
+        Some("tasks/cancel") => result(message, "complete", &json!({})),
+        _ => result(message, "complete", &script.next()),
+    });
+    let client = builder.build().await.unwrap();
+    let handle = client.call_tool("report", ()).task().await.unwrap();
+    let status = tokio::spawn(handle.status()).await.unwrap().unwrap();
+    assert_eq!(status.unwrap().status, TaskStatus::Working);
+    let cancelled = tokio::spawn(async move {
+        handle.cancel().await?;
+        handle.status().await
+    });
+    let status = cancelled.await.unwrap().unwrap();
+    assert_eq!(status.unwrap().status, TaskStatus::Cancelled);
+    let methods = received.methods();
+    let last = ["tasks/get", "tasks/cancel", "tasks/get"];
+    assert_eq!(methods[methods.len() - 3..], last);
+}

@@ -2,7 +2,9 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::time::Duration;
 
+use tokio_stream::StreamExt as _;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -75,6 +77,11 @@ async fn notifications_are_read_as_types() {
         });
         request.await.unwrap();
         assert_eq!(steps.load(std::sync::atomic::Ordering::Relaxed), 1);
+        let request = client.extension_request::<Value>(ID, "jobs/report", &());
+        let request = request.reset_timeout_on_progress(Duration::from_secs(60));
+        let (stream, request) = request.progress();
+        request.await.unwrap();
+        assert_eq!(stream.collect::<Vec<_>>().await.len(), 1);
         loop {
             let next = poll_fn(|cx| notifications.as_mut().poll_next(cx))
                 .await

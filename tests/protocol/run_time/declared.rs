@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 use treenail::Server;
-use treenail::dynamic::{Feature, Prompt, RawResult, Tool};
+use treenail::args::IntoScopes as _;
+use treenail::dynamic::{Arguments, Feature, Prompt, RawResult, Tool};
 use treenail::schema::{PromptArgument, Revision};
+use treenail::scope::{OneOf, RequiredScopes};
 use treenail::tool::WrapResults;
 
 use crate::support::covering::covering;
@@ -194,4 +196,40 @@ async fn each_listed_input_schema_is_that_of_an_object() {
         let expected = "tool `a`: its input schema does not have `\"type\": \"object\"`";
         assert_eq!(error, expected);
     }
+}
+
+#[tokio::test]
+async fn a_function_with_the_error_of_the_crate_reads_its_arguments() {
+    #[derive(serde::Deserialize)]
+    struct Half {
+        of: u32,
+    }
+
+    fn half(arguments: &Arguments) -> treenail::Result<String> {
+        let half: Half = arguments.parse()?;
+        Ok((half.of / 2).to_string())
+    }
+
+    let tool = Tool::new("half").input(json!({"type": "object", "properties": {"of": {}}}));
+    let half = tool.handler(async |_, arguments: Arguments| half(&arguments));
+    let mut peer = Peer::connect(&server(half), MODERN).await;
+    assert_eq!(text(&peer.call("half", json!({"of": 8})).await), "4");
+    let result = peer.call("half", json!({"of": true})).await;
+    assert_eq!(result["isError"], true);
+    assert!(text(&result).contains("/of"), "{result}");
+}
+
+#[test]
+fn scopes_of_a_configuration_can_be_alternatives() {
+    let configured = "files:audit files:admin".to_owned();
+    let scopes = RequiredScopes::one_of(configured.split(' ').map(str::to_owned));
+    let audit = Tool::new("audit").scope(scopes);
+    let server = server(audit.handler(async |_, _| "audited"));
+    let required = server.scopes_of("tools/call", "audit");
+    let expected = OneOf(["files:audit", "files:admin"]).into_scopes();
+    assert_eq!(required, expected);
+    let none = RequiredScopes::one_of(Vec::<String>::new());
+    let tool = Tool::new("audit").scope(none).handler(async |_, _| "");
+    let error = treenail::server!().add(tool).build().unwrap_err();
+    assert!(error.to_string().contains("has no alternatives"), "{error}");
 }

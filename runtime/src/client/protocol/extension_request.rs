@@ -15,6 +15,7 @@ use treenail_schema::{EmptyResult, JsonObject, ProgressNotificationParams, Reque
 use crate::client::ClientError;
 use crate::client::protocol::inner::Inner;
 use crate::client::protocol::params::Params;
+use crate::client::protocol::progress::ProgressStream;
 use crate::client::protocol::request::ClientRequest;
 use crate::client::protocol::result::read;
 use crate::wire::as_string;
@@ -79,6 +80,12 @@ impl<R> ExtensionRequest<R> {
         self
     }
 
+    /// Restarts the timeout with each progress notification; see [`ClientRequest::reset_timeout_on_progress`].
+    pub fn reset_timeout_on_progress(mut self, max_duration: Duration) -> Self {
+        self.request = self.request.reset_timeout_on_progress(max_duration);
+        self
+    }
+
     /// Requests progress and passes it to a function; see [`ClientRequest::on_progress`].
     pub fn on_progress(
         mut self,
@@ -86,6 +93,13 @@ impl<R> ExtensionRequest<R> {
     ) -> Self {
         self.request = self.request.on_progress(sink);
         self
+    }
+
+    /// Requests progress as a stream; see [`ClientRequest::progress`].
+    pub fn progress(mut self) -> (ProgressStream, Self) {
+        let (stream, request) = self.request.progress();
+        self.request = request;
+        (stream, self)
     }
 
     /// Adds a member to the `_meta` of the request.

@@ -201,8 +201,9 @@ impl ServerBuilder {
     ///
     /// - [`only`](crate::layer::only) restricts a layer to some requests.
     /// - The response of a layer, a [`Response`] or a result such as `CallToolResult`, is the result.
-    /// - An [`RpcError`](crate::RpcError) of a layer becomes a JSON-RPC error. Any other error, and a panic, becomes a result with
-    ///   `isError` if it is the call of a tool, and otherwise an internal error (-32603) with its message.
+    /// - An [`RpcError`](crate::RpcError) of a layer, also in a [`treenail::Error`](crate::Error), becomes a JSON-RPC error. Any
+    ///   other error, and a panic, becomes a result with `isError` if it is the call of a tool, and otherwise an internal error
+    ///   (-32603) with its message.
     /// - Layers that react to each other, such as load shedding and a limit, belong in one `ServiceBuilder`. The service inside
     ///   of each call of this method is always ready, and its requests wait.
     /// - Scopes are checked, and [hidden](ServerBuilder::visible) items removed, before the layers.

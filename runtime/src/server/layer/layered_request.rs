@@ -8,6 +8,7 @@ use tower_service::Service;
 use treenail_schema::Method;
 
 use crate::call::{Call, Lifetime};
+use crate::error::carried;
 use crate::function::run::{finish, to_rpc_error};
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::{catch, unexpected};
@@ -49,6 +50,7 @@ impl LayeredRequest {
 
     /// Writes the response to a request that a layer has failed.
     fn fail(&self, error: BoxError, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
+        let error = carried(error);
         if self.method != Method::CallTool || error.is::<RpcError>() {
             return Err(to_rpc_error(error));
         }

@@ -11,6 +11,7 @@ use tower_service::Service;
 use treenail_schema::Method;
 
 use crate::context::Context as CallContext;
+use crate::error::carried_ref;
 use crate::server::layer::{BoxError, Request, RequestService, Response, ResponseFuture};
 use crate::wire::{RpcError, shortened};
 
@@ -136,7 +137,7 @@ impl Outcome {
             Ok(response) if !response.is_complete() => Self::InputRequired,
             Ok(response) if response.is_error() => Self::ToolError,
             Ok(_) => Self::Ok,
-            Err(error) => match error.downcast_ref::<RpcError>() {
+            Err(error) => match carried_ref(&**error).downcast_ref::<RpcError>() {
                 Some(error) => Self::Code(error.code),
                 None => Self::Failed,
             },

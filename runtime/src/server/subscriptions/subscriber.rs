@@ -109,7 +109,7 @@ impl Subscriber {
                     subscription.with_topics(topics.keys)
                 }
             });
-            Ok(())
+            Ok::<_, RpcError>(())
         })?;
         let (id, mut context) = (ListenId::new(id), Context::from_waker(Waker::noop()));
         match accepting {

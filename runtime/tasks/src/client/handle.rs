@@ -1,6 +1,7 @@
 //! Task in the hands of the caller.
 
 use std::fmt;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -154,11 +155,17 @@ impl<T> TaskHandle<T> {
     ///
     /// [`ClientError::Refused`] with the code -32602 if the server does not know the task, or does not any more. Another error
     /// does not mean the end of the task.
-    pub async fn status(&self) -> Result<Option<TaskUpdate>, ClientError> {
-        let Some(task) = self.task() else {
-            return Ok(None);
-        };
-        Ok(Some(task.get().await?.update))
+    pub fn status(
+        &self,
+    ) -> impl Future<Output = Result<Option<TaskUpdate>, ClientError>> + Send + use<T> {
+        // The future does not borrow the handle, which cannot be shared between threads.
+        let task = self.task().cloned();
+        async move {
+            match task {
+                Some(task) => Ok(Some(task.get().await?.update)),
+                None => Ok(None),
+            }
+        }
     }
 
     /// Returns the latest state that the observation has received.
@@ -214,10 +221,13 @@ impl<T> TaskHandle<T> {
     /// # Errors
     ///
     /// If the server could not be reached, or does not know the task.
-    pub async fn cancel(&self) -> Result<(), ClientError> {
-        match self.task() {
-            Some(task) => task.cancel().await,
-            None => Ok(()),
+    pub fn cancel(&self) -> impl Future<Output = Result<(), ClientError>> + Send + use<T> {
+        let task = self.task().cloned();
+        async move {
+            match task {
+                Some(task) => task.cancel().await,
+                None => Ok(()),
+            }
         }
     }
 

@@ -89,6 +89,11 @@ impl Engine {
         }
     }
 
+    /// Returns an engine of the same store and key, without its tasks in this process.
+    pub(crate) fn with_limits(&self, limits: TaskLimits) -> Self {
+        Self::new(Arc::clone(&self.store), limits, self.key.clone())
+    }
+
     /// Starts the sweeper for a server, unless it runs or there is no tokio runtime.
     pub(crate) fn start(self: &Arc<Self>, server: &Server) {
         if self.started.get().is_some() {

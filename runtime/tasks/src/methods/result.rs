@@ -117,7 +117,7 @@ fn finish(
 ) -> Result<Map<String, Value>, RpcError> {
     let result = match outcome {
         Outcome::Result(result) | Outcome::Failure(result) => result,
-        Outcome::Error(error) => return Err(error.clone().into()),
+        Outcome::Error(error) => return Err(error.clone().into_rpc_error()),
         Outcome::Cancelled => {
             return Err(RpcError::invalid_params(
                 "the task was cancelled and has no result",

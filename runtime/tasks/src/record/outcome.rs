@@ -39,12 +39,13 @@ impl From<RpcError> for StoredError {
     }
 }
 
-impl From<StoredError> for RpcError {
-    fn from(error: StoredError) -> Self {
-        let read = Self::new(error.code, error.message);
-        match error.data {
-            Some(data) => read.with_data(data),
-            None => read,
+impl StoredError {
+    /// Returns the error as the task had it. Not a conversion of `RpcError`, whose users would see this private type.
+    pub(crate) fn into_rpc_error(self) -> RpcError {
+        let error = RpcError::new(self.code, self.message);
+        match self.data {
+            Some(data) => error.with_data(data),
+            None => error,
         }
     }
 }

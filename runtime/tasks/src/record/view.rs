@@ -117,7 +117,7 @@ fn current_error(error: &str) -> Cow<'_, str> {
     let Ok(stored) = serde_json::from_str::<StoredError>(error) else {
         return error.into();
     };
-    let current = without_retired_code(stored.clone().into(), Revision::LATEST).into();
+    let current = without_retired_code(stored.clone().into_rpc_error(), Revision::LATEST).into();
     if stored == current {
         return error.into();
     }

@@ -119,7 +119,7 @@ impl Drop for Open {
 fn read(answer: &Answer) -> Result<Box<RawValue>, AskError> {
     match answer {
         Answer::Value(value) => Ok(value.clone()),
-        Answer::Refused(error) => Err(AskError::Refused(error.clone().into())),
+        Answer::Refused(error) => Err(AskError::Refused(error.clone().into_rpc_error())),
     }
 }
 

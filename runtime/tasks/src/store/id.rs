@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use treenail_runtime::Error;
 use treenail_runtime::internal::fill_random;
 
 /// Random bytes of an id.
@@ -75,6 +76,12 @@ impl fmt::Debug for TaskId {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the text is not the id of a task: expected 22 characters of base64url")]
 pub struct ParseTaskIdError(());
+
+impl From<ParseTaskIdError> for Error {
+    fn from(error: ParseTaskIdError) -> Self {
+        Self::Other(error.into())
+    }
+}
 
 #[cfg(test)]
 mod tests {

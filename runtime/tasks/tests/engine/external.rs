@@ -6,7 +6,9 @@ use serde_json::json;
 use treenail::RpcError;
 use treenail::elicit::RequestStateKey;
 use treenail::schema::{CallToolResult, ContentBlock, TextContent};
-use treenail::tasks::{ExternalTasks, MemoryStore, ServerTasks, TaskToken, Tasks};
+use treenail::tasks::{
+    ExternalTasks, MemoryStore, ParseTaskIdError, ServerTasks, TaskId, TaskLimits, TaskToken, Tasks,
+};
 
 use crate::peer::Peer;
 use crate::works::{Works, crash, limits, shared};
@@ -115,4 +117,39 @@ async fn a_cancelled_task_cannot_be_completed() {
     let outside = ExternalTasks::new(store.clone(), key());
     assert!(outside.complete(&token, text("late")).await.is_err());
     assert_eq!(peer.get(&task).await["status"], "cancelled", "XAMB-04");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limits_of_another_process_are_those_it_is_given() {
+    let (works, store) = (Works::default(), shared());
+    let (server, task, token) = start(&works, &store).await;
+    let large = text(&"x".repeat(5 << 20));
+    let outside = ExternalTasks::new(store.clone(), key());
+    let refused = outside.complete(&token, large.clone()).await.unwrap_err();
+    assert_eq!(
+        (refused.code, &*refused.message),
+        (
+            -32_603,
+            "the result is longer than `TaskLimits::result_bytes` (4194304)"
+        )
+    );
+    let outside = outside.limits(TaskLimits::default().result_bytes(8 << 20));
+    let other = TaskToken::from("t");
+    let refused = outside.complete(&other, large.clone()).await.unwrap_err();
+    assert_eq!(refused.code, -32_602, "the token is refused: {refused}");
+    outside.complete(&token, large).await.unwrap();
+    let done = Peer::modern(&server).get(&task).await;
+    assert_eq!(done["status"], "completed");
+    let content = done["result"]["content"][0]["text"].as_str();
+    assert_eq!(content.map(str::len), Some(5 << 20));
+}
+
+#[test]
+fn the_error_of_an_id_is_one_of_the_crate() {
+    fn parse(text: &str) -> treenail::Result<TaskId> {
+        Ok(text.parse::<TaskId>()?)
+    }
+
+    let error = parse("7f3c").unwrap_err();
+    assert!(matches!(error, treenail::Error::Other(error) if error.is::<ParseTaskIdError>()));
 }
