@@ -81,10 +81,9 @@ async fn serve(
     };
     server.close(); // ends subscriptions
     drop(stop);
-    match timeout(SHUTDOWN_TIMEOUT, serving).await {
-        Ok(ended) => ended??,
-        Err(_) => {} // the remaining calls are dropped
-    }
+    if let Ok(ended) = timeout(SHUTDOWN_TIMEOUT, serving).await {
+        ended??;
+    } // otherwise the remaining calls are dropped
     signal
 }
 
