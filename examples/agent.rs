@@ -53,5 +53,8 @@ pub(crate) async fn run(
             _ => {}
         }
     }
-    run.await.map_err(Into::into)
+    let report = run.await;
+    files.close().await?; // otherwise its process is killed with the runtime
+    memory.close().await?;
+    Ok(report?)
 }

@@ -22,19 +22,24 @@ async fn write_report(cx: &Context, year: u16) -> Result<String, ToolError> {
         let sales = count_sales(quarter).await; // may run again after a crash
         let line = format!("Quarter {quarter}: {sales} sold");
         let key = format!("quarter {quarter}");
-        cx.once(key, async { append(year, &line) }).await?; // never runs again
+        // Never runs again. The first line replaces an earlier report.
+        cx.once(key, async { write(year, &line, quarter == 1) })
+            .await?;
     }
     let Editor { name } = cx
         .elicit(format!("Who edits the report of {year}?"))
         .await?;
     let line = format!("Edited by {name}");
-    cx.once("editor", async { append(year, &line) }).await?;
+    cx.once("editor", async { write(year, &line, false) })
+        .await?;
     Ok(fs::read_to_string(path(year))?)
 }
 
-fn append(year: u16, line: &str) -> Result<(), ToolError> {
-    let mut options = fs::File::options();
-    let mut file = options.create(true).append(true).open(path(year))?;
+fn write(year: u16, line: &str, is_first: bool) -> Result<(), ToolError> {
+    if is_first {
+        return Ok(fs::write(path(year), format!("{line}\n"))?);
+    }
+    let mut file = fs::File::options().append(true).open(path(year))?;
     Ok(writeln!(file, "{line}")?)
 }
 

@@ -1,11 +1,11 @@
 //! Server for a container or systemd: Streamable HTTP in axum, with health, readiness and metrics beside it, and a graceful
 //! shutdown on SIGTERM. `service 0.0.0.0:8080` serves; the variable `ALLOWED_HOST` names the public host.
 
-use std::env;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use std::{env, io};
 
 use axum::Router;
 use axum::extract::State;
@@ -99,7 +99,7 @@ async fn ready(State(server): State<Server>) -> StatusCode {
 }
 
 /// Waits for SIGTERM, which containers and systemd send, or for Ctrl-C.
-async fn shutdown_signal() -> std::io::Result<()> {
+async fn shutdown_signal() -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -114,22 +114,27 @@ async fn shutdown_signal() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Serves until a signal arrives, and waits for the calls in flight.
-async fn serve(listener: TcpListener, application: Router, server: Server) -> std::io::Result<()> {
+/// Serves until `signal` is complete or has failed, and waits for the calls in flight.
+async fn serve(
+    listener: TcpListener,
+    application: Router,
+    server: Server,
+    signal: impl Future<Output = io::Result<()>>,
+) -> io::Result<()> {
     let (stop, stopped) = oneshot::channel::<()>();
     let serving =
         axum::serve(listener, application).with_graceful_shutdown(async { drop(stopped.await) });
     let mut serving = tokio::spawn(serving.into_future());
-    tokio::select! {
+    let signal = tokio::select! {
         ended = &mut serving => return ended?,
-        signal = shutdown_signal() => signal?,
-    }
+        signal = signal => signal,
+    };
     server.close(); // ends subscriptions
     drop(stop);
-    match timeout(SHUTDOWN_TIMEOUT, serving).await {
-        Ok(ended) => ended?,
-        Err(_) => Ok(()), // the remaining calls are dropped
-    }
+    if let Ok(ended) = timeout(SHUTDOWN_TIMEOUT, serving).await {
+        ended??;
+    } // otherwise the remaining calls are dropped
+    signal
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -142,7 +147,7 @@ async fn main() -> treenail::Result<()> {
         .nth(1)
         .unwrap_or_else(|| "127.0.0.1:8080".to_owned());
     let listener = TcpListener::bind(address).await?;
-    Ok(serve(listener, application, server).await?)
+    Ok(serve(listener, application, server, shutdown_signal()).await?)
 }
 
 #[cfg(test)]
@@ -178,5 +183,24 @@ async fn readiness_ends_with_the_server_and_calls_are_counted()
         StatusCode::SERVICE_UNAVAILABLE
     );
     assert_eq!(status("/healthz").await??.status(), StatusCode::OK);
+    Ok(())
+}
+
+#[cfg(test)]
+#[tokio::test]
+async fn server_is_closed_by_a_signal_and_by_its_failure() -> Result<(), Box<dyn std::error::Error>>
+{
+    for is_received in [true, false] {
+        let metrics = Arc::new(Metrics::default());
+        let server = server(&metrics)?;
+        let application = application(server.clone(), metrics, None);
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let signal = async move {
+            let error = || io::Error::other("no signal can be received");
+            is_received.then_some(()).ok_or_else(error)
+        };
+        let ended = serve(listener, application, server.clone(), signal).await;
+        assert_eq!((ended.is_ok(), server.is_closed()), (is_received, true));
+    }
     Ok(())
 }

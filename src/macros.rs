@@ -205,7 +205,7 @@ pub use treenail_macros::mcp_type;
 /// |---|---|
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
 /// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](crate::args::IntoScopes) |
-/// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
+/// | `icons = …`, `meta = …` | a list of `Icon`s, and an object for `_meta`, such as `json!({…})` |
 /// | `blocking` | runs a blocking function on its own thread |
 ///
 /// Arguments are sent as texts: see [`TextArgument`](crate::args::TextArgument). Output: see [`PromptOutput`](crate::prompt::PromptOutput).
@@ -239,7 +239,7 @@ pub use treenail_macros::prompt;
 /// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](crate::args::IntoScopes) |
 /// | `mime_type = "…"` | the media type; known for values that become JSON |
 /// | `size = …`, `annotations = …` | values for `size`, in bytes, and `annotations` |
-/// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
+/// | `icons = …`, `meta = …` | a list of `Icon`s, and an object for `_meta`, such as `json!({…})` |
 /// | `subscribable` | clients can subscribe to its changes; [`Server::resource_updated`](crate::Server::resource_updated) notifies them |
 /// | `blocking` | runs a blocking function on its own thread |
 ///
@@ -253,7 +253,7 @@ pub use treenail_macros::resource;
 /// |---|---|
 /// | `name = "…"`, `title = "…"` | the programmatic name, and the display name |
 /// | `scope = "files:read"`, `scope = value` | the scopes that a call needs on a server with authorization: see [`IntoScopes`](crate::args::IntoScopes) |
-/// | `icons = …`, `meta = …` | values for `icons` and `_meta` |
+/// | `icons = …`, `meta = …` | a list of `Icon`s, and an object for `_meta`, such as `json!({…})` |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for the host; `= false` negates one |
 /// | `timeout = …` | maximum duration of a call, a `Duration`, including its time in the queue |
 /// | `max_concurrency = …` | maximum number of calls of this tool that run at once |

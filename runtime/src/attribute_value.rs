@@ -30,21 +30,26 @@ impl<I: IntoIterator<Item: Into<Icon>>> IntoIcons for I {
     }
 }
 
-/// A value for `meta = …`: a [`MetaObject`], or a type that converts to one.
+/// A value for `meta = …`: an object of `json!`, a [`MetaObject`], or another type that converts to one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of `meta`",
-    label = "expected a `MetaObject`"
+    label = "expected an object",
+    note = "write `meta = json!({{…}})`, with `serde_json::json`"
 )]
 pub trait IntoMeta {
-    /// Converts the value.
-    fn into_meta(self) -> MetaObject;
+    /// Converts the value, or returns the reason why that is not possible, such as for a [`Value`] that is not an object.
+    fn into_meta(self) -> Result<MetaObject, String>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<M: Into<MetaObject>> IntoMeta for M {
-    fn into_meta(self) -> MetaObject {
-        self.into()
+impl<M: TryInto<MetaObject, Error: fmt::Display>> IntoMeta for M {
+    fn into_meta(self) -> Result<MetaObject, String> {
+        self.try_into().map_err(|error| invalid_meta(&error))
     }
+}
+
+fn invalid_meta(error: &dyn fmt::Display) -> String {
+    format!("its `meta` is not an object: {error}")
 }
 
 /// A value for `schema = …`: keywords of JSON Schema, as an object.

@@ -122,7 +122,7 @@ pub struct Metadata<P: FeatureKind> {
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
     icons: Vec<Icon>,
-    pub(crate) meta: Option<MetaObject>,
+    meta: Result<Option<MetaObject>, String>,
     scopes: Option<RequiredScopes>,
     pub(crate) details: P::Details,
 }
@@ -135,7 +135,7 @@ impl<P: FeatureKind> Metadata<P> {
             title: None,
             description: None,
             icons: Vec::new(),
-            meta: None,
+            meta: Ok(None),
             scopes: None,
             details: P::Details::default(),
         }
@@ -163,10 +163,10 @@ impl<P: FeatureKind> Metadata<P> {
         self
     }
 
-    /// Sets the `_meta` object.
+    /// Sets the `_meta` object, or the reason why its value is not one, which fails the construction of the server.
     #[must_use]
-    pub fn meta(mut self, meta: MetaObject) -> Self {
-        self.meta = Some(meta);
+    pub fn meta(mut self, meta: Result<MetaObject, String>) -> Self {
+        self.meta = meta.map(Some);
         self
     }
 
@@ -194,6 +194,11 @@ impl<P: FeatureKind> Metadata<P> {
     pub(crate) fn take_icons(&mut self) -> Option<Vec<Icon>> {
         let icons = std::mem::take(&mut self.icons);
         (!icons.is_empty()).then_some(icons)
+    }
+
+    /// Takes the `_meta` object.
+    pub(crate) fn take_meta(&mut self) -> Result<Option<MetaObject>, String> {
+        std::mem::replace(&mut self.meta, Ok(None))
     }
 }
 

@@ -47,6 +47,15 @@ impl From<JsonObject> for MetaObject {
     }
 }
 
+/// Fails for a value that is not an object.
+impl TryFrom<Value> for MetaObject {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        serde_json::from_value(value)
+    }
+}
+
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for MetaObject {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         Self(

@@ -1,6 +1,7 @@
 //! Outputs: the result for each return type, in each revision.
 
 use serde_json::{Value, json};
+use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use super::weather::server;
@@ -206,5 +207,59 @@ mod aliases {
         let result = client.call_tool("locate", &place).await?;
         assert_eq!(result.structured_content, Some(place));
         Ok(())
+    }
+}
+
+/// Code of a country.
+#[mcp_type]
+struct Country(String);
+
+struct Texts;
+
+#[mcp_tool]
+impl Texts {
+    #[tool]
+    fn newtype() -> Country {
+        Country("NO".to_owned())
+    }
+
+    #[tool]
+    fn path() -> std::path::PathBuf {
+        "NO".into()
+    }
+
+    #[tool]
+    fn time() -> treenail::chrono::NaiveTime {
+        treenail::chrono::NaiveTime::MIN
+    }
+
+    #[tool]
+    fn price() -> treenail::rust_decimal::Decimal {
+        treenail::rust_decimal::Decimal::ONE
+    }
+
+    #[tool]
+    fn date() -> treenail::chrono::NaiveDate {
+        treenail::chrono::NaiveDate::MIN
+    }
+}
+
+#[tokio::test]
+async fn types_with_the_schema_of_a_plain_string_are_text() {
+    let server = treenail::server!().mount(Texts).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    let listed = peer.request("tools/list", json!({})).await["result"]["tools"].take();
+    let listed = listed.as_array().unwrap().clone();
+    assert_eq!(listed.len(), 5);
+    for tool in listed {
+        let name = tool["name"].as_str().unwrap();
+        let result = peer.call(name, json!({})).await;
+        let has_structure = name == "date";
+        assert_eq!(tool.get("outputSchema").is_some(), has_structure, "{name}");
+        assert_eq!(
+            result.get("structuredContent").is_some(),
+            has_structure,
+            "{name}: {result}"
+        );
     }
 }

@@ -104,6 +104,18 @@ async fn a_killed_server_finishes_its_report_after_a_restart() {
     assert_eq!(result.as_text(), Some(FINISHED));
 }
 
+#[tokio::test]
+async fn a_second_report_replaces_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::start(folder.path()).await;
+    let answer = || async { ElicitResult::accept(json!({"name": "Ada"})).unwrap() };
+    let client = report.client(answer).await;
+    for _ in 0..2 {
+        let call = client.call_tool("write_report", json!({"year": 2026}));
+        assert_eq!(call.await.unwrap().as_text(), Some(FINISHED));
+    }
+}
+
 /// Returns the path of an example next to this test binary.
 fn built_example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();

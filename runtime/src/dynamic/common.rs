@@ -83,7 +83,8 @@ impl Suggestions {
     }
 }
 
-/// Defines the setters of the members that all descriptors have, for a builder with the fields `descriptor` and `scopes`.
+/// Defines the setters of the members that all descriptors have, for a builder with the fields `descriptor`, `scopes` and
+/// `problem`.
 macro_rules! metadata {
     ($builder:ident) => {
         impl $builder {
@@ -106,9 +107,12 @@ macro_rules! metadata {
                 self
             }
 
-            /// Sets the `_meta` object.
+            /// Sets the `_meta` object. Building the server fails for a JSON value that is not an object.
             pub fn meta(mut self, meta: impl crate::IntoMeta) -> Self {
-                self.descriptor.meta = Some(meta.into_meta());
+                match meta.into_meta() {
+                    Ok(meta) => self.descriptor.meta = Some(meta),
+                    Err(problem) => self.problem = Err(problem),
+                }
                 self
             }
 

@@ -41,6 +41,7 @@ pub struct Resource {
     descriptor: treenail_schema::Resource,
     scopes: Option<RequiredScopes>,
     subscribe: bool,
+    problem: Result<(), String>,
 }
 
 metadata!(Resource);
@@ -52,6 +53,7 @@ impl From<treenail_schema::Resource> for Resource {
             descriptor,
             scopes: None,
             subscribe: false,
+            problem: Ok(()),
         }
     }
 }
@@ -76,8 +78,9 @@ impl Resource {
         let mut descriptor = self.descriptor;
         let name = full_name("resource", namespace, &descriptor.name)?;
         let uri = &descriptor.uri;
-        UriStr::new(uri)
-            .map_err(|error| format!("resource `{name}`: `{uri}` is not a URI: {error}"))?;
+        let with_name = |problem| format!("resource `{name}`: {problem}");
+        self.problem.map_err(with_name)?;
+        UriStr::new(uri).map_err(|error| with_name(format!("`{uri}` is not a URI: {error}")))?;
         let kind = ContentKind::of(function.output_schema);
         let implied = || kind.mime_type().map(str::to_owned);
         descriptor.mime_type = descriptor.mime_type.or_else(implied);

@@ -47,6 +47,7 @@ pub struct ResourceTemplate {
     suggestions: Suggestions,
     accepts: Option<Accepts>,
     listed: bool,
+    problem: Result<(), String>,
 }
 
 metadata!(ResourceTemplate);
@@ -62,6 +63,7 @@ impl From<treenail_schema::ResourceTemplate> for ResourceTemplate {
             suggestions: Suggestions::default(),
             accepts: None,
             listed: true,
+            problem: Ok(()),
         }
     }
 }
@@ -104,7 +106,8 @@ impl ResourceTemplate {
             .iter()
             .map(|name| (name.clone().into_owned(), json!({"type": "string"})))
             .collect();
-        let completers = self.suggestions.bind(variables.into_iter());
+        let bind = |()| self.suggestions.bind(variables.into_iter());
+        let completers = self.problem.and_then(bind);
         let completers = completers.map_err(|problem| format!("resource `{name}`: {problem}"))?;
         let kind = ContentKind::of(function.output_schema);
         let implied = || kind.mime_type().map(str::to_owned);

@@ -36,11 +36,13 @@ impl<S: Send + Sync + 'static> PromptDefinition<S> {
             .take_input_schema()
             .map_err(|error| format!("prompt `{name}`: {error}"))?;
         let metadata = &mut self.metadata;
+        let meta = metadata.take_meta();
+        let meta = meta.map_err(|error| format!("prompt `{name}`: {error}"))?;
         let mut descriptor = Prompt::new(name);
         descriptor.title = metadata.title.map(str::to_owned);
         descriptor.description = metadata.description.map(str::to_owned);
         descriptor.icons = metadata.take_icons();
-        descriptor.meta = metadata.meta.take();
+        descriptor.meta = meta;
         descriptor.arguments = arguments(&input_schema);
         let listed: Vec<_> = listed_completers(&input_schema).collect();
         let bound = self.bind_to(state, descriptor, |descriptor| {

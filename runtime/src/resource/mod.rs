@@ -107,18 +107,20 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
         let with_name = |error| format!("resource `{name}`: {error}");
         let mut details = std::mem::take(&mut self.metadata.details);
         check_uri(&details).map_err(with_name)?;
+        let meta = self.metadata.take_meta().map_err(with_name)?;
         let kind = ContentKind::of(self.function.output_schema);
         details.mime_type = details.mime_type.or(kind.mime_type());
         let info = ResourceInfo {
             name: name.clone(),
             kind,
             mime_type: details.mime_type.map(Cow::Borrowed),
-            content_meta: content_meta(self.metadata.meta.as_ref()),
+            content_meta: content_meta(meta.as_ref()),
             input_schema: self.function.take_input_schema().map_err(with_name)?,
         };
         let listed: Vec<_> = listed_completers(&info.input_schema).collect();
         let subscribe = details.subscribe;
-        let (resource, parts) = descriptor(name, &mut self.metadata, details);
+        let (mut resource, parts) = descriptor(name, &mut self.metadata, details);
+        resource.meta = meta;
         if parts.is_empty() {
             let bound = self.bind_to(state, resource, |_| info);
             return Ok(RegisteredResource::Fixed(bound, Fixed { subscribe }));
@@ -135,7 +137,7 @@ impl<S: Send + Sync + 'static> ResourceDefinition<S> {
     }
 }
 
-/// Returns the descriptor of a resource, and the parts of its URI if that is a template.
+/// Returns the descriptor of a resource without `_meta`, and the parts of its URI if that is a template.
 #[inline]
 fn descriptor(
     name: String,
@@ -146,7 +148,6 @@ fn descriptor(
     resource.title = metadata.title.map(str::to_owned);
     resource.description = metadata.description.map(str::to_owned);
     resource.icons = metadata.take_icons();
-    resource.meta = metadata.meta.take();
     resource.mime_type = details.mime_type.map(str::to_owned);
     resource.size = details.size;
     resource.annotations = details.annotations;

@@ -201,6 +201,8 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
             .take_input_schema()
             .and_then(|schema| keywords::merge(metadata.details.schema.take(), schema))
             .map_err(|error| format!("tool `{name}`: {error}"))?;
+        let meta = metadata.take_meta();
+        let meta = meta.map_err(|error| format!("tool `{name}`: {error}"))?;
         header_params::header_params(&input_schema)
             .map_err(|error| format!("tool `{name}`: {error}"))?;
         let mut descriptor = Descriptor::new(name, input_schema);
@@ -208,7 +210,7 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         descriptor.description = metadata.description.map(str::to_owned);
         descriptor.annotations = metadata.details.annotations.take();
         descriptor.icons = metadata.take_icons();
-        descriptor.meta = metadata.meta.take();
+        descriptor.meta = meta;
         descriptor.output_schema = output_schema.map(Into::into);
         Ok((descriptor, policy, shape))
     }

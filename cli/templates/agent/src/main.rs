@@ -2,9 +2,10 @@
 //!
 //! The first argument is the question. The others are the command of a server, and may be missing.
 
-use std::env;
+use std::{env, io};
 
-use treenail::agent::{Model, OpenAiModel, RunEvent};
+use tokio::task::spawn_blocking;
+use treenail::agent::{ApprovalRequest, Model, OpenAiModel, RunEvent, ToolSource};
 use treenail::client::ServerCommand;
 use treenail::prelude::*;
 
@@ -21,20 +22,39 @@ fn agent(model: impl Model + 'static) -> ToolLoop {
 
 /// Asks a question, prints the events, and returns the answer.
 ///
-/// Tools that only read run without approval. All others are refused: decide here which of them may run.
-async fn ask(agent: &ToolLoop, question: &str) -> treenail::Result<String> {
+/// Own tools that only read run without approval. `approve` decides about all other calls.
+async fn ask(
+    agent: &ToolLoop,
+    question: &str,
+    approve: impl AsyncFn(ApprovalRequest) -> bool,
+) -> treenail::Result<String> {
     let mut run = agent.run(question);
     while let Some(event) = run.next().await {
         match event {
             RunEvent::CallRequested(call) => eprintln!("… {}", call.name),
             RunEvent::ApprovalRequested(request) => {
-                eprintln!("refused: {}", request.tool.name);
-                run.deny(&request.call.id, "the user has not allowed this tool");
+                let id = request.call.id.clone();
+                if approve(*request).await {
+                    run.approve(&id);
+                } else {
+                    run.deny(&id, "the user has not allowed this call");
+                }
             }
             _ => {}
         }
     }
     Ok(run.await?.text())
+}
+
+/// Asks the user at the terminal. Everything but `y` is a no, also the end of the input.
+async fn confirm(request: ApprovalRequest) -> bool {
+    let read = move || {
+        let arguments = Value::Object(request.call.input);
+        eprint!("run {:?} with {arguments}? [y/N] ", request.tool.name);
+        io::stdin().lines().next()
+    };
+    let line = spawn_blocking(read).await;
+    matches!(line, Ok(Some(Ok(line))) if line.trim() == "y")
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -45,12 +65,19 @@ async fn main() -> treenail::Result<()> {
     let model = env::var("MODEL").unwrap_or_else(|_| "gpt-5-mini".to_owned());
     // The key is in `OPENAI_API_KEY`, and the URL of another endpoint in `OPENAI_BASE_URL`.
     let mut agent = agent(OpenAiModel::from_env(model)?.build()?);
+    let mut server = None;
     if let Some(program) = arguments.next() {
         let command = ServerCommand::new(program).args(arguments);
-        let server = McpClient::builder().command(command).build().await?;
-        agent = agent.source("server", &server);
+        let client = McpClient::builder().command(command).build().await?;
+        // Its annotations do not decide which calls run without approval.
+        agent = agent.source("server", ToolSource::from(&client).untrusted());
+        server = Some(client);
     }
-    println!("{}", ask(&agent, &question).await?);
+    let answer = ask(&agent, &question, confirm).await;
+    if let Some(server) = server {
+        server.close().await?; // otherwise its process is killed
+    }
+    println!("{}", answer?);
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 
 mod tools;
 
+use std::time::Duration;
 use std::{env, io};
 
 use axum::Router;
@@ -11,10 +12,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 use treenail::http::http_service;
 use treenail::prelude::*;
 
 use crate::tools::{add, divide};
+
+/// Time of calls in flight to finish.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Returns the server with its tools.
 fn server() -> treenail::Result<Server> {
@@ -58,6 +64,29 @@ async fn shutdown_signal() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
+/// Serves until `signal` is complete or has failed, and waits for the calls in flight.
+async fn serve(
+    listener: TcpListener,
+    application: Router,
+    server: Server,
+    signal: impl Future<Output = io::Result<()>>,
+) -> io::Result<()> {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving =
+        axum::serve(listener, application).with_graceful_shutdown(async { drop(stopped.await) });
+    let mut serving = tokio::spawn(serving.into_future());
+    let signal = tokio::select! {
+        ended = &mut serving => return ended?,
+        signal = signal => signal,
+    };
+    server.close(); // ends subscriptions
+    drop(stop);
+    if let Ok(ended) = timeout(SHUTDOWN_TIMEOUT, serving).await {
+        ended??;
+    } // otherwise the remaining calls are dropped
+    signal
+}
+
 #[tokio::main]
 async fn main() -> treenail::Result<()> {
     let server = server()?;
@@ -65,13 +94,7 @@ async fn main() -> treenail::Result<()> {
     let address = env::args().nth(1);
     let listener = TcpListener::bind(address.as_deref().unwrap_or("127.0.0.1:8080")).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    axum::serve(listener, application)
-        .with_graceful_shutdown(async move {
-            if shutdown_signal().await.is_ok() {
-                server.close(); // ends subscriptions, and lets the calls in flight finish
-            }
-        })
-        .await?;
+    serve(listener, application, server, shutdown_signal()).await?;
     Ok(())
 }
 

@@ -1,11 +1,13 @@
 //! Calls over HTTP, on a free port of this computer.
 
+use std::future;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use tokio::net::TcpListener;
 use treenail::prelude::*;
 
-use crate::{application, ready, server};
+use crate::{application, ready, serve, server};
 
 #[tokio::test]
 async fn tools_are_served_over_http() -> treenail::Result<()> {
@@ -38,5 +40,15 @@ async fn readiness_ends_with_the_server() -> treenail::Result<()> {
     assert_eq!(ready(State(server.clone())).await, StatusCode::OK);
     server.close();
     assert_eq!(ready(State(server)).await, StatusCode::SERVICE_UNAVAILABLE);
+    Ok(())
+}
+
+#[tokio::test]
+async fn signal_ends_the_server() -> treenail::Result<()> {
+    let server = server()?;
+    let application = application(&server, None);
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    serve(listener, application, server.clone(), future::ready(Ok(()))).await?;
+    assert!(server.is_closed());
     Ok(())
 }

@@ -24,7 +24,7 @@ pub trait WeatherApi {
         #[arg(default = 3, range = 1..=7)] days: u8,
     ) -> Result<Vec<Day>, ToolError>;
 
-    /// Cities with forecasts, nearest first.
+    /// Cities with forecasts, sorted by name.
     #[tool(read_only)]
     fn cities(&self) -> impl Stream<Item = Result<String, ToolError>>;
 }
