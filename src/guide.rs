@@ -13,6 +13,7 @@ macro_rules! pages {
         #[cfg_attr(feature = "dynamic", doc = "[dynamic]: crate::guide::dynamic")]
         #[doc = "[elicitation]: crate::guide::elicitation"]
         #[doc = "[errors]: crate::guide::errors"]
+        #[doc = "[extensions]: crate::guide::extensions"]
         #[doc = "[hosts]: crate::guide::hosts"]
         #[doc = "[limits]: crate::guide::limits"]
         #[doc = "[logging]: crate::guide::logging"]
