@@ -103,7 +103,7 @@ impl Remote {
     /// All resources that no list contains are one template with the name `unlisted` and the text `{+uri}`.
     ///
     /// The features are known only once the server is connected, so a scope that the resource server does not declare is no error of
-    /// its construction. Requests that need it are refused, unless a token grants it by a hierarchy.
+    /// its construction. Requests that need it are refused, unless their token grants it.
     ///
     /// ```
     /// use treenail::McpClient;
