@@ -22,6 +22,7 @@ mod list_expiry;
 mod list_faults;
 mod log;
 mod log_floods;
+mod meta;
 mod names;
 mod new_sessions;
 mod over_http;

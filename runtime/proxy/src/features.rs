@@ -5,16 +5,25 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use treenail_runtime::dynamic::{self, Feature};
-use treenail_runtime::internal::HeaderArguments;
 use treenail_runtime::internal::task::TaskTool;
+use treenail_runtime::internal::{HeaderArguments, catch_panic};
+use treenail_runtime::{FeatureDescriptor, RequiredScopes};
+use treenail_schema::internal::shortened;
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::interface::map_interface;
 use crate::lists::{ListKind, Lists};
 use crate::names::Names;
 use crate::omissions::Omissions;
+use crate::remote::Scope;
 use crate::template_uris::TemplateUris;
 use crate::upstream::{MountedTool, Upstream, json, not_found};
+
+/// Name of the template of all resources that no list contains.
+const UNLISTED: &str = "unlisted";
+
+/// Text of a template that every URI matches.
+const ANY_URI: &str = "{+uri}";
 
 /// Maker of the features of one server.
 pub(crate) struct FeatureMaker<'a> {
@@ -23,6 +32,8 @@ pub(crate) struct FeatureMaker<'a> {
     pub(crate) lists: &'a Lists,
     /// Task support of the tools.
     pub(crate) task: Option<&'a Arc<dyn TaskTool>>,
+    /// Scopes of each feature.
+    pub(crate) scope: Option<&'a Scope>,
     /// Receives the features that cannot be served. `None` if it has them already.
     pub(crate) omissions: Option<&'a Omissions<'a>>,
 }
@@ -66,7 +77,8 @@ impl FeatureMaker<'_> {
         }
         let prefix = self.upstream.uris.prefix().to_owned();
         let (upstream, owner) = (Arc::clone(self.upstream), Arc::clone(self.upstream));
-        let route = dynamic::ResourceTemplate::new("unlisted", format!("{prefix}{{+uri}}"))
+        let route = dynamic::ResourceTemplate::new(UNLISTED, format!("{prefix}{{+uri}}"))
+            .scope(self.unlisted_scopes()?)
             .accepts(move |uri| uri.starts_with(&prefix) && !owner.uris.is_foreign(uri))
             .subscribable(self.lists.subscribable)
             .unlisted();
@@ -85,7 +97,8 @@ impl FeatureMaker<'_> {
         }
         let uris: HashSet<String> = lists.interfaces.iter().cloned().collect();
         let (upstream, owner) = (Arc::clone(upstream), Arc::clone(upstream));
-        let route = dynamic::ResourceTemplate::new("interfaces", "{+uri}")
+        let route = dynamic::ResourceTemplate::new("interfaces", ANY_URI)
+            .scope(self.unlisted_scopes()?)
             .accepts(move |uri| uris.contains(uri) && owner.uris.owns(uri))
             .subscribable(lists.subscribable)
             .unlisted();
@@ -93,6 +106,28 @@ impl FeatureMaker<'_> {
             let upstream = Arc::clone(&upstream);
             async move { upstream.read_unlisted(&context, read.uri()).await }
         }))
+    }
+
+    /// Returns the scopes of a feature. One for which their function panics is omitted.
+    fn scopes(&self, feature: &FeatureDescriptor<'_>) -> Option<RequiredScopes> {
+        let Some(scope) = self.scope else {
+            return Some(RequiredScopes::default());
+        };
+        let scopes = catch_panic(|| scope(feature));
+        let omit = |message: &String| {
+            let problem = format!(
+                "the function of its scopes panicked: {}",
+                shortened(message)
+            );
+            self.omit("feature", feature.name(), &problem);
+        };
+        scopes.inspect_err(omit).ok()
+    }
+
+    /// Returns the scopes of resources that no list contains.
+    fn unlisted_scopes(&self) -> Option<RequiredScopes> {
+        let template = ResourceTemplate::new(UNLISTED, ANY_URI);
+        self.scopes(&FeatureDescriptor::ResourceTemplate(&template))
     }
 
     /// Returns the name at the proxy, unless it cannot be used. A name with other characters becomes the title, if there is none.
@@ -141,12 +176,13 @@ impl FeatureMaker<'_> {
             };
             map_interface(meta, listed);
         }
+        let scopes = self.scopes(&FeatureDescriptor::Tool(tool))?;
         let upstream = Arc::clone(self.upstream);
         let tool = Arc::new(MountedTool {
             name: tool.name.clone(),
             header_arguments: HeaderArguments::of(tool),
         });
-        let mut feature = dynamic::Tool::from(descriptor);
+        let mut feature = dynamic::Tool::from(descriptor).scope(scopes);
         if let Some(task) = self.task {
             feature = feature.task(Arc::clone(task));
         }
@@ -159,7 +195,8 @@ impl FeatureMaker<'_> {
     fn prompt(&self, prompt: &Arc<Prompt>, seen: &mut HashSet<String>) -> Option<Feature> {
         let mut descriptor = Prompt::clone(prompt);
         descriptor.name = self.name("prompt", (&prompt.name, &mut descriptor.title), Some(seen))?;
-        let mut feature = dynamic::Prompt::from(descriptor);
+        let scopes = self.scopes(&FeatureDescriptor::Prompt(prompt))?;
+        let mut feature = dynamic::Prompt::from(descriptor).scope(scopes);
         if self.lists.completes {
             let upstream = Arc::clone(self.upstream);
             let reference: Arc<str> =
@@ -185,7 +222,9 @@ impl FeatureMaker<'_> {
         descriptor.name = self.name("resource", (&resource.name, &mut descriptor.title), None)?;
         descriptor.uri = self.uri("resource", &resource.uri, seen)?;
         let upstream = Arc::clone(self.upstream);
-        let feature = dynamic::Resource::from(descriptor).subscribable(self.lists.subscribable);
+        let feature = dynamic::Resource::from(descriptor)
+            .scope(self.scopes(&FeatureDescriptor::Resource(resource))?)
+            .subscribable(self.lists.subscribable);
         let own = Arc::clone(resource);
         Some(feature.raw(move |context, read| {
             let (upstream, own) = (Arc::clone(&upstream), Arc::clone(&own));
@@ -211,6 +250,7 @@ impl FeatureMaker<'_> {
         let uris = TemplateUris::new(self.upstream, &template.uri_template, listed);
         let (uris, route) = (Arc::clone(&uris), uris);
         let mut feature = dynamic::ResourceTemplate::from(descriptor)
+            .scope(self.scopes(&FeatureDescriptor::ResourceTemplate(template))?)
             .accepts(move |uri| route.at_server(uri).is_some())
             .subscribable(self.lists.subscribable);
         if self.lists.completes {

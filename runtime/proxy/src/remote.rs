@@ -4,17 +4,21 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use treenail_runtime::FeatureDescriptor;
 use treenail_runtime::client::McpClientBuilder;
 use treenail_runtime::internal::catch_panic;
 use treenail_runtime::internal::task::TaskTool;
-use treenail_schema::ClientCapabilities;
+use treenail_runtime::{Context, FeatureDescriptor, IntoScopes, RequiredScopes};
 use treenail_schema::internal::shortened;
+use treenail_schema::{ClientCapabilities, MetaObject};
 
 use crate::omissions::Omissions;
 
 type Connect = dyn Fn() -> McpClientBuilder + Send + Sync;
 type Filter = dyn Fn(&FeatureDescriptor<'_>) -> bool + Send + Sync;
+/// Function that returns the scopes of a feature.
+pub(crate) type Scope = dyn Fn(&FeatureDescriptor<'_>) -> RequiredScopes + Send + Sync;
+/// Function that returns members of `_meta` for a call.
+pub(crate) type CallMeta = dyn Fn(&Context) -> MetaObject + Send + Sync;
 
 /// A server to put behind a [`Proxy`](crate::Proxy), and the part of it that is served.
 ///
@@ -36,6 +40,8 @@ pub struct Remote {
     pub(crate) renamed: HashMap<String, String>,
     pub(crate) capabilities: Option<ClientCapabilities>,
     pub(crate) task: Option<Arc<dyn TaskTool>>,
+    pub(crate) scope: Option<Box<Scope>>,
+    pub(crate) meta: Option<Arc<CallMeta>>,
 }
 
 impl fmt::Debug for Remote {
@@ -66,6 +72,8 @@ impl Remote {
             renamed: HashMap::new(),
             capabilities: None,
             task: None,
+            scope: None,
+            meta: None,
         }
     }
 
@@ -91,6 +99,59 @@ impl Remote {
     /// Serves the tools, prompts and resources with the name `from` under another one, in the same namespace.
     pub fn rename(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
         self.renamed.insert(from.into(), to.into());
+        self
+    }
+
+    /// Sets the scopes that requests need on a server with authorization. `scopes` returns those of one feature, and an empty string
+    /// for none; it sees the name at the mounted server. A feature for which it panics is not served. Default: none.
+    ///
+    /// All resources that no list contains are one template with the name `unlisted` and the text `{+uri}`.
+    ///
+    /// The features are known only once the server is connected, so a scope that the resource server does not declare is no error of
+    /// its construction. Requests that need it are refused, unless their token grants it.
+    ///
+    /// ```
+    /// use treenail::McpClient;
+    /// use treenail::proxy::Remote;
+    ///
+    /// let files = Remote::new("files", || McpClient::builder().command("file-server"))
+    ///     .scope(|feature| match feature.name() {
+    ///         "write_file" | "delete_file" => "files:write",
+    ///         _ => "files:read",
+    ///     });
+    /// # let _ = files;
+    /// ```
+    pub fn scope<S: IntoScopes>(
+        mut self,
+        scopes: impl Fn(&FeatureDescriptor<'_>) -> S + Send + Sync + 'static,
+    ) -> Self {
+        self.scope = Some(Box::new(move |feature| scopes(feature).into_scopes()));
+        self
+    }
+
+    /// Adds members to the `_meta` of each request for the server, such as the identity of the caller. They replace those that the
+    /// client has sent under the same keys. Default: only the members of the client.
+    ///
+    /// Members of the connection to the server are not replaced: `progressToken`, and keys that start with
+    /// `io.modelcontextprotocol/`.
+    ///
+    /// ```
+    /// use treenail::McpClient;
+    /// use treenail::proxy::Remote;
+    /// use treenail::schema::MetaObject;
+    ///
+    /// let files = Remote::new("files", || McpClient::builder().command("file-server"))
+    ///     .meta(|cx| {
+    ///         let user = cx.principal().map(|principal| principal.as_str());
+    ///         MetaObject::from_iter([("com.example/user", user)])
+    ///     });
+    /// # let _ = files;
+    /// ```
+    pub fn meta(
+        mut self,
+        members: impl Fn(&Context) -> MetaObject + Send + Sync + 'static,
+    ) -> Self {
+        self.meta = Some(Arc::new(members));
         self
     }
 

@@ -53,7 +53,7 @@ pub struct Summary {
 /// # Panics
 ///
 /// With the first seed that breaks a rule: the message has the rules, the end of the transcript, and the command that repeats the run.
-/// Also if one of the variables is not an integer.
+/// Also if one of the variables is not an integer, or within a tokio runtime.
 #[track_caller]
 pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
     if let Some(seed) = number(SEED) {
@@ -73,6 +73,7 @@ pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
 }
 
 /// Runs one seed, and checks that it releases its memory.
+#[track_caller]
 fn run(seed: u64, simulation: &impl Fn(u64) -> Simulation) -> Report {
     let first = simulation(seed);
     let Some(limits) = first.memory_limits else {

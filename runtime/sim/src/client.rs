@@ -11,10 +11,10 @@ use treenail_runtime::client::{ClientError, LineSession, McpClient, McpClientBui
 
 use crate::faults::millis;
 use crate::network::{Network, Partition};
+use crate::options::Transport;
 use crate::random::Random;
 use crate::recorder::Recorder;
 use crate::schedule::Action;
-use crate::simulation::Transport;
 use crate::world::{World, lock};
 
 /// A client of a simulation: a process with its own tokio runtime and clock.

@@ -1,8 +1,8 @@
 //! Faults at certain times.
 
 use crate::faults::Faults;
+use crate::options::Options;
 use crate::random::Random;
-use crate::simulation::Options;
 
 /// Maximum time for which a crashed replica is down, in milliseconds.
 const MAX_DOWN: u64 = 5_000;

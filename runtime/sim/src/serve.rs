@@ -14,12 +14,12 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 use tower_service::Service as _;
 use treenail_http_client::body;
-use treenail_http_server::{HttpBody, HttpService, http_service, serve_stream};
+use treenail_http_server::{HttpBody, HttpService, serve_stream};
 use treenail_runtime::Server;
 
 use crate::bus::SimBus;
 use crate::network::{Listener, SimStream};
-use crate::simulation::Transport;
+use crate::options::Transport;
 use crate::watch::{Exchange, Monitor, Rules, WatchedBody, WatchedLines};
 use crate::world::World;
 
@@ -55,8 +55,8 @@ impl Replica {
 const MAX_FIRST_ATTEMPT: u64 = 3_000;
 
 /// Accepts connections until the process ends.
-pub(crate) async fn serve(world: Arc<World>, server: Server, listener: Arc<Listener>) {
-    let service = http_service(server.clone()).with_stream_permits();
+pub(crate) async fn serve(world: Arc<World>, service: HttpService, listener: Arc<Listener>) {
+    let server = service.server().clone();
     loop {
         let stream = listener.accept(&world).await;
         match world.options.transport {

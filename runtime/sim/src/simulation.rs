@@ -5,39 +5,21 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
+use treenail_http_server::HttpService;
 use treenail_runtime::{Result, Server};
 
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::faults::{Faults, millis};
 use crate::host::Main;
+use crate::options::{Balance, Options, Transport};
 use crate::report::Report;
 use crate::serve::Replica;
 
-/// Transport between the clients and the replicas of a simulation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Transport {
-    /// Streamable HTTP: the HTTP client and server of this framework over simulated connections.
-    #[default]
-    Http,
-    /// One byte stream for each session, with a message per line.
-    Stream,
-}
-
-/// Choice of the replica for a new connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Balance {
-    /// Each client has a replica of its own, and uses another one only while that is down. For servers with sessions, as in the
-    /// legacy era over HTTP.
-    #[default]
-    Sticky,
-    /// Any replica for each connection.
-    Random,
-}
-
 pub(crate) type Factory = Rc<dyn Fn(&Replica) -> Result<Server>>;
+/// Function that configures the HTTP service of a replica.
+pub(crate) type Configure = Rc<dyn Fn(&Replica, HttpService) -> Result<HttpService>>;
 pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 
 /// Calls its argument, and returns by how many bytes this changed the allocated memory.
@@ -51,18 +33,6 @@ pub(crate) struct MemoryLimits {
     /// After all clients have left.
     pub(crate) idle: i64,
     pub(crate) measure: MeasureMemory,
-}
-
-/// Settings of a simulation that its processes need.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) transport: Transport,
-    pub(crate) balance: Balance,
-    pub(crate) replicas: usize,
-    pub(crate) clients: usize,
-    pub(crate) patience: u64,
-    pub(crate) time_limit: u64,
-    pub(crate) background_tasks: bool,
 }
 
 /// Simulation of a server with its clients, from one seed.
@@ -123,6 +93,7 @@ pub struct Simulation {
     pub(crate) options: Options,
     pub(crate) faults: Faults,
     pub(crate) factory: Option<Factory>,
+    pub(crate) configure: Option<Configure>,
     pub(crate) workload: Option<Workload>,
     pub(crate) afterwards: Option<Workload>,
     pub(crate) memory_limits: Option<MemoryLimits>,
@@ -155,6 +126,7 @@ impl Simulation {
             },
             faults: Faults::none(),
             factory: None,
+            configure: None,
             workload: None,
             afterwards: None,
             memory_limits: None,
@@ -164,6 +136,31 @@ impl Simulation {
     /// Sets the server under test. The function runs at each start of a replica, within the runtime of its process.
     pub fn server(mut self, build: impl Fn(&Replica) -> Result<Server> + 'static) -> Self {
         self.factory = Some(Rc::new(build));
+        self
+    }
+
+    /// Configures the HTTP service of each replica, for example with `authorize` or `without_sessions`. The function runs after that of
+    /// [`server`](Self::server). It has no effect on [`Transport::Stream`].
+    ///
+    /// ```
+    /// # use treenail::prelude::*;
+    /// # use treenail::sim::Simulation;
+    /// # /// Adds two integers.
+    /// # #[mcp_tool]
+    /// # fn add(a: i64, b: i64) -> i64 { a + b }
+    /// let simulation = Simulation::new(7)
+    ///     .server(|_replica| treenail::server!().tools(tools![add]).build())
+    ///     .http_service(|_replica, service| Ok(service.without_sessions()))
+    ///     .clients(1, |client| async move {
+    ///         client.connect().await.expect("a server without faults");
+    ///     });
+    /// simulation.run().assert_ok();
+    /// ```
+    pub fn http_service(
+        mut self,
+        configure: impl Fn(&Replica, HttpService) -> Result<HttpService> + 'static,
+    ) -> Self {
+        self.configure = Some(Rc::new(configure));
         self
     }
 
@@ -273,7 +270,13 @@ impl Simulation {
     /// # Panics
     ///
     /// If it has no server or no clients, or within a tokio runtime.
+    #[track_caller]
     pub fn run(&self) -> Report {
+        assert!(
+            Handle::try_current().is_err(),
+            "a simulation cannot run within a tokio runtime, because each of its processes has its own; use `#[test]` in place of \
+             `#[tokio::test]`"
+        );
         Engine::new(self).run()
     }
 }

@@ -11,9 +11,9 @@ use crate::bus::Inboxes;
 use crate::faults::Faults;
 use crate::host::HostClock;
 use crate::network::Network;
+use crate::options::Options;
 use crate::random::Random;
 use crate::schedule::Action;
-use crate::simulation::Options;
 use crate::transcript::Transcript;
 
 thread_local! {

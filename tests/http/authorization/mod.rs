@@ -10,6 +10,7 @@ mod in_memory;
 mod invalid_tokens;
 mod login;
 mod metadata;
+mod mounted;
 mod refusals;
 mod scopes;
 mod session;

@@ -2,37 +2,35 @@
 
 mod capabilities;
 mod log_level;
+mod meta;
 
-use std::fmt::Write;
+use std::fmt;
 use std::future::Future;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use serde_json::Value;
 use treenail_runtime::Context;
 use treenail_runtime::client::{ClientError, McpClient, Session, SessionRequest, TransportKind};
 use treenail_runtime::internal::{HeaderArguments, client_limits, sends_header_arguments};
 use treenail_schema::{LoggingLevel, Revision, error_code};
 
 pub(crate) use self::capabilities::all_capabilities;
-use self::capabilities::passed_capabilities;
+use crate::remote::CallMeta;
 use crate::tap::Tap;
 
 /// First id of the requests of a proxy. Those of its client for lists are smaller.
 const FIRST_ID: i64 = 1 << 40;
 
-/// Prefix of the members of `_meta` that belong to one hop.
-const RESERVED: &str = "io.modelcontextprotocol/";
-
 /// One connection to a server.
-#[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) client: McpClient,
     pub(crate) tap: Arc<Tap>,
     pub(crate) revision: Revision,
     session: Arc<dyn Session>,
+    /// Members of `_meta` that the proxy adds.
+    meta: Option<Arc<CallMeta>>,
     next_id: AtomicI64,
 }
 
@@ -59,14 +57,25 @@ pub(crate) struct HeaderSource {
 /// Response to a request, as JSON text.
 pub(crate) type Reply = Pin<Box<dyn Future<Output = Result<String, ClientError>> + Send>>;
 
+impl fmt::Debug for Link {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Link")
+            .field("client", &self.client)
+            .field("revision", &self.revision)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Link {
-    pub(crate) fn new(client: McpClient, tap: Arc<Tap>) -> Self {
+    pub(crate) fn new(client: McpClient, tap: Arc<Tap>, meta: Option<Arc<CallMeta>>) -> Self {
         let session = Arc::clone(client.session().session());
         Self {
             revision: client.session().protocol_version(),
             client,
             tap,
             session,
+            meta,
             next_id: AtomicI64::new(FIRST_ID),
         }
     }
@@ -188,39 +197,5 @@ impl Link {
     /// Returns true if the server may require headers for calls of tools.
     pub(crate) fn sends_header_arguments(&self) -> bool {
         sends_header_arguments(&self.client)
-    }
-
-    /// Writes the members of `_meta`: those of the caller, except for those that belong to its own connection.
-    fn push_meta(&self, params: &mut String, id: i64, context: &Context) {
-        // Writing to a string cannot fail.
-        let _ = write!(params, "\"progressToken\":{id}");
-        for (key, value) in context.meta().iter() {
-            if key != "progressToken" && !key.starts_with(RESERVED) {
-                let _ = write!(params, ",{}:{value}", Value::from(&**key));
-            }
-        }
-        if !self.revision.is_modern() {
-            return;
-        }
-        let capabilities = passed_capabilities(context.client_capabilities());
-        let capabilities = serde_json::to_string(&capabilities).unwrap_or_else(|_| "{}".to_owned());
-        let _ = write!(
-            params,
-            ",\"{RESERVED}protocolVersion\":\"{}\",\"{RESERVED}clientCapabilities\":{capabilities}",
-            self.revision
-        );
-        if let Some(info) = context
-            .client_info()
-            .and_then(|info| serde_json::to_string(info).ok())
-        {
-            let _ = write!(params, ",\"{RESERVED}clientInfo\":{info}");
-        }
-        if let Some(level) = context.log_level() {
-            let _ = write!(
-                params,
-                ",\"{RESERVED}logLevel\":{}",
-                Value::from(level.as_str())
-            );
-        }
     }
 }

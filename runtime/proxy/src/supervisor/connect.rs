@@ -97,7 +97,7 @@ impl Supervisor {
             latest.as_ref().map(|opened| Arc::clone(&opened.tap))
         };
         let tap = tap.ok_or_else(|| ClientError::closed("its session was not opened"))?;
-        Ok(Arc::new(Link::new(client, tap)))
+        Ok(Arc::new(Link::new(client, tap, self.remote.meta.clone())))
     }
 
     /// Closes the connection of the latest attempt gracefully: a process sees the end of its input, and a session over HTTP is

@@ -92,6 +92,7 @@ impl Supervisor {
             names: &self.names,
             lists,
             task: self.remote.task.as_ref(),
+            scope: self.remote.scope.as_deref(),
             omissions: Some(omissions),
         };
         let changed = ListKind::ALL.into_iter();

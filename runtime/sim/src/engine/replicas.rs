@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use treenail_runtime::Server;
+use treenail_http_server::{HttpService, http_service};
+use treenail_runtime::{Result, Server};
 
 use super::{Engine, start};
 use crate::host::Host;
@@ -10,7 +11,7 @@ use crate::network::{Partition, Side};
 use crate::random::Random;
 use crate::schedule::Action;
 use crate::serve::{Replica, serve};
-use crate::simulation::MemoryLimits;
+use crate::simulation::{Factory, MemoryLimits, Simulation};
 
 /// Process of a replica, which may be down.
 #[derive(Default)]
@@ -114,14 +115,14 @@ impl Engine<'_> {
         };
         let built = host.enter(|| {
             world.log("starts");
-            (self.factory)(&replica)
+            build(&self.factory, self.simulation, &replica)
         });
         match built {
-            Some(Ok(server)) => {
+            Some(Ok(service)) => {
                 let listener = world.network.listen(index);
                 running.own_tasks = host.tasks();
-                running.server = Some(server.clone());
-                host.set_main(serve(Arc::clone(world), server, listener));
+                running.server = Some(service.server().clone());
+                host.set_main(serve(Arc::clone(world), service, listener));
                 running.host = Some(host);
             }
             Some(Err(error)) => world.violation(format!("the server does not start: {error}")),
@@ -191,5 +192,14 @@ impl Engine<'_> {
             }
             self.boot(replica);
         }
+    }
+}
+
+/// Builds the server of a replica, with its HTTP service.
+fn build(factory: &Factory, simulation: &Simulation, replica: &Replica) -> Result<HttpService> {
+    let service = http_service(factory(replica)?).with_stream_permits();
+    match &simulation.configure {
+        Some(configure) => configure(replica, service),
+        None => Ok(service),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 pub(crate) use self::listener::Listener;
 use self::pipe::{Pipe, Plan};
 pub(crate) use self::stream::SimStream;
-use crate::simulation::Balance;
+use crate::options::Balance;
 use crate::world::{World, lock};
 
 /// Size of the buffer of a connection in one direction, in bytes.

@@ -5,6 +5,7 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod callers;
 mod calls;
 mod desk;
 mod determinism;
