@@ -50,6 +50,7 @@ mod legacy_subscriptions;
 mod library_types;
 mod lists;
 mod log_throttles;
+mod low_level;
 mod malformed;
 mod namespaces;
 mod negotiation;

@@ -70,8 +70,8 @@ pub trait Session: fmt::Debug + Send + Sync {
         BTreeMap::new()
     }
 
-    /// Closes the connection gracefully. Pending requests fail with [`ClientError::Closed`]. Ready when the connection has
-    /// ended; dropping the session ends it in the background.
+    /// Closes the connection gracefully. Pending requests fail with [`ClientError::Closed`], and so do later ones. Ready when the
+    /// connection has ended; dropping the session ends it in the background.
     fn close(&self) -> SessionFuture<'_, ()>;
 }
 
