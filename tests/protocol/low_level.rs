@@ -33,7 +33,7 @@ async fn brief(cx: &Context) -> &'static str {
 /// Never ends.
 #[mcp_tool]
 async fn never() {
-    pending().await
+    pending::<()>().await;
 }
 
 fn builder() -> ServerBuilder {

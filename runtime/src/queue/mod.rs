@@ -215,16 +215,13 @@ impl QueueReceiver {
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
         loop {
             let receiver = self.receiver(Some(context.waker()));
-            match receiver.map(|receiver| receiver.poll_recv(context)) {
-                Some(Poll::Ready(Some(message))) => {
-                    if !self.queue.cancelled.contains(message.call) {
-                        return Poll::Ready(message.text);
-                    }
-                }
-                _ => {
-                    self.forget_dropped_calls();
-                    return Poll::Pending;
-                }
+            let polled = receiver.map(|receiver| receiver.poll_recv(context));
+            let Some(Poll::Ready(Some(message))) = polled else {
+                self.forget_dropped_calls();
+                return Poll::Pending;
+            };
+            if !self.queue.cancelled.contains(message.call) {
+                return Poll::Ready(message.text);
             }
         }
     }

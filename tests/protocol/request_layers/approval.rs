@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tower::{ServiceExt, layer::layer_fn, service_fn};
-use treenail::layer::{BoxError, Request, RequestService, Response};
+use treenail::layer::{Request, RequestService};
 use treenail::prelude::*;
 
 use crate::support::peer::{MODERN, Peer, error};
@@ -28,7 +28,7 @@ fn server() -> Server {
                 }
                 // Repairs the arguments, whatever they are.
                 request.set_arguments(serde_json::Map::default());
-                Ok::<Response, BoxError>(inner.oneshot(request).await?)
+                inner.oneshot(request).await
             }
         })
     });
