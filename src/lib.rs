@@ -276,8 +276,12 @@ pub mod tool {
     };
 }
 
-/// One connection of a server without its transport, for transports of your own.
+/// One connection of a server without its transport.
+///
+/// A transport of your own is simplest as a bridge to [`Connection::serve`], and to a
+/// [`LineSession`](crate::client::LineSession) at the client: the guide's page on [deployment](crate::guide::deployment) has one for
+/// single messages. [`Connection::handle_message`] is the interface below.
 pub mod transport {
     #[doc(inline)]
-    pub use treenail_runtime::{Connection, Handled, PendingResponse};
+    pub use treenail_runtime::{CallPermits, Connection, Handled, PendingResponse};
 }

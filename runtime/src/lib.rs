@@ -112,8 +112,8 @@ pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, Requir
 pub use self::server::layer;
 pub use self::server::observe;
 pub use self::server::{
-    Component, Connection, Edit, Handled, Namespace, PendingResponse, Server, ServerBuilder,
-    SubscribedResources, WeakServer,
+    CallPermits, Component, Connection, Edit, Handled, Namespace, PendingResponse, Server,
+    ServerBuilder, SubscribedResources, WeakServer,
 };
 pub use self::stream::{ToolItem, ToolStream};
 pub use self::tool::error::ToolError;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use treenail_schema::Notification;
 
 use crate::ask::Requests;
-use crate::cancelled_calls::CallNumber;
 use crate::limits::Limits;
-use crate::queue::{QueuePermit, QueueReceiver, QueueSender, queue};
+use crate::queue::{QueuePermit, QueueReceiver, QueueSender, UnansweredCall, queue};
 
 /// Bounded queue of outgoing messages for one peer. Senders wait while it is full (back-pressure). That of a call is a clone with
 /// its number.
@@ -31,9 +30,9 @@ impl Outbox {
         self.sender.start_call();
     }
 
-    /// Returns the number of the call.
-    pub(crate) fn call(&self) -> Option<CallNumber> {
-        self.sender.call()
+    /// Returns the guard of the call while it has no response.
+    pub(crate) fn unanswered_call(&self) -> UnansweredCall {
+        UnansweredCall::new(self.sender.clone())
     }
 
     /// Returns `true` if the client has cancelled the call, although its function may still run.

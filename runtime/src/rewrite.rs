@@ -17,6 +17,12 @@ pub(crate) fn is_complete(text: &str) -> bool {
     member(text, "resultType").is_none_or(|kind| kind == COMPLETE)
 }
 
+/// Returns `true` if the result is that of a request that has become a task.
+#[cfg(feature = "tower")]
+pub(crate) fn is_task(text: &str) -> bool {
+    member(text, "resultType") == Some(r#""task""#)
+}
+
 /// Returns the text of a member of a result.
 pub(crate) fn member<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut members = Members::new(text).ok()?;

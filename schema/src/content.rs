@@ -190,6 +190,16 @@ impl PromptMessage {
 }
 
 impl ResourceContents {
+    /// Text, at the URI of its resource.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        TextResourceContents::new(uri, text).into()
+    }
+
+    /// Bytes, encoded in base64, at the URI of their resource.
+    pub fn blob(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+        BlobResourceContents::new(uri, blob).into()
+    }
+
     /// The URI of the resource.
     pub fn uri(&self) -> &str {
         match self {
@@ -249,9 +259,10 @@ mod tests {
         assert!(missing.to_string().contains("no structured content"));
         result.structured_content = Some(json!([1, 2]));
         assert_eq!(result.structured::<Vec<u8>>().unwrap(), [1, 2]);
-        let text = TextResourceContents::new("a://b", "text");
-        let blob = BlobResourceContents::new("a://c", "AA==");
-        let result = ReadResourceResult::new([ResourceContents::from(blob), text.into()]);
+        let text = ResourceContents::text("a://b", "text");
+        let blob = ResourceContents::blob("a://c", "AA==");
+        assert_eq!((text.uri(), blob.uri()), ("a://b", "a://c"));
+        let result = ReadResourceResult::new([blob, text]);
         assert_eq!(
             (result.as_text(), result.as_blob()),
             (Some("text"), Some("AA=="))

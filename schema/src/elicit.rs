@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::wire::RpcError;
 use crate::{
-    ElicitAction, ElicitRequestParams, ElicitResult, JsonObject, Number, PrimitiveSchemaDefinition,
+    ElicitAction, ElicitRequestParams, ElicitResult, ElicitSchema, JsonObject, Number,
+    PrimitiveSchemaDefinition,
 };
 
 /// The value of one field of a form.
@@ -75,6 +76,31 @@ impl ElicitResult {
     /// Returns the answer of a user who dismisses the request.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
+    }
+}
+
+/// The fields of a form that is JSON:
+///
+/// ```
+/// use serde_json::json;
+/// use treenail_schema::ElicitSchema;
+///
+/// let form = ElicitSchema::try_from(json!({
+///     "type": "object",
+///     "properties": {"nights": {"type": "integer", "minimum": 1}},
+///     "required": ["nights"],
+/// }))?;
+/// assert_eq!(form.properties.len(), 1);
+/// let nested = json!({"type": "object", "properties": {"a": {"type": "object"}}});
+/// assert!(ElicitSchema::try_from(nested).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+impl TryFrom<Value> for ElicitSchema {
+    type Error = serde_json::Error;
+
+    #[inline]
+    fn try_from(schema: Value) -> Result<Self, Self::Error> {
+        Self::deserialize(schema)
     }
 }
 

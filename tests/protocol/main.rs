@@ -51,6 +51,7 @@ mod legacy_subscriptions;
 mod library_types;
 mod lists;
 mod log_throttles;
+mod low_level;
 mod malformed;
 mod namespaces;
 mod negotiation;

@@ -71,6 +71,26 @@ impl Context {
     }
 
     /// Asks for the values of a form like [`Context::elicit`], with a schema that is known only at run time.
+    ///
+    /// The answer has the values by the names of their fields.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use serde_json::json;
+    /// use treenail::prelude::*;
+    /// use treenail::schema::{ElicitSchema, ElicitValue};
+    ///
+    /// async fn nights(cx: &Context, most: u32) -> Result<Option<ElicitValue>, ToolError> {
+    ///     let form = ElicitSchema::try_from(json!({
+    ///         "type": "object",
+    ///         "properties": {"nights": {"type": "integer", "minimum": 1, "maximum": most}},
+    ///         "required": ["nights"],
+    ///     }))?;
+    ///     let mut values: BTreeMap<String, ElicitValue> = cx.elicit_schema("How long?", form).await?;
+    ///     Ok(values.remove("nights"))
+    /// }
+    /// ```
     pub fn elicit_schema(
         &self,
         message: impl Into<String>,

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod tests;
+mod unanswered;
 
 use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,6 +14,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, Permit, Receiver, Sender};
 
+pub(crate) use self::unanswered::UnansweredCall;
 use crate::cancelled_calls::{CallNumber, CancelledCalls};
 
 /// Sending end of a queue. Senders wait while the queue is full.
@@ -141,6 +143,18 @@ impl QueueSender {
     pub(crate) fn is_cancelled(&self) -> bool {
         self.queue.cancelled.contains(self.call)
     }
+
+    /// Drops the queued messages of the call that sends. It sends no further ones.
+    fn drop_messages(&self) {
+        let (Some(call), Some(sender)) = (self.call, self.queue.sender.get()) else {
+            return;
+        };
+        // Room is free again when a message has been received.
+        if sender.capacity() < sender.max_capacity() {
+            let most = sender.max_capacity();
+            self.queue.cancelled.insert_dropped(call, most);
+        }
+    }
 }
 
 impl QueuePermit<'_> {
@@ -164,7 +178,10 @@ impl QueueReceiver {
             self.queue.sender.get()?;
         }
         loop {
-            let message = self.receiver(None)?.try_recv().ok()?;
+            let Ok(message) = self.receiver(None)?.try_recv() else {
+                self.forget_dropped_calls();
+                return None;
+            };
             if !self.queue.cancelled.contains(message.call) {
                 return Some(message.text);
             }
@@ -198,15 +215,22 @@ impl QueueReceiver {
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Vec<u8>> {
         loop {
             let receiver = self.receiver(Some(context.waker()));
-            match receiver.map(|receiver| receiver.poll_recv(context)) {
-                Some(Poll::Ready(Some(message))) => {
-                    if !self.queue.cancelled.contains(message.call) {
-                        return Poll::Ready(message.text);
-                    }
-                }
-                _ => return Poll::Pending,
+            let polled = receiver.map(|receiver| receiver.poll_recv(context));
+            let Some(Poll::Ready(Some(message))) = polled else {
+                self.forget_dropped_calls();
+                return Poll::Pending;
+            };
+            if !self.queue.cancelled.contains(message.call) {
+                return Poll::Ready(message.text);
             }
         }
+    }
+
+    /// Forgets the dropped calls, unless a message is queued.
+    #[inline]
+    fn forget_dropped_calls(&self) {
+        let is_empty = || self.receiver.as_ref().is_none_or(Receiver::is_empty);
+        self.queue.cancelled.remove_dropped(is_empty);
     }
 
     /// Returns the receiver of the allocated queue. Otherwise the allocation wakes `waker`.

@@ -61,6 +61,33 @@ async fn messages_of_a_cancelled_call_are_dropped() {
 }
 
 #[tokio::test]
+async fn messages_of_a_call_that_is_dropped_without_a_response_are_dropped() {
+    let (mut sender, mut receiver) = queue(8);
+    let calls = [(); 3].map(|()| {
+        sender.start_call();
+        UnansweredCall::new(sender.clone())
+    });
+    for call in &calls {
+        let message = vec![u8::from(call.number() == sender.call())];
+        call.sender.reserve().await.unwrap().send(message);
+        call.sender.reserve().await.unwrap().send_always(vec![2]);
+    }
+    let [first, second, mut third] = calls;
+    third.set_answered();
+    let senders = [first.sender.clone(), second.sender.clone()];
+    drop((first, second, third));
+    let received: Vec<_> = std::iter::from_fn(|| receiver.next()).collect();
+    assert_eq!(received, [[2], [2], [1], [2]], "SRV-STDIO-05");
+    assert!(
+        senders.iter().all(|sender| !sender.is_cancelled()),
+        "the queue is empty"
+    );
+    sender.start_call();
+    drop(UnansweredCall::new(sender.clone()));
+    assert!(!sender.is_cancelled(), "it has no messages");
+}
+
+#[tokio::test]
 async fn a_receiver_that_waits_first_is_woken() {
     let (sender, mut receiver) = queue(1);
     let task = tokio::spawn(async move {

@@ -27,7 +27,7 @@ use treenail_schema::Revision;
 use self::budget::CallBudget;
 pub use self::builder::ServerBuilder;
 use self::config::ServerConfig;
-pub use self::connection::{Connection, Handled};
+pub use self::connection::{CallPermits, Connection, Handled};
 pub use self::connection::{ParsedMessage, oversized};
 pub use self::edit::{Component, Edit};
 pub use self::namespace::Namespace;

@@ -12,6 +12,7 @@ use treenail_schema::{RequestId, Revision};
 use crate::call::Call;
 use crate::cancelled_calls::CallNumber;
 use crate::handler::PendingResult;
+use crate::queue::UnansweredCall;
 use crate::request_id::IdKey;
 use crate::result_writer::ResultWriter;
 use crate::revision::{ResultFormat, without_retired_code};
@@ -53,11 +54,12 @@ pub(crate) struct PendingRequest {
     server: Server,
     revision: Revision,
     id: Arc<str>,
-    call: Option<CallNumber>,
     result: PendingResult,
     /// Its place in the call budget of the server.
     place: Option<OwnedSemaphorePermit>,
     observation: Option<Box<dyn Observation>>,
+    /// Dropped after the function.
+    call: UnansweredCall,
 }
 
 impl PendingRequest {
@@ -66,10 +68,10 @@ impl PendingRequest {
             server: call.server.clone(),
             revision: call.peer.revision(),
             id: call.id.shared(),
-            call: call.outbox.call(),
             result,
             place: None,
             observation: None,
+            call: call.outbox.unanswered_call(),
         }
     }
 
@@ -132,13 +134,15 @@ impl PendingRequest {
             out.truncate(start);
             write_error(out, Some(id), &left_out(most));
         }
+        self.call.set_answered();
         Poll::Ready(())
     }
 }
 
 /// Future of a response, as bytes without a line end.
 ///
-/// Dropping it cancels its calls; nothing is sent for that.
+/// Dropping it cancels its calls. Nothing is sent for that, and the connection drops the messages of these calls that it has not
+/// returned yet.
 #[must_use = "a response makes progress only while it is polled"]
 pub struct PendingResponse {
     /// The id of the request, if it is a single one.
@@ -213,7 +217,7 @@ impl PendingResponse {
     /// Returns the number of its call; a batch has none.
     pub(crate) fn call_number(&self) -> Option<CallNumber> {
         self.id.as_ref()?;
-        self.requests.first()?.call
+        self.requests.first()?.call.number()
     }
 
     /// Returns the id of its request; a batch has none.

@@ -54,7 +54,7 @@ impl CompiledSchema {
         let compiled = catch_library_panic(|| {
             options
                 .build(&schema)
-                .map_err(|error| describe_error(&error))
+                .map_err(|error| describe_violation(&error))
         })?;
         Ok(Self {
             validator: compiled?,
@@ -149,7 +149,7 @@ impl fmt::Debug for CompiledSchema {
     }
 }
 
-/// Describes a violation with its location.
+/// Describes a violation with its location, in the value or in the schema itself.
 fn describe_violation(error: &ValidationError<'_>) -> String {
     let pointer = truncate(error.instance_path().as_str());
     if pointer.is_empty() {

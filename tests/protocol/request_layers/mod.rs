@@ -1,5 +1,6 @@
 //! Layers around requests of every kind: prompts, resources, completions, lists and the description of the server.
 
+mod approval;
 mod cached;
 mod flow;
 mod responses;
@@ -151,6 +152,7 @@ async fn requests_describe_their_targets() {
     assert_eq!(member(0, "destructive"), true, "SRV-TOOL-08");
     assert_eq!(member(1, "tool"), Value::Null);
     assert_eq!(member(1, "name"), "no_tool");
+    assert_eq!(member(1, "destructive"), false);
     assert_eq!(member(2, "prompt"), "Greets.");
     assert_eq!(member(2, "destructive"), false);
     assert_eq!(member(5, "template"), "desk://drawer/{number}");

@@ -38,7 +38,18 @@ fn invalid_features_do_not_build() {
         ),
         (
             tool(object("required", json!(3))),
-            "tool `x.a`: its input schema is rejected: ",
+            "tool `x.a`: its input schema is rejected: at `/required`, value is not of type",
+        ),
+        (
+            tool(object(
+                "properties",
+                json!({"n": {"exclusiveMinimum": true}}),
+            )),
+            "tool `x.a`: its input schema is rejected: at `/properties/n/exclusiveMinimum`, value",
+        ),
+        (
+            tool(object("properties", json!({"a/b": {"type": "int"}}))),
+            "tool `x.a`: its input schema is rejected: at `/properties/a~1b/type`, value",
         ),
         (
             tool(object("not", deep)),

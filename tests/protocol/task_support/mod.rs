@@ -13,11 +13,13 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use treenail::context::Principal;
 use treenail::dynamic::{Arguments, Feature, Tool};
+use treenail::layer::LogLayer;
 use treenail::prelude::*;
 use treenail::schema::{AudioContent, CallToolResult, ContentBlock, ResultMetaObject, Revision};
 use treenail::tool::{ToolOutput, WrapResults};
 
 use self::support::{CREATED, Support, Task};
+use crate::support::log::Log;
 use crate::support::peer::{MODERN, Peer, text};
 
 /// Permits for functions that wait for a test.
@@ -217,6 +219,31 @@ async fn a_requested_task_of_an_older_revision_starts_at_once() {
     peer.request("tools/call", params).await;
     let expected = [None, Some(r#"{"ttl":60}"#.to_owned())];
     assert_eq!(support.requested(), expected);
+}
+
+#[tokio::test]
+async fn a_call_that_becomes_a_task_is_logged_as_one() {
+    Log::start();
+    let modern = (Support::default(), MODERN);
+    for (support, revision) in [
+        modern,
+        (Support::default().at_once(), Revision::V2025_11_25),
+    ] {
+        let gate = Gate::new();
+        let tools = [waiting("number", (&support, &gate), || 7)];
+        let server = treenail::server!().add(tools).layer(LogLayer::new());
+        let mut peer = Peer::connect(&server.build().unwrap(), revision).await;
+        let task = detach(&mut peer, &support, "number").await;
+        gate.open();
+        task.run.await.unwrap().unwrap();
+        let mut lines = Log::take();
+        lines.retain(|line| line.contains("tools/call"));
+        assert_eq!(lines.len(), 1, "no layer sees the outcome: {lines:?}");
+        assert!(
+            lines[0].contains(r#"outcome="task""#),
+            "{revision} {lines:?}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -26,6 +26,9 @@ pub type SessionFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientErro
 ///
 /// Parameters and results are JSON text of objects.
 ///
+/// A transport of single messages needs no session of its own: the guide's page on deployment has a bridge from such a transport to a
+/// [`LineSession`](crate::client::LineSession).
+///
 /// # Cancellation
 ///
 /// Dropping the future of a request cancels the request in the way of the transport, unless
@@ -70,8 +73,8 @@ pub trait Session: fmt::Debug + Send + Sync {
         BTreeMap::new()
     }
 
-    /// Closes the connection gracefully. Pending requests fail with [`ClientError::Closed`]. Ready when the connection has
-    /// ended; dropping the session ends it in the background.
+    /// Closes the connection gracefully. Pending requests fail with [`ClientError::Closed`], and so do later ones. Ready when the
+    /// connection has ended; dropping the session ends it in the background.
     fn close(&self) -> SessionFuture<'_, ()>;
 }
 

@@ -19,6 +19,7 @@ use treenail_schema::{Method, RequestId};
 
 pub use self::batch::ParsedMessage;
 use self::handshake::Handshake;
+pub use self::places::CallPermits;
 pub use self::reject::oversized;
 use crate::extensions::Extensions;
 use crate::outbox::{Outbox, outbox};
@@ -84,8 +85,12 @@ pub enum Handled {
     /// The peer has cancelled a request, which should be dropped without a response.
     Cancelled(RequestId),
     /// No request has been handled, because the message starts more calls than the [capacity](Connection::set_call_capacity) of the
-    /// connection, or the [whole server](crate::Limits::server_calls_in_flight), has left. It may be handled again later. The id
-    /// is that of its request, if it is a single one.
+    /// connection, or the [whole server](crate::Limits::server_calls_in_flight), has left. The id is that of its request, if it is
+    /// a single one.
+    ///
+    /// The message may be handled again when a call of the connection has ended, or with
+    /// [permits](Connection::call_permits) of the server. Nothing else wakes the caller when another connection releases its calls.
+    /// A transport that does not wait answers with [`Connection::reject_over_capacity`].
     Deferred(Option<RequestId>),
     /// The peer has sent `initialize` again, as bridges do for each of their own clients, and the response has been written.
     /// The state of the earlier session should be dropped: its calls in flight, without responses, and its deferred messages.
@@ -160,6 +165,10 @@ impl Connection {
     }
 
     /// Handles one message, without its line end, and appends its response to `out` if it is ready at once.
+    ///
+    /// This is the low-level interface of a server. Its caller polls the pending responses and the outgoing messages, cancels
+    /// calls, bounds its queues, and waits for capacity. [`Connection::serve`] does all that for a byte stream. The guide's page on
+    /// deployment has a bridge from single messages to such a stream.
     ///
     /// The response to an invalid message is an error; such a message never ends the connection. Handling a message may also
     /// cause [outgoing](Connection::poll_outgoing) messages.

@@ -63,8 +63,8 @@ impl Connection {
         self.outgoing.drain()
     }
 
-    /// Drops the messages of a call that the peer has cancelled, also those that its function still sends, until
-    /// [`Connection::forget_call`].
+    /// Drops the messages of a call that the peer has cancelled, also those that its function still sends on another thread, until
+    /// [`Connection::forget_call`]. The drop of a [`PendingResponse`](crate::PendingResponse) does so for those that are queued.
     pub(crate) fn cancel_call(&self, call: CallNumber) {
         self.outgoing.cancel_call(call);
     }

@@ -1,10 +1,32 @@
 //! Room for calls: that of the connection, and that of the server as a whole.
 
+use std::future::Future;
+
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Connection;
 
+/// Permits for the calls of a deferred message, out of [`Limits::server_calls_in_flight`](crate::Limits::server_calls_in_flight).
+/// Dropping it releases them.
+#[derive(Debug)]
+pub struct CallPermits(Option<OwnedSemaphorePermit>);
+
 impl Connection {
+    /// Waits until the server may start the calls of the message that was [deferred](super::Handled::Deferred) last, and reserves
+    /// permits for them. Connections get permits in the order in which they wait.
+    ///
+    /// It waits for the bound of the server only. A message that exceeds the [capacity](Connection::set_call_capacity) of the
+    /// connection waits for the calls of the connection instead. Drop the future when the message is cancelled.
+    pub fn call_permits(&self) -> impl Future<Output = CallPermits> + Send + 'static + use<> {
+        let permits = self.server.calls().wait(self.wanted, self.busy);
+        async move { CallPermits(permits.await) }
+    }
+
+    /// Sets the permits that the calls of the next message take. The rest is released when that message has been handled.
+    pub fn set_call_permits(&mut self, permits: CallPermits) {
+        self.places = permits.0;
+    }
+
     /// Sets whether the peer has calls in flight, which keeps it from the places that are reserved for others.
     #[doc(hidden)]
     pub fn set_busy(&mut self, busy: bool) {
@@ -25,9 +47,9 @@ impl Connection {
             || self.server.calls().has_room(calls, self.busy)
     }
 
-    /// Sets the places that the calls of the next message take.
-    pub(crate) fn set_places(&mut self, places: Option<OwnedSemaphorePermit>) {
-        self.places = places;
+    /// Releases the permits for the next message.
+    pub(crate) fn release_call_permits(&mut self) {
+        self.places = None;
     }
 
     /// Takes the places of a message with `calls` calls, unless there are too few; it keeps those that it has already.

@@ -22,8 +22,8 @@ use crate::wire::{RpcError, shortened};
 /// | `request` | `INFO` | `method`, `target`, `id`, `principal`, `outcome`, `milliseconds` |
 /// | `a request is slow` | `WARN` | `method`, `target`, `id`, `principal`, `limit` |
 ///
-/// The outcome is `ok`, `input_required`, `tool_error`, `cancelled`, `failed`, or the code of a JSON-RPC error. Arguments and results
-/// are not logged.
+/// The outcome is `ok`, `input_required`, `task`, `tool_error`, `cancelled`, `failed`, or the code of a JSON-RPC error. Arguments and
+/// results are not logged. `task` is the outcome of a call that has become a task, whose own outcome no layer sees.
 ///
 /// ```
 /// use std::time::Duration;
@@ -125,6 +125,7 @@ struct Entry {
 enum Outcome {
     Ok,
     InputRequired,
+    Task,
     ToolError,
     Code(i64),
     Failed,
@@ -134,6 +135,7 @@ enum Outcome {
 impl Outcome {
     fn of(response: &Result<Response, BoxError>) -> Self {
         match response {
+            Ok(response) if response.is_task() => Self::Task,
             Ok(response) if !response.is_complete() => Self::InputRequired,
             Ok(response) if response.is_error() => Self::ToolError,
             Ok(_) => Self::Ok,
@@ -148,6 +150,7 @@ impl Outcome {
         match self {
             Self::Ok => "ok".to_owned(),
             Self::InputRequired => "input_required".to_owned(),
+            Self::Task => "task".to_owned(),
             Self::ToolError => "tool_error".to_owned(),
             Self::Code(code) => code.to_string(),
             Self::Failed => "failed".to_owned(),

@@ -122,7 +122,8 @@ impl Request {
         )
     }
 
-    /// Returns the called tool, as clients of the newest revision see it.
+    /// Returns the called tool, as clients of the newest revision see it. It is `None` if there is none, or if it is hidden from the
+    /// caller.
     pub fn tool(&self) -> Option<&Tool> {
         let name = self.name().filter(|_| self.is_tool_call())?;
         self.snapshot.tool(name)
@@ -144,15 +145,17 @@ impl Request {
         self.snapshot.resources.template(self.uri()?)
     }
 
-    /// Returns `true` unless it is the call of a tool that is not declared as read-only.
+    /// Returns `true` unless it is the call of a tool that is not declared as read-only. A call of an unknown tool is not.
     pub fn is_read_only(&self) -> bool {
         !self.is_tool_call() || self.hint(|hints| hints.read_only_hint, false)
     }
 
     /// Returns `true` for the call of a tool that may be destructive. By the protocol, it may be unless it is declared as not
-    /// destructive or as read-only.
+    /// destructive or as read-only. A call of a tool that does not exist, or is hidden from the caller, runs no function, so it is not
+    /// destructive.
     pub fn is_destructive(&self) -> bool {
-        !self.is_read_only() && self.hint(|hints| hints.destructive_hint, true)
+        let may_destroy = || self.hint(|hints| hints.destructive_hint, true);
+        self.tool().is_some() && !self.is_read_only() && may_destroy()
     }
 
     fn hint(&self, hint: fn(&ToolAnnotations) -> Option<bool>, default: bool) -> bool {

@@ -12,7 +12,7 @@ use treenail_schema::{
 };
 
 use crate::result_writer::ResultWriter;
-use crate::rewrite::{is_complete, member, rewrite};
+use crate::rewrite::{is_complete, is_task, member, rewrite};
 use crate::tool::reply::add_text_copy;
 use crate::tool::shape::Shape;
 use crate::wire::RpcError;
@@ -90,8 +90,8 @@ impl Response {
         }
     }
 
-    /// Returns the result as the result type of the request's method, such as `CallToolResult`. It is `None` if the server asks
-    /// the client for input first ([`Response::is_complete`]). Such a response must be returned unchanged.
+    /// Returns the result as the result type of the request's method, such as `CallToolResult`. It is `None` if the response is not
+    /// [complete](Response::is_complete). Such a response must be returned unchanged.
     ///
     /// Each call parses the result again.
     pub fn result<T: DeserializeOwned + ResultObject>(&self) -> Option<T> {
@@ -104,9 +104,14 @@ impl Response {
         &self.text
     }
 
-    /// Returns `false` if the server asks the client for input first.
+    /// Returns `false` if the server asks the client for input first, or if the call has become a task.
     pub fn is_complete(&self) -> bool {
         is_complete(&self.text)
+    }
+
+    /// Returns `true` if the call has become a task, for clients of each revision. No layer sees the outcome of the task.
+    pub fn is_task(&self) -> bool {
+        is_task(&self.text)
     }
 
     /// Returns `true` if it is the result of a tool with `isError`.
@@ -202,8 +207,15 @@ mod tests {
         let asks = r#"{"resultType":"input_required","inputRequests":{"a":{"n":1.50}},"requestState":"s"}"#;
         let (response, text) = written(asks);
         assert_eq!(response.result::<CallToolResult>(), None);
-        assert!(!response.is_error());
+        assert!(!response.is_error() && !response.is_complete() && !response.is_task());
         assert_eq!(text, asks.replace("\"s\"}", &format!("\"s\",{META}")));
+    }
+
+    #[test]
+    fn the_result_of_a_call_that_becomes_a_task_is_recognized() {
+        let (task, _) = written(r#"{"resultType":"task","taskId":"1"}"#);
+        assert!(task.is_task() && !task.is_complete());
+        assert_eq!(task.result::<CallToolResult>(), None);
     }
 
     #[test]

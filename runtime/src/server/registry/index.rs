@@ -78,12 +78,12 @@ impl Index {
 
     /// Returns the entry that a peer calls `name`.
     pub(crate) fn find(&self, name: &str) -> Result<&Entry, RpcError> {
-        match self.get(name) {
-            Some(entry) => Ok(entry),
-            None => self
-                .find_by_safe_form(name)
-                .ok_or_else(|| self.unknown(name)),
-        }
+        self.known(name).ok_or_else(|| self.unknown(name))
+    }
+
+    /// Returns the entry that a peer calls `name`, if there is one.
+    pub(crate) fn known(&self, name: &str) -> Option<&Entry> {
+        self.get(name).or_else(|| self.find_by_safe_form(name))
     }
 
     /// Returns the entry that a host without dots in names calls `name`.

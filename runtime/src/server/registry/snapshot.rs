@@ -184,16 +184,16 @@ impl Snapshot {
         self.prompts.index.get(name).is_some()
     }
 
-    /// Returns the tool with this name.
+    /// Returns the tool that a call of `name` runs.
     #[cfg(feature = "tower")]
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.index.get(name).and_then(Entry::tool)
+        self.tools.index.known(name).and_then(Entry::tool)
     }
 
-    /// Returns the prompt with this name.
+    /// Returns the prompt that a request of `name` gets.
     #[cfg(feature = "tower")]
     pub(crate) fn prompt(&self, name: &str) -> Option<&Prompt> {
-        self.prompts.index.get(name).and_then(Entry::prompt)
+        self.prompts.index.known(name).and_then(Entry::prompt)
     }
 
     /// Returns the result of `initialize`, or of `server/discover` in the modern era.

@@ -5,14 +5,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::LineDriver;
 use super::backlog::Blocked;
-use crate::server::Handled;
+use crate::server::{CallPermits, Handled};
 
 /// Future for call permits of the server.
-pub(super) type PermitFuture = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
+pub(super) type PermitFuture = Pin<Box<dyn Future<Output = CallPermits> + Send>>;
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     /// Returns the number of calls that the connection may start.
@@ -75,9 +74,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         if self.permits.is_some() || calls > self.call_capacity() {
             return false;
         }
-        let budget = self.connection.server().calls();
-        let is_busy = self.calls.in_flight() > 0;
-        self.permits = Some(Box::pin(budget.wait(calls, is_busy)));
+        self.permits = Some(Box::pin(self.connection.call_permits()));
         true
     }
 
@@ -94,7 +91,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             return false;
         };
         self.permits = None;
-        self.connection.set_places(permits);
+        self.connection.set_call_permits(permits);
         true
     }
 }

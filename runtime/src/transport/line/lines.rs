@@ -70,7 +70,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     /// Releases the call permits for the first message of the backlog, which is gone or cannot start now.
     pub(super) fn release_permits(&mut self) {
         self.permits = None;
-        self.connection.set_places(None);
+        self.connection.release_call_permits();
     }
 
     /// Completes the handling of a message, whose output starts at `start`.
