@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "client-errors")]
+#[cfg(feature = "client")]
 use treenail_runtime::client::ClientError;
 
 /// Error of authorization. No variant contains a token, a secret, or the body of a fetched document.
@@ -57,7 +57,7 @@ impl AuthError {
     }
 }
 
-#[cfg(feature = "client-errors")]
+#[cfg(feature = "client")]
 impl From<AuthError> for ClientError {
     fn from(error: AuthError) -> Self {
         Self::authorization(error)

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use crate::{AuthError, Secret};
 
 /// A future of a [`TokenSource`].
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<Secret, AuthError>> + Send + 'a>>;
 
 /// A source of access tokens that another part of the program obtains. Functions without arguments implement it.
@@ -17,7 +17,7 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<Secret, AuthError>
 /// let oauth = OAuth::token_source(|| async { Ok(Secret::from("token of the platform")) });
 /// # let _ = oauth;
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait TokenSource: Send + Sync + 'static {
     /// Returns the token for the next request.
     ///

@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 use crate::Scopes;
 
 /// A future of a [`Verifier`].
+#[cfg(feature = "authorization")]
 pub type VerifierFuture<'a> =
     Pin<Box<dyn Future<Output = Result<VerifiedToken, VerifyError>> + Send + 'a>>;
 
 /// Verifies access tokens. The resource server checks the issuer, audience and expiry of the result again.
+#[cfg(feature = "authorization")]
 pub trait Verifier: Send + Sync + 'static {
     /// Verifies a token: at most 16 KiB of visible ASCII characters.
     fn verify<'a>(&'a self, token: &'a str) -> VerifierFuture<'a>;
@@ -21,6 +23,7 @@ pub trait Verifier: Send + Sync + 'static {
 /// A verified access token, without its text.
 ///
 /// Issuer, subject, audience and expiry are arguments of [`new`](Self::new), so no verifier can forget them.
+#[cfg(feature = "authorization")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct VerifiedToken {
@@ -64,6 +67,7 @@ impl VerifiedToken {
 }
 
 /// Reason why a token was not verified.
+#[cfg(feature = "authorization")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {

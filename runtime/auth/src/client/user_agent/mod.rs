@@ -18,13 +18,13 @@ pub use self::console::Console;
 pub use super::code::AuthorizationRequest;
 
 /// A future of a [`UserAgent`].
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub type UserAgentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 /// A way to let a user sign in at an authorization server, and to receive the redirect.
 ///
 /// Implementations only show a URL and receive one: the client makes and checks state, proof key and code.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait UserAgent: fmt::Debug + Send + Sync + 'static {
     /// Returns the redirect URI for documents that describe this client. A loopback address without port means any port.
     fn redirect_uri(&self) -> String;
@@ -43,7 +43,7 @@ pub trait UserAgent: fmt::Debug + Send + Sync + 'static {
 }
 
 /// One prepared flow of a [`UserAgent`]. Dropping it ends the flow.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait UserAgentFlow: Send {
     /// Returns the redirect URI of this flow.
     fn redirect_uri(&self) -> &str;

@@ -1,7 +1,7 @@
 //! Discovery of the metadata of a resource and of its authorization servers.
 
 mod authorization_server;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 mod resource;
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 pub(crate) use self::authorization_server::FoundServer;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub(crate) use self::resource::{FoundResource, ResourceRequest};
 use crate::AuthError;
 use crate::fetch::{Budget, Fetcher, quoted_url};
@@ -40,14 +40,14 @@ pub(crate) struct DiscoveryRules {
 pub(crate) struct Discovery {
     fetcher: Fetcher,
     rules: DiscoveryRules,
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     resource: Mutex<Option<CachedResource>>,
     /// By issuer.
     servers: Mutex<HashMap<String, Cached<FoundServer>>>,
 }
 
 /// A resource, with the announced URLs that led to it.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 type CachedResource = Cached<(Vec<String>, FoundResource)>;
 
 #[derive(Clone, Debug)]
@@ -97,14 +97,14 @@ impl Discovery {
         Self {
             fetcher,
             rules,
-            #[cfg(feature = "client")]
+            #[cfg(feature = "oauth")]
             resource: Mutex::default(),
             servers: Mutex::default(),
         }
     }
 
     /// Removes the cached metadata of an authorization server, after one of its endpoints failed.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn forget(&self, issuer: &str) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|listed, found| listed != issuer && found.value.metadata.issuer != issuer);

@@ -10,10 +10,12 @@ use std::time::{Duration, SystemTime};
 use crate::AuthError;
 
 /// Future of a [`ReplayStore`].
+#[cfg(feature = "authorization")]
 pub type ReplayFuture<'a> = Pin<Box<dyn Future<Output = Result<bool, AuthError>> + Send + 'a>>;
 
 /// Memory of the DPoP proofs that were used, so that each is accepted once, see
 /// [`Dpop::replay_store`](crate::Dpop::replay_store).
+#[cfg(feature = "authorization")]
 pub trait ReplayStore: Send + Sync + 'static {
     /// Stores the id of a proof, 43 characters, until `expires_at`. Returns false if it is stored already.
     ///
