@@ -23,6 +23,7 @@ mod client_session;
 mod cors;
 mod extensions;
 mod fixture;
+mod hosts;
 mod legacy;
 // The client of the example below.
 #[path = "../proxy/log.rs"]
