@@ -17,8 +17,7 @@ use crate::Scopes;
 /// [`ContextExt::grant`] returns it. Clones share the contents.
 ///
 /// ```
-/// use treenail::Context;
-/// use treenail::auth::ContextExt as _;
+/// use treenail::prelude::*;
 ///
 /// async fn greet(cx: &Context) -> String {
 ///     match cx.grant() {
