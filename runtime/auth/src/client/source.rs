@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::{AuthError, Secret};
 
@@ -40,8 +41,31 @@ where
     }
 }
 
+impl<S: TokenSource + ?Sized> TokenSource for Arc<S> {
+    fn token<'a>(&'a self, refused: Option<&'a Secret>) -> TokenFuture<'a> {
+        (**self).token(refused)
+    }
+}
+
 impl fmt::Debug for dyn TokenSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("TokenSource")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_source_can_be_shared() {
+        async fn token(source: impl TokenSource) -> String {
+            let refused = Secret::from("old");
+            let token = source.token(Some(&refused)).await.unwrap();
+            token.expose().to_owned()
+        }
+        let shared: Arc<dyn TokenSource> = Arc::new(|| async { Ok(Secret::from("new")) });
+        assert_eq!(token(Arc::clone(&shared)).await, "new");
+        assert_eq!(token(shared).await, "new");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
@@ -18,6 +19,12 @@ pub type VerifierFuture<'a> =
 pub trait Verifier: Send + Sync + 'static {
     /// Verifies a token: at most 16 KiB of visible ASCII characters.
     fn verify<'a>(&'a self, token: &'a str) -> VerifierFuture<'a>;
+}
+
+impl<V: Verifier + ?Sized> Verifier for Arc<V> {
+    fn verify<'a>(&'a self, token: &'a str) -> VerifierFuture<'a> {
+        (**self).verify(token)
+    }
 }
 
 /// A verified access token, without its text.
@@ -79,8 +86,16 @@ pub enum VerifyError {
     Expired,
     /// Keys or introspection cannot be reached. The client receives status 503.
     #[error("the token cannot be verified now")]
+    #[non_exhaustive]
     Unavailable {
         /// Time after which the client may try again.
         retry_after: Duration,
     },
+}
+
+impl VerifyError {
+    /// Returns [`VerifyError::Unavailable`] with the time after which the client may try again.
+    pub const fn unavailable(retry_after: Duration) -> Self {
+        Self::Unavailable { retry_after }
+    }
 }
