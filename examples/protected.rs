@@ -4,7 +4,7 @@
 
 use std::sync::Mutex;
 
-use treenail::auth::{ContextExt as _, ResourceServer};
+use treenail::auth::ResourceServer;
 use treenail::http::HttpServer;
 use treenail::prelude::*;
 

@@ -1,5 +1,7 @@
 //! The most common items: `use treenail::prelude::*;`.
 
+#[cfg(feature = "authorization")]
+pub use crate::auth::ContextExt as _;
 #[cfg(feature = "http-client")]
 pub use crate::client::HttpClientBuilderExt as _;
 pub use crate::elicit::AskError;

@@ -79,6 +79,7 @@ pub(crate) fn require<T: Default>(member: &mut Option<T>, required: bool) {
 /// Response to a request for which the server may need input.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "most results are about as large")]
 pub enum MaybeInputRequired<T> {
     /// The request is finished.

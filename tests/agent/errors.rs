@@ -1,5 +1,7 @@
 //! Errors that end a run.
 
+use std::time::Duration;
+
 use serde_json::json;
 use treenail::agent::{
     Conversation, ModelError, ScriptedModel, ScriptedReply, StopReason, ToolChoice, ToolLoop,
@@ -67,12 +69,18 @@ async fn the_transcript_survives_a_model_failure() {
     let (server, _) = desk();
     let model = ScriptedModel::new([
         ScriptedReply::call("echo", json!({"text": "a"})),
-        ScriptedReply::error(ModelError::unavailable("overloaded")),
+        ScriptedReply::error(ModelError::unavailable_for(
+            "overloaded",
+            Duration::from_secs(7),
+        )),
     ]);
     let agent = ToolLoop::new(model).source("desk", server);
     let error = agent.run("Go").await.unwrap_err();
     assert!(matches!(error, ToolLoopError::Model { .. }), "{error:?}");
-    assert_eq!(error.to_string(), "the model is unavailable: overloaded");
+    assert_eq!(
+        error.to_string(),
+        "the model is unavailable for 7 s: overloaded"
+    );
     let transcript = error.report().transcript.clone();
     assert_eq!(transcript.len(), 3);
 

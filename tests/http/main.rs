@@ -24,6 +24,7 @@ mod closed_tasks;
 mod cors;
 mod extensions;
 mod fixture;
+mod hosts;
 mod legacy;
 // The client of the example below.
 #[path = "../proxy/log.rs"]

@@ -104,10 +104,11 @@ async fn letters(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_disabled_observer_sees_no_session() {
+async fn a_disabled_observer_sees_no_session_although_it_is_shared() {
     let seen = Seen::default();
+    let shared: Arc<dyn ServerObserver> = Arc::new(seen.clone());
     let server = treenail::server!().tools(tools![letters]);
-    let server = server.observe(seen.clone()).build().unwrap();
+    let server = server.observe(shared).build().unwrap();
     let mut connection = server.connect();
     let params = initialize(Revision::LATEST_LEGACY.as_str());
     let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});

@@ -88,7 +88,7 @@ async fn a_server_may_be_away_at_the_start_go_away_and_come_back() {
             "{text}"
         );
         // The state and the next call have the same cause at once.
-        let Status::Disconnected { cause } = mounted.status() else {
+        let Status::Disconnected { cause, .. } = mounted.status() else {
             panic!("{}", mounted.status());
         };
         assert!(text.ends_with(&*cause), "{text}: {cause}");

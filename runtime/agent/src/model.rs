@@ -197,6 +197,7 @@ pub enum ModelError {
     /// The model is unreachable or overloaded; a later attempt may succeed. All retries that the model's options allow
     /// have been made.
     #[error("the model is unavailable{}: {reason}", retry_hint(*.retry_after))]
+    #[non_exhaustive]
     Unavailable {
         /// Cause of the failure.
         reason: Arc<str>,
@@ -220,6 +221,14 @@ impl ModelError {
         Self::Unavailable {
             reason: reason.to_string().into(),
             retry_after: None,
+        }
+    }
+
+    /// Creates [`ModelError::Unavailable`] with the time until the model may be available again.
+    pub fn unavailable_for(reason: impl fmt::Display, retry_after: Duration) -> Self {
+        Self::Unavailable {
+            reason: reason.to_string().into(),
+            retry_after: Some(retry_after),
         }
     }
 

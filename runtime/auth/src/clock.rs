@@ -16,7 +16,11 @@ use std::time::{Duration, SystemTime};
 /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH + Duration::from_secs(60));
 /// ```
 #[derive(Clone, Default)]
-#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+#[cfg(any(
+    feature = "oauth",
+    feature = "authorization",
+    feature = "test-authorization"
+))]
 pub struct Clock(Option<Arc<Mutex<SystemTime>>>);
 
 impl Clock {
@@ -45,7 +49,7 @@ impl Clock {
     }
 }
 
-#[cfg(all(test, feature = "server", feature = "testing"))]
+#[cfg(all(test, feature = "authorization", feature = "test-authorization"))]
 impl Clock {
     /// Sets a manual clock back, as a correction of the system clock does.
     pub(crate) fn set_back(&self, duration: Duration) {

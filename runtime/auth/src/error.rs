@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-#[cfg(feature = "client-errors")]
+#[cfg(feature = "client")]
 use treenail_runtime::client::ClientError;
 
 /// Error of authorization. No variant contains a token, a secret, or the body of a fetched document.
@@ -14,6 +14,7 @@ pub enum AuthError {
     Invalid(Arc<str>),
     /// A document or response violates a requirement. Names the document, the member, the expectation and the remedy.
     #[error("{document}: {reason}")]
+    #[non_exhaustive]
     Document {
         /// The document, such as `protected resource metadata at https://example.com/…`.
         document: Arc<str>,
@@ -22,6 +23,7 @@ pub enum AuthError {
     },
     /// The authorization server refused, with an error code of OAuth such as `invalid_grant`.
     #[error("the authorization server refused: {code}{}", describe(.description.as_deref()))]
+    #[non_exhaustive]
     Refused {
         /// The error code.
         code: Arc<str>,
@@ -55,9 +57,17 @@ impl AuthError {
             reason: reason.into(),
         }
     }
+
+    /// Returns [`AuthError::Refused`] with this error code of OAuth and its description.
+    pub fn refused(code: impl Into<Arc<str>>, description: Option<Arc<str>>) -> Self {
+        Self::Refused {
+            code: code.into(),
+            description,
+        }
+    }
 }
 
-#[cfg(feature = "client-errors")]
+#[cfg(feature = "client")]
 impl From<AuthError> for ClientError {
     fn from(error: AuthError) -> Self {
         Self::authorization(error)

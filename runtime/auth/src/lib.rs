@@ -8,16 +8,20 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 mod challenge;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 mod client;
-#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+#[cfg(any(
+    feature = "oauth",
+    feature = "authorization",
+    feature = "test-authorization"
+))]
 mod clock;
 mod error;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "oauth", feature = "authorization"))]
 #[cfg_attr(
-    not(all(feature = "client", feature = "server")),
+    not(all(feature = "oauth", feature = "authorization")),
     allow(
         dead_code,
         unused_imports,
@@ -25,11 +29,15 @@ mod error;
     )
 )]
 mod fetch;
-#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+#[cfg(any(
+    feature = "oauth",
+    feature = "authorization",
+    feature = "test-authorization"
+))]
 mod jose;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "oauth", feature = "authorization"))]
 #[cfg_attr(
-    not(all(feature = "client", feature = "server")),
+    not(all(feature = "oauth", feature = "authorization")),
     allow(
         dead_code,
         unused_imports,
@@ -41,35 +49,39 @@ mod metadata;
 mod mutation;
 mod scope;
 mod secret;
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 mod server;
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 pub mod testing;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "oauth", feature = "authorization"))]
 mod token;
 
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub use self::client::store::{
     FileStore, FileStoreBuilder, FileStoreKey, Generation, MemoryStore, StoreFuture, StoreKey,
     StoreLock, StoredEntry, TokenStore,
 };
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub use self::client::{
     AuthorizationReport, AuthorizationRequest, AuthorizationStatus, Browser, Callback,
     ClientCredentials, Console, DpopAlgorithm, Finding, FindingLevel, IdentityProvider, OAuth,
     StepUp, StepUpFunction, SubjectToken, TokenFuture, TokenSource, UserAgent, UserAgentFlow,
     UserAgentFuture, WorkloadToken,
 };
-#[cfg(any(feature = "client", feature = "server", feature = "testing"))]
+#[cfg(any(
+    feature = "oauth",
+    feature = "authorization",
+    feature = "test-authorization"
+))]
 pub use self::clock::Clock;
 pub use self::error::AuthError;
-#[cfg(any(feature = "client", feature = "server"))]
+#[cfg(any(feature = "oauth", feature = "authorization"))]
 pub use self::fetch::FetchPolicy;
-#[cfg(any(feature = "client", feature = "testing"))]
+#[cfg(any(feature = "oauth", feature = "test-authorization"))]
 pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
 pub use self::secret::Secret;
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 pub use self::server::{
     CallerToken, ContextExt, Dpop, ExchangedToken, FixedTokenVerifier, Grant,
     IntrospectionVerifier, IntrospectionVerifierBuilder, JwtVerifier, JwtVerifierBuilder,

@@ -19,7 +19,7 @@ impl Scopes {
     /// Maximum number of scopes in a text of a peer.
     pub(crate) const MAX: usize = 64;
     /// Maximum number of scopes in a record of the own store: all those that were ever asked for or granted.
-    #[cfg(any(feature = "client", feature = "server"))]
+    #[cfg(any(feature = "oauth", feature = "authorization"))]
     pub(crate) const MAX_RECORDED: usize = 1024;
 
     /// Returns true if it contains no scope.
@@ -44,25 +44,25 @@ impl Scopes {
     }
 
     /// Returns the scopes that are in both.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn intersection(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).cloned().collect())
     }
 
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Returns the scopes with another one.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn with(mut self, scope: &'static str) -> Self {
         self.0.insert(scope.into());
         self
     }
 
     /// Returns the scopes without one.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn without(mut self, scope: &str) -> Self {
         self.0.remove(scope);
         self
@@ -100,7 +100,7 @@ impl std::str::FromStr for Scopes {
 
 impl Scopes {
     /// Reads the scopes of a record that this program has written, or of a response that repeats those that it asked for.
-    #[cfg(any(feature = "client", feature = "server"))]
+    #[cfg(any(feature = "oauth", feature = "authorization"))]
     pub(crate) fn from_record(text: &str) -> Option<Self> {
         Self::parse(text, Self::MAX_RECORDED).ok()
     }

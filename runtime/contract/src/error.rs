@@ -16,6 +16,7 @@ pub enum ContractError {
     UnsupportedFormat(u64),
     /// The text is not valid JSON, or a value in it has an unexpected type.
     #[error("the lock file cannot be read: {reason}, at line {line}, column {column}{}", within(.path))]
+    #[non_exhaustive]
     Malformed {
         /// Line, counted from 1.
         line: usize,
@@ -28,6 +29,7 @@ pub enum ContractError {
     },
     /// Two entries of one list have the same name.
     #[error("the lock file has two {list} named {}", quoted(.name))]
+    #[non_exhaustive]
     DuplicateName {
         /// The list that contains them, such as `tools`.
         list: &'static str,

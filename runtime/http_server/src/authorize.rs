@@ -4,12 +4,14 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION};
 use http::request::Parts;
 use http::{HeaderName, Response};
 use tokio::time::Instant;
+use treenail_runtime::internal::{deadline, system_time};
 use treenail_runtime::{Access, Extensions, Principal, Result, Server};
 
 /// Headers with credentials. Functions and layers do not see them.
@@ -26,6 +28,76 @@ pub type AuthorizeFuture<'a> =
 /// Authorizer of all requests of an [`HttpService`](crate::HttpService), such as an OAuth resource server.
 ///
 /// The service checks the host and the origin of a request before, and reads its body after it.
+///
+/// ```
+/// use bytes::Bytes;
+/// use http::header::AUTHORIZATION;
+/// use http::request::Parts;
+/// use http::{Response, StatusCode};
+/// use treenail::context::Principal;
+/// use treenail::http::{AuthorizeFuture, Authorized, HttpAuthorizer, http_service};
+/// use treenail::scope::{Access, Authority, RequiredScopes};
+/// use treenail::{Server, Value, json};
+///
+/// /// Accepts one key.
+/// #[derive(Debug)]
+/// struct ApiKey(&'static str);
+///
+/// /// Grants all scopes.
+/// #[derive(Debug, Default)]
+/// struct All(RequiredScopes);
+///
+/// impl Authority for All {
+///     fn has_scope(&self, _: &str) -> bool {
+///         true
+///     }
+///
+///     fn base(&self) -> &RequiredScopes {
+///         &self.0
+///     }
+///
+///     fn refusal(&self, _: &str) -> Value {
+///         json!({})
+///     }
+/// }
+///
+/// fn respond(status: StatusCode) -> Response<Bytes> {
+///     let mut response = Response::default();
+///     *response.status_mut() = status;
+///     response
+/// }
+///
+/// impl HttpAuthorizer for ApiKey {
+///     fn host(&self) -> &str {
+///         "mcp.example.com"
+///     }
+///
+///     fn serves(&self, _: &str) -> bool {
+///         false
+///     }
+///
+///     fn document(&self, _: &Parts) -> Response<Bytes> {
+///         respond(StatusCode::NOT_FOUND)
+///     }
+///
+///     fn authorize<'a>(&'a self, parts: &'a Parts) -> AuthorizeFuture<'a> {
+///         let header = parts.headers.get(AUTHORIZATION);
+///         let caller = header.filter(|header| *header == self.0);
+///         let access = Access::new(All::default());
+///         let caller = caller.map(|_| Authorized::new(Principal::new("alice"), access));
+///         Box::pin(async { caller.ok_or_else(|| respond(StatusCode::UNAUTHORIZED)) })
+///     }
+///
+///     fn forbid(&self, _: &Authorized, _: &str) -> Response<Bytes> {
+///         respond(StatusCode::FORBIDDEN)
+///     }
+/// }
+///
+/// let server = Server::builder("demo", "1.0.0").build()?;
+/// let service = http_service(server).authorize(ApiKey("ApiKey secret"))?;
+/// # let _ = service;
+/// # Ok::<(), treenail::Error>(())
+/// ```
 pub trait HttpAuthorizer: fmt::Debug + Send + Sync + 'static {
     /// Returns the public host of the endpoint. The service allows requests for it.
     fn host(&self) -> &str;
@@ -44,7 +116,31 @@ pub trait HttpAuthorizer: fmt::Debug + Send + Sync + 'static {
     fn forbid(&self, caller: &Authorized, scopes: &str) -> Response<Bytes>;
 }
 
+impl<T: HttpAuthorizer + ?Sized> HttpAuthorizer for Arc<T> {
+    fn host(&self) -> &str {
+        (**self).host()
+    }
+
+    fn serves(&self, path: &str) -> bool {
+        (**self).serves(path)
+    }
+
+    fn document(&self, parts: &Parts) -> Response<Bytes> {
+        (**self).document(parts)
+    }
+
+    fn authorize<'a>(&'a self, parts: &'a Parts) -> AuthorizeFuture<'a> {
+        (**self).authorize(parts)
+    }
+
+    fn forbid(&self, caller: &Authorized, scopes: &str) -> Response<Bytes> {
+        (**self).forbid(caller, scopes)
+    }
+}
+
 /// A value that configures an authorizer, see [`HttpService::authorize`](crate::HttpService::authorize).
+///
+/// An [`HttpAuthorizer`] is one, too.
 pub trait IntoHttpAuthorizer {
     /// Creates the authorizer of `server`.
     ///
@@ -52,6 +148,12 @@ pub trait IntoHttpAuthorizer {
     ///
     /// [`Error::Build`](treenail_runtime::Error::Build) if the configuration is invalid, or does not fit the server.
     fn into_authorizer(self, server: &Server) -> Result<Arc<dyn HttpAuthorizer>>;
+}
+
+impl<A: HttpAuthorizer> IntoHttpAuthorizer for A {
+    fn into_authorizer(self, _: &Server) -> Result<Arc<dyn HttpAuthorizer>> {
+        Ok(Arc::new(self))
+    }
 }
 
 /// Caller of an authorized request.
@@ -64,8 +166,9 @@ pub struct Authorized {
     pub access: Access,
     /// Further values for the functions.
     pub extensions: Extensions,
-    /// The time at which streams of the caller end, unless a later request extends it.
-    pub expires: Option<Instant>,
+    /// The time at which streams of the caller end, unless a later request extends it. The rest of the time is measured when the
+    /// request is authorized, so later changes of the system clock have no effect.
+    pub expires_at: Option<SystemTime>,
 }
 
 impl Authorized {
@@ -75,7 +178,7 @@ impl Authorized {
             principal,
             access,
             extensions: Extensions::new(),
-            expires: None,
+            expires_at: None,
         }
     }
 }
@@ -98,5 +201,7 @@ pub(super) async fn authorize_request(
 
 /// Returns the time at which streams of the caller of a request end.
 pub(super) fn expiry(parts: &Parts) -> Option<Instant> {
-    parts.extensions.get::<Authorized>()?.expires
+    let expires_at = parts.extensions.get::<Authorized>()?.expires_at?;
+    let left = expires_at.duration_since(system_time());
+    Some(deadline::after(left.unwrap_or_default()))
 }

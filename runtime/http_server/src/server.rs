@@ -110,6 +110,26 @@ impl HttpServer {
         self
     }
 
+    /// Allows requests for a further host, see [`HttpService::allow_host`].
+    pub fn allow_host(self, host: impl AsRef<str>) -> Self {
+        self.map_service(|service| service.allow_host(host))
+    }
+
+    /// Allows requests for any host, see [`HttpService::allow_any_host`].
+    pub fn allow_any_host(self) -> Self {
+        self.map_service(HttpService::allow_any_host)
+    }
+
+    /// Allows requests from pages of an origin, see [`HttpService::allow_origin`].
+    pub fn allow_origin(self, origin: impl AsRef<str>) -> Self {
+        self.map_service(|service| service.allow_origin(origin))
+    }
+
+    /// Allows requests from pages of any origin, see [`HttpService::allow_any_origin`].
+    pub fn allow_any_origin(self) -> Self {
+        self.map_service(HttpService::allow_any_origin)
+    }
+
     /// Enables HTTP+SSE at two more paths, see [`HttpService::legacy_sse`].
     pub fn legacy_sse(self, paths: SsePaths) -> Self {
         self.map_service(|service| service.legacy_sse(paths))

@@ -69,12 +69,8 @@ impl From<ErrorResponse> for ClientError {
             Some(error) => return Self::Refused(error),
             None => response.body,
         };
-        Self::Http {
-            url: response.url,
-            status: response.status.as_u16(),
-            body,
-            retry_after: response.retry_after,
-        }
+        let (url, status) = (response.url, response.status.as_u16());
+        Self::http(url, status, body, response.retry_after)
     }
 }
 

@@ -42,12 +42,13 @@ impl JsoncallHandler {
     /// use tokio::io::{BufReader, duplex, split};
     /// use treenail::Server;
     /// use treenail::jsoncall::JsoncallHandler;
+    /// use treenail::jsoncall::jsoncall::Session;
     ///
     /// # async fn example(server: Server) {
     /// let (ours, theirs) = duplex(1024);
     /// let (reader, writer) = split(theirs);
     /// let handler = JsoncallHandler::new(&server);
-    /// let session = jsoncall::Session::new(handler, BufReader::new(reader), writer, &Default::default());
+    /// let session = Session::new(handler, BufReader::new(reader), writer, &Default::default());
     /// # }
     /// ```
     pub fn new(server: &Server) -> Self {

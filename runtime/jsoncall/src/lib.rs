@@ -25,6 +25,9 @@ mod ids;
 mod incoming;
 mod serve;
 
+/// The crate `jsoncall`, in the version that [`JsoncallHandler`] needs.
+pub use ::jsoncall;
+
 pub use self::client::JsoncallSession;
 pub use self::handler::JsoncallHandler;
 pub use self::serve::serve;

@@ -127,10 +127,9 @@ impl SessionWrapper for ObservedClient {
             let response = response.await;
             match &response {
                 Ok(result) => operation.end(&Outcome::of_result(result)),
-                Err(ClientError::Refused(error)) => operation.end(&Outcome::Error {
-                    code: error.code,
-                    message: error.message.to_string(),
-                }),
+                Err(ClientError::Refused(error)) => {
+                    operation.end(&Outcome::error(error.code, error.message.to_string()));
+                }
                 Err(error) => operation.fail(error_type(error)),
             }
             response

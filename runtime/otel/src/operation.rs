@@ -39,7 +39,7 @@ impl Operation {
     pub(crate) fn end(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::ToolError => self.finish(Some("tool_error".into()), None, ""),
-            Outcome::Error { code, message } => {
+            Outcome::Error { code, message, .. } => {
                 self.finish(Some(code.to_string().into()), Some(*code), message);
             }
             _ => self.finish(None, None, ""),

@@ -10,12 +10,14 @@ pub enum Status {
     /// The first attempt to connect has not ended.
     Connecting,
     /// The server is connected, and its features are served.
+    #[non_exhaustive]
     Connected {
         /// Number of its tools, prompts, resources and templates that are served.
         features: usize,
     },
     /// The server is not connected. The proxy tries to connect again. Features of an earlier connection are still listed, and
     /// their calls fail at once.
+    #[non_exhaustive]
     Disconnected {
         /// The cause, for example the last line that the server wrote to standard error.
         cause: Arc<str>,

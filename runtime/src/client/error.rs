@@ -34,6 +34,7 @@ pub enum ClientError {
     SessionExpired,
     /// An HTTP server answered with an error status and without a JSON-RPC message, or with status 429, 502, 503 or 504: it is
     /// overloaded or not reachable, and a later request may succeed.
+    #[non_exhaustive]
     Http {
         /// The URL of the request, without its query.
         url: Arc<str>,
@@ -140,6 +141,22 @@ impl ClientError {
     /// Returns [`ClientError::Authorization`] with this error.
     pub fn authorization(error: impl StdError + Send + Sync + 'static) -> Self {
         Self::Authorization(Arc::new(error))
+    }
+
+    /// Returns [`ClientError::Http`] for a response with an error `status` from `url`, with its `body` and the delay of its header
+    /// `Retry-After`. For sessions of your own.
+    pub fn http(
+        url: impl Into<Arc<str>>,
+        status: u16,
+        body: impl Into<Arc<str>>,
+        retry_after: Option<Duration>,
+    ) -> Self {
+        Self::Http {
+            url: url.into(),
+            status,
+            body: body.into(),
+            retry_after,
+        }
     }
 
     /// Returns [`ClientError::Unsupported`] with this reason.

@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use treenail_schema::{Method, Revision};
 
@@ -61,6 +62,24 @@ pub trait ServerObserver: fmt::Debug + Send + Sync + 'static {
     fn session(&self, session: &ObservedSession) -> Option<Box<dyn Any + Send + Sync>> {
         let _ = session;
         None
+    }
+}
+
+impl<T: ServerObserver + ?Sized> ServerObserver for Arc<T> {
+    fn is_enabled(&self) -> bool {
+        (**self).is_enabled()
+    }
+
+    fn request(
+        &self,
+        request: &ObservedRequest<'_>,
+        extensions: &mut Extensions,
+    ) -> Option<Box<dyn Observation>> {
+        (**self).request(request, extensions)
+    }
+
+    fn session(&self, session: &ObservedSession) -> Option<Box<dyn Any + Send + Sync>> {
+        (**self).session(session)
     }
 }
 
@@ -142,6 +161,7 @@ pub enum Outcome {
     /// The result of a tool with `isError`.
     ToolError,
     /// A JSON-RPC error.
+    #[non_exhaustive]
     Error {
         /// The code.
         code: i64,
@@ -151,15 +171,20 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Creates [`Outcome::Error`].
+    pub fn error(code: i64, message: impl Into<String>) -> Self {
+        Self::Error {
+            code,
+            message: message.into(),
+        }
+    }
+
     /// Reads the outcome from a response.
     pub(crate) fn of_response(response: &[u8]) -> Self {
         let text = std::str::from_utf8(response).unwrap_or_default();
         if let Some(error) = member(text, "error") {
             return match serde_json::from_str::<RpcError>(error) {
-                Ok(RpcError { code, message, .. }) => Self::Error {
-                    code,
-                    message: message.into_owned(),
-                },
+                Ok(RpcError { code, message, .. }) => Self::error(code, message),
                 Err(_) => Self::Success,
             };
         }

@@ -27,7 +27,7 @@ mod store;
 mod suspension;
 mod sweep;
 mod tasks;
-#[cfg(feature = "test-kit")]
+#[cfg(feature = "test-tasks")]
 pub mod test_kit;
 
 #[cfg(feature = "client")]
@@ -46,6 +46,6 @@ pub use self::store::{
 };
 #[cfg(feature = "postgres")]
 pub use self::store::{PostgresStore, PostgresStoreBuilder};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "durable-tasks")]
 pub use self::store::{SqliteStore, SqliteStoreBuilder};
 pub use self::tasks::{ServerTasks, Tasks};

@@ -159,8 +159,8 @@ impl ServerTasks {
     }
 
     /// Stops all tasks of this process and stores nothing, as a crash does.
-    #[cfg(feature = "test-kit")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "test-kit")))]
+    #[cfg(feature = "test-tasks")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "test-tasks")))]
     pub async fn crash(&self) {
         self.stop_all(Stop::Lost).await;
     }

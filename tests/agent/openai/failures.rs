@@ -78,6 +78,7 @@ async fn retries_are_limited() {
     let ModelError::Unavailable {
         reason,
         retry_after,
+        ..
     } = failed
     else {
         panic!("{failed:?}");

@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::{BufReader, duplex, split};
 use treenail::client::{ClientLimits, LineSession, Session, SessionNotification, SessionRequest};
+use treenail::jsoncall::jsoncall::{Session as JsonRpcSession, SessionOptions};
 use treenail::jsoncall::{self, JsoncallHandler, JsoncallSession};
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Revision};
@@ -130,8 +131,8 @@ async fn a_custom_session_can_use_a_server_as_its_handler() {
     let (ours, theirs) = duplex(1 << 16);
     let (reader, writer) = split(theirs);
     let handler = JsoncallHandler::new(&server);
-    let options = ::jsoncall::SessionOptions::default();
-    let _session = ::jsoncall::Session::new(handler, BufReader::new(reader), writer, &options);
+    let options = SessionOptions::default();
+    let _session = JsonRpcSession::new(handler, BufReader::new(reader), writer, &options);
     let (reader, writer) = split(ours);
     let session = LineSession::with_limits(reader, writer, &ClientLimits::default());
     let client = McpClient::builder()
@@ -156,8 +157,8 @@ async fn a_custom_session_gets_an_error_after_the_server_has_closed() {
         let (ours, theirs) = duplex(1 << 16);
         let (reader, writer) = split(theirs);
         let handler = JsoncallHandler::new(&server);
-        let options = ::jsoncall::SessionOptions::default();
-        let _session = ::jsoncall::Session::new(handler, BufReader::new(reader), writer, &options);
+        let options = SessionOptions::default();
+        let _session = JsonRpcSession::new(handler, BufReader::new(reader), writer, &options);
         let (reader, writer) = split(ours);
         let session = LineSession::new(reader, writer);
         let ping = |id| session.request(SessionRequest::new(id, "ping", "{}".to_owned()));

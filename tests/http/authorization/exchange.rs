@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use treenail::auth::testing::{Endpoint, TestAuthorizationServer, TestClient};
-use treenail::auth::{ContextExt as _, ResourceServer, TokenExchange};
+use treenail::auth::{ResourceServer, TokenExchange};
 use treenail::http::{HttpService, http_service};
 use treenail::prelude::*;
 

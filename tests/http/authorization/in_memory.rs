@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use treenail::auth::testing::TestAuthorizationServer;
-use treenail::auth::{AuthError, Clock, ContextExt as _, ResourceServer};
+use treenail::auth::{AuthError, Clock, ResourceServer};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 

@@ -1,8 +1,9 @@
 //! Tokens that are expired, malformed or meant for others.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use treenail::auth::VerifyError;
+use treenail::auth::{Verifier, VerifyError};
 
 use super::{Guarded, ISSUER, METADATA, OTHER_ISSUER, RESOURCE, expect_challenge, tool};
 
@@ -126,10 +127,20 @@ async fn malformed_credentials_are_bad_requests() {
 }
 
 #[tokio::test]
+async fn a_verifier_can_be_shared() {
+    let other = Guarded::new();
+    let token = other.token("files:read");
+    let shared: Arc<dyn Verifier> = Arc::new(other.tokens);
+    let guarded = Guarded::with(|resource| resource.verifier(shared));
+    assert_eq!(guarded.send(tool("about"), &token).await.status, 200);
+    assert_eq!(guarded.send(tool("about"), "other").await.status, 401);
+}
+
+#[tokio::test]
 async fn a_verifier_out_of_reach_keeps_tokens_valid() {
     let guarded = Guarded::new();
     let retry_after = Duration::from_secs(7);
-    let token = guarded.answer(Err(VerifyError::Unavailable { retry_after }));
+    let token = guarded.answer(Err(VerifyError::unavailable(retry_after)));
     let response = guarded.send(tool("about"), &token).await;
     assert_eq!(response.status, 503, "AUTH-R-20");
     assert_eq!(response.header("retry-after"), Some("7"));

@@ -2,6 +2,7 @@
 
 mod binding;
 mod configuration;
+mod custom;
 mod example;
 mod exchange;
 pub(crate) mod files;

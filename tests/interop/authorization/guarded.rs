@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
-use treenail::auth::{Clock, ContextExt as _, ResourceServer};
+use treenail::auth::{Clock, ResourceServer};
 use treenail::http::HttpServer;
 use treenail::prelude::*;
 

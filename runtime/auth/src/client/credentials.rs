@@ -19,7 +19,7 @@ use crate::{AuthError, Secret, SigningKey};
 /// # let _ = (public, confidential);
 /// ```
 #[derive(Clone, Debug)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct ClientCredentials {
     pub(crate) client: Client,
     pub(crate) issuer: IssuerBinding,

@@ -19,7 +19,7 @@ mod settings;
 mod single_flight;
 mod source;
 pub(crate) mod store;
-#[cfg(all(test, feature = "testing"))]
+#[cfg(all(test, feature = "test-authorization"))]
 mod tests;
 mod token;
 mod urls;

@@ -39,7 +39,7 @@ use crate::AuthError;
 /// An invalid configuration is reported by the first request, before it is sent. Requests need a Tokio runtime: renewals run as
 /// tasks, so that a cancelled request does not lose the tokens of others.
 #[derive(Clone, Debug)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct OAuth {
     pub(super) settings: Arc<Settings>,
     pub(super) servers: Arc<Servers>,

@@ -32,7 +32,7 @@ pub(super) type AskStepUp = Arc<dyn Fn(Scopes) -> CallerFuture<bool> + Send + Sy
 /// Reaction to a server that requires more scopes for an operation.
 #[derive(Clone, Default)]
 #[non_exhaustive]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub enum StepUp {
     /// Requests an authorization with these scopes, once for each operation.
     #[default]
@@ -45,7 +45,7 @@ pub enum StepUp {
 
 /// Function of [`StepUp::Ask`].
 #[derive(Clone)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct StepUpFunction(pub(super) AskStepUp);
 
 impl StepUp {

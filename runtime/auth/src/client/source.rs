@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::{AuthError, Secret};
 
 /// A future of a [`TokenSource`].
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<Secret, AuthError>> + Send + 'a>>;
 
 /// A source of access tokens that another part of the program obtains. Functions without arguments implement it.
@@ -17,7 +18,7 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<Secret, AuthError>
 /// let oauth = OAuth::token_source(|| async { Ok(Secret::from("token of the platform")) });
 /// # let _ = oauth;
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait TokenSource: Send + Sync + 'static {
     /// Returns the token for the next request.
     ///
@@ -40,8 +41,31 @@ where
     }
 }
 
+impl<S: TokenSource + ?Sized> TokenSource for Arc<S> {
+    fn token<'a>(&'a self, refused: Option<&'a Secret>) -> TokenFuture<'a> {
+        (**self).token(refused)
+    }
+}
+
 impl fmt::Debug for dyn TokenSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("TokenSource")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_source_can_be_shared() {
+        async fn token(source: impl TokenSource) -> String {
+            let refused = Secret::from("old");
+            let token = source.token(Some(&refused)).await.unwrap();
+            token.expose().to_owned()
+        }
+        let shared: Arc<dyn TokenSource> = Arc::new(|| async { Ok(Secret::from("new")) });
+        assert_eq!(token(Arc::clone(&shared)).await, "new");
+        assert_eq!(token(shared).await, "new");
     }
 }

@@ -35,6 +35,7 @@ const METADATA_HOSTS: [&str; 6] = [
 ///
 /// let policy = FetchPolicy::default().allow_host("login.corp.example");
 /// ```
+#[cfg(any(feature = "oauth", feature = "authorization"))]
 #[derive(Clone, Debug)]
 pub struct FetchPolicy {
     /// Class of the addresses of the MCP server.

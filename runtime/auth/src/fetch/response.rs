@@ -38,7 +38,7 @@ impl FetchResponse {
     }
 
     /// Returns the body.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }

@@ -17,7 +17,7 @@ pub(crate) enum Algorithm {
 
 impl Algorithm {
     /// All algorithms, those with the shortest signatures first.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     pub(crate) const ALL: [Self; 9] = [
         Self::Es256,
         Self::EdDsa,

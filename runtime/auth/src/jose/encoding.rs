@@ -15,7 +15,7 @@ pub(crate) fn sha256_base64url(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// Decodes base64url. Padding, other alphabets, white space and nonzero trailing bits are refused.
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) fn base64url_decode(text: &str) -> Result<Vec<u8>, super::JoseError> {
     let error = super::JoseError("a part is not base64url without padding");
     URL_SAFE_NO_PAD.decode(text).map_err(|_| error)

@@ -45,7 +45,7 @@ impl PublicKey {
     }
 
     /// Returns the SHA-256 thumbprint in base64url (RFC 7638).
-    #[cfg(any(feature = "server", feature = "testing"))]
+    #[cfg(any(feature = "authorization", feature = "test-authorization"))]
     pub(crate) fn thumbprint(&self) -> String {
         // The members are in the order of their names, and their values need no escapes: this is the canonical form.
         super::sha256_base64url(Value::Object(self.to_jwk()).to_string())
@@ -57,7 +57,7 @@ fn ec_jwk(curve: &str, point: &[u8]) -> Value {
     json!({ "crv": curve, "kty": "EC", "x": base64url(x), "y": base64url(y) })
 }
 
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 mod read {
     use ring::signature::{
         ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,

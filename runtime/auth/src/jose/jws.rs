@@ -65,7 +65,7 @@ impl<'a> Jws<'a> {
     }
 
     /// Returns the claims, as [`claims`](Self::claims).
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     pub(crate) fn into_claims(self) -> Map<String, Value> {
         self.claims
     }

@@ -69,7 +69,7 @@ impl KeySet {
     }
 
     /// Returns true if the set has no usable key.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }

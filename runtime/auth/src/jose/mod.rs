@@ -10,46 +10,46 @@ mod algorithm;
 mod dpop;
 mod encoding;
 mod jwk;
-#[cfg(any(feature = "client", feature = "testing", test))]
+#[cfg(any(feature = "oauth", feature = "test-authorization", test))]
 mod pem;
-#[cfg(any(feature = "client", feature = "testing", test))]
+#[cfg(any(feature = "oauth", feature = "test-authorization", test))]
 mod signing;
 
 #[cfg(test)]
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) mod tests;
 
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 mod claims;
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 mod json;
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 mod jws;
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 mod key_set;
 
 pub(crate) use self::algorithm::Algorithm;
 pub(crate) use self::encoding::{base64url, sha256_base64url};
 pub(crate) use self::jwk::PublicKey;
 
-#[cfg(any(feature = "client", test))]
+#[cfg(any(feature = "oauth", test))]
 pub(crate) use self::dpop::ProofRequest;
-#[cfg(any(feature = "client", feature = "testing", test))]
+#[cfg(any(feature = "oauth", feature = "test-authorization", test))]
 pub use self::signing::SigningKey;
 
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) use self::claims::{numeric_date, string};
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) use self::dpop::{Expected, check_proof};
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) use self::encoding::base64url_decode;
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) use self::jws::{Header, Jws};
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(crate) use self::key_set::KeySet;
 
 /// Reason why a key or a token was refused. Contains no part of either.
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct JoseError(pub(crate) &'static str);

@@ -26,7 +26,7 @@ use crate::AuthError;
 /// assert_eq!(key.public_jwk()["crv"], "P-256");
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(any(feature = "client", feature = "testing"))]
+#[cfg(any(feature = "oauth", feature = "test-authorization"))]
 #[derive(Clone)]
 pub struct SigningKey {
     inner: Arc<Inner>,
@@ -37,7 +37,7 @@ struct Inner {
     pair: Pair,
     public: PublicKey,
     /// The form for stores: `ring` does not export keys.
-    #[cfg(any(feature = "client", test))]
+    #[cfg(any(feature = "oauth", test))]
     pkcs8: zeroize::Zeroizing<Vec<u8>>,
 }
 
@@ -95,7 +95,7 @@ impl SigningKey {
             inner: Arc::new(Inner {
                 pair,
                 public,
-                #[cfg(any(feature = "client", test))]
+                #[cfg(any(feature = "oauth", test))]
                 pkcs8: zeroize::Zeroizing::new(der.to_vec()),
             }),
             key_id: None,
@@ -120,13 +120,13 @@ impl SigningKey {
     }
 
     /// Returns the public key.
-    #[cfg(any(feature = "client", test))]
+    #[cfg(any(feature = "oauth", test))]
     pub(crate) fn public_key(&self) -> &PublicKey {
         &self.inner.public
     }
 
     /// Returns the private key in PKCS#8 (DER), for a store.
-    #[cfg(any(feature = "client", test))]
+    #[cfg(any(feature = "oauth", test))]
     pub(crate) fn pkcs8(&self) -> &[u8] {
         &self.inner.pkcs8
     }
@@ -137,7 +137,7 @@ impl SigningKey {
     }
 
     /// Returns the preferred algorithm of the key among those that a peer lists.
-    #[cfg(any(feature = "client", test))]
+    #[cfg(any(feature = "oauth", test))]
     pub(crate) fn algorithm_among<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
@@ -154,7 +154,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// The algorithm is not one of the key, or the system has no random numbers.
-    #[cfg(any(feature = "client", test))]
+    #[cfg(any(feature = "oauth", test))]
     pub(crate) fn sign(
         &self,
         algorithm: Algorithm,

@@ -97,7 +97,7 @@ impl AuthorizationServerMetadata {
     /// # Errors
     ///
     /// [`AuthError::Document`] if the server has none, or does not support the response type `code`.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn code_endpoint(&self) -> Result<&str, AuthError> {
         let invalid = |reason: &str| {
             let issuer = quoted_url(&self.issuer);

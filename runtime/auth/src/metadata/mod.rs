@@ -16,5 +16,5 @@ pub(crate) mod well_known;
 
 pub(crate) use self::authorization_server::AuthorizationServerMetadata;
 pub(crate) use self::discovery::{Discovery, DiscoveryRules, FoundServer};
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub(crate) use self::discovery::{FoundResource, ResourceRequest};

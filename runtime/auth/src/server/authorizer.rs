@@ -7,9 +7,8 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http::Response;
 use http::request::Parts;
-use tokio::time::Instant;
 use treenail_http_server::{AuthorizeFuture, Authorized, HttpAuthorizer};
-use treenail_runtime::internal::deadline;
+use treenail_runtime::internal::system_time;
 use treenail_runtime::{Access, Principal, Server};
 
 use super::credentials::{Credentials, Scheme, credentials};
@@ -139,7 +138,7 @@ impl Authorizer {
     }
 
     fn authorized(&self, token: VerifiedToken, text: &str) -> Authorized {
-        let expires = self.stream_end(token.expires_at);
+        let expires_at = self.stream_end(token.expires_at);
         let grant = Grant::new(token, &self.settings.hierarchy);
         let mut caller = Authorized::new(grant.principal(), self.access(&grant));
         let exchanger = self.settings.exchanger.as_ref();
@@ -148,7 +147,7 @@ impl Authorizer {
             caller.extensions.insert(subject);
         }
         caller.extensions.insert(grant);
-        caller.expires = expires;
+        caller.expires_at = expires_at;
         caller
     }
 
@@ -176,11 +175,11 @@ impl Authorizer {
         })
     }
 
-    /// Returns the time at which streams of a caller end whose token expires at `expires_at`.
-    fn stream_end(&self, expires_at: SystemTime) -> Option<Instant> {
+    /// Returns the time of the system at which streams of a caller end whose token expires at `expires_at`.
+    fn stream_end(&self, expires_at: SystemTime) -> Option<SystemTime> {
         let end = expires_at.checked_add(LEEWAY)?;
         let left = end.duration_since(self.settings.clock.now());
-        Some(deadline::after(left.unwrap_or_default()))
+        system_time().checked_add(left.unwrap_or_default())
     }
 
     /// Returns the scopes that a client without a sufficient token should request: those of basic use, and those of the

@@ -106,7 +106,7 @@ pub(super) fn metadata(config: &ResourceServer, resource: &PublicUrl, basic: &Sc
 /// [`ResourceServer::metadata_service`](crate::ResourceServer::metadata_service).
 ///
 /// It answers every path, never fails, and needs no token: the document is public.
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone)]
 pub struct MetadataService(Arc<Document>);
 

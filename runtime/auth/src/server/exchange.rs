@@ -44,7 +44,7 @@ const JWT: &str = "urn:ietf:params:oauth:token-type:jwt";
 /// }
 /// # let _ = (authorization, appointments);
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone)]
 #[must_use = "settings do nothing until a resource server uses them"]
 pub struct TokenExchange {
@@ -196,7 +196,7 @@ impl Exchanger {
 ///
 /// [`ContextExt::caller_token`](crate::ContextExt::caller_token) returns it, if a
 /// [`TokenExchange`] is configured for the issuer of the token. Its text is not accessible.
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone)]
 pub struct CallerToken {
     token: Secret,
@@ -246,7 +246,7 @@ impl fmt::Debug for CallerToken {
 }
 
 /// Token of another service, for calls on behalf of a user.
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExchangedToken {

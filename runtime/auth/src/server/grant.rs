@@ -17,8 +17,7 @@ use crate::Scopes;
 /// [`ContextExt::grant`] returns it. Clones share the contents.
 ///
 /// ```
-/// use treenail::Context;
-/// use treenail::auth::ContextExt as _;
+/// use treenail::prelude::*;
 ///
 /// async fn greet(cx: &Context) -> String {
 ///     match cx.grant() {
@@ -27,7 +26,7 @@ use crate::Scopes;
 ///     }
 /// }
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone)]
 pub struct Grant {
     token: Arc<VerifiedToken>,
@@ -108,7 +107,7 @@ impl fmt::Debug for Grant {
 }
 
 /// Additions to [`Context`] for servers with authorization.
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 pub trait ContextExt {
     /// Returns the grant of the caller, or `None` if the request was not authorized by a [`ResourceServer`](crate::ResourceServer).
     fn grant(&self) -> Option<&Grant>;

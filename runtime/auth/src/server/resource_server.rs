@@ -54,7 +54,7 @@ use crate::{AuthError, Clock, Scopes, Verifier};
 /// # Ok(())
 /// # }
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone)]
 #[must_use = "a resource server does nothing until a service uses it"]
 pub struct ResourceServer {

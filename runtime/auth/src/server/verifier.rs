@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
@@ -9,18 +10,27 @@ use serde_json::{Map, Value};
 use crate::Scopes;
 
 /// A future of a [`Verifier`].
+#[cfg(feature = "authorization")]
 pub type VerifierFuture<'a> =
     Pin<Box<dyn Future<Output = Result<VerifiedToken, VerifyError>> + Send + 'a>>;
 
 /// Verifies access tokens. The resource server checks the issuer, audience and expiry of the result again.
+#[cfg(feature = "authorization")]
 pub trait Verifier: Send + Sync + 'static {
     /// Verifies a token: at most 16 KiB of visible ASCII characters.
     fn verify<'a>(&'a self, token: &'a str) -> VerifierFuture<'a>;
 }
 
+impl<V: Verifier + ?Sized> Verifier for Arc<V> {
+    fn verify<'a>(&'a self, token: &'a str) -> VerifierFuture<'a> {
+        (**self).verify(token)
+    }
+}
+
 /// A verified access token, without its text.
 ///
 /// Issuer, subject, audience and expiry are arguments of [`new`](Self::new), so no verifier can forget them.
+#[cfg(feature = "authorization")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct VerifiedToken {
@@ -64,6 +74,7 @@ impl VerifiedToken {
 }
 
 /// Reason why a token was not verified.
+#[cfg(feature = "authorization")]
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -75,8 +86,16 @@ pub enum VerifyError {
     Expired,
     /// Keys or introspection cannot be reached. The client receives status 503.
     #[error("the token cannot be verified now")]
+    #[non_exhaustive]
     Unavailable {
         /// Time after which the client may try again.
         retry_after: Duration,
     },
+}
+
+impl VerifyError {
+    /// Returns [`VerifyError::Unavailable`] with the time after which the client may try again.
+    pub const fn unavailable(retry_after: Duration) -> Self {
+        Self::Unavailable { retry_after }
+    }
 }

@@ -39,7 +39,7 @@ use crate::{Clock, Scopes};
 /// # Ok(())
 /// # }
 /// ```
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `start` or `build` is called"]
 pub struct TestAuthorizationServerBuilder {

@@ -5,7 +5,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 
 /// Endpoint of an authorization server.
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Endpoint {
@@ -34,7 +34,7 @@ pub enum Endpoint {
 /// Deviation of an authorization server from the specifications.
 ///
 /// [`TestAuthorizationServer::inject`](crate::testing::TestAuthorizationServer::inject) switches it on.
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Fault {

@@ -27,9 +27,9 @@ mod state;
 mod test_client;
 mod test_token;
 mod token;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 mod user_agent;
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 mod verifier;
 
 #[cfg(test)]

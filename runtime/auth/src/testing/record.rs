@@ -6,7 +6,7 @@ use super::fault::Endpoint;
 use super::parameters::Parameters;
 
 /// Request that a [`TestAuthorizationServer`](crate::testing::TestAuthorizationServer) has received.
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RecordedRequest {

@@ -42,7 +42,7 @@ use super::test_token::TestToken;
 /// # Ok(())
 /// # }
 /// ```
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone)]
 pub struct TestAuthorizationServer {
     shared: Arc<Shared>,
@@ -62,7 +62,7 @@ impl TestAuthorizationServer {
         }
     }
 
-    #[cfg(any(feature = "client", feature = "server"))]
+    #[cfg(any(feature = "oauth", feature = "authorization"))]
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

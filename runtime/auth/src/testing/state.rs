@@ -75,7 +75,7 @@ impl Settings {
 /// Decision of the user.
 ///
 /// [`TestAuthorizationServer::approve`](crate::testing::TestAuthorizationServer::approve) sets it.
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {

@@ -17,7 +17,7 @@ use super::parameters::Parameters;
 ///     .build();
 /// # let _ = server;
 /// ```
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone, Debug)]
 pub struct TestClient {
     pub(super) id: String,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::keys::Members;
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 use super::state::AccessToken;
 use super::state::{Grant, Shared, TokenFormat, random};
 use super::token::issue;
@@ -27,7 +27,7 @@ use crate::Scopes;
 /// let malformed = token.claim("exp", json!("tomorrow")).issue();
 /// # let _ = (valid, expired, malformed);
 /// ```
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[derive(Clone, Debug)]
 #[must_use = "a token is issued by `issue`"]
 pub struct TestToken {
@@ -126,7 +126,7 @@ impl TestToken {
     /// Returns the contents of the token as after its verification, for [connections](crate::ResourceServer::connect) in the
     /// same process. Custom headers are left out, and so are custom claims that [`VerifiedToken`](crate::VerifiedToken) has
     /// fields for.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     #[must_use]
     pub fn verified(mut self) -> crate::VerifiedToken {
         self.set_default_resources();
@@ -221,7 +221,7 @@ mod tests {
         assert!(!jws.claims().contains_key("sub"));
     }
 
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     #[tokio::test]
     async fn custom_claims_are_those_of_the_verified_token() {
         use crate::Verifier as _;

@@ -25,7 +25,7 @@ const REDIRECT_URI: &str = "http://127.0.0.1/callback";
 /// # Ok(())
 /// # }
 /// ```
-#[cfg(all(feature = "client", feature = "testing"))]
+#[cfg(all(feature = "oauth", feature = "test-authorization"))]
 impl UserAgent for TestAuthorizationServer {
     fn redirect_uri(&self) -> String {
         REDIRECT_URI.to_owned()

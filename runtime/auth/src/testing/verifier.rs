@@ -25,7 +25,7 @@ const FIELDS: [&str; 7] = ["iss", "sub", "aud", "exp", "client_id", "scope", "cn
 ///     .verifier(authorization_server.clone());
 /// # let _ = authorization;
 /// ```
-#[cfg(all(feature = "server", feature = "testing"))]
+#[cfg(all(feature = "authorization", feature = "test-authorization"))]
 impl Verifier for TestAuthorizationServer {
     fn verify<'a>(&'a self, token: &'a str) -> VerifierFuture<'a> {
         let shared = self.shared();

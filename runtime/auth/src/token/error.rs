@@ -67,7 +67,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 /// Returns true if an error is a refusal with this code.
 pub(crate) fn is_refusal(error: &AuthError, expected: &str) -> bool {
     matches!(error, AuthError::Refused { code, .. } if &**code == expected)

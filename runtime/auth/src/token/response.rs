@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 use crate::client::store::TokenType;
 use crate::fetch::FetchResponse;
 use crate::{AuthError, Scopes, Secret};
@@ -28,7 +28,7 @@ pub(crate) struct TokenResponse {
     /// `None` if the response does not tell, or if the value is not positive: the token is then used until it is refused.
     pub(crate) lifetime: Option<Duration>,
     #[cfg_attr(
-        not(feature = "client"),
+        not(feature = "oauth"),
         allow(dead_code, reason = "a server has no use for it")
     )]
     pub(crate) refresh_token: Option<Secret>,
@@ -98,7 +98,7 @@ impl TokenResponse {
         })
     }
 
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     /// Returns the type of an access token.
     ///
     /// # Errors

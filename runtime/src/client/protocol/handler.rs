@@ -50,6 +50,27 @@ pub trait ClientHandler: Send + Sync + 'static {
     }
 }
 
+impl<T: ClientHandler + ?Sized> ClientHandler for Arc<T> {
+    fn capabilities(&self) -> ClientCapabilities {
+        (**self).capabilities()
+    }
+
+    fn elicit(&self, params: ElicitRequestParams) -> HandlerFuture<'_, ElicitResult> {
+        (**self).elicit(params)
+    }
+
+    fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+    ) -> HandlerFuture<'_, CreateMessageResult> {
+        (**self).create_message(params)
+    }
+
+    fn list_roots(&self) -> HandlerFuture<'_, ListRootsResult> {
+        (**self).list_roots()
+    }
+}
+
 /// The error for a request that the client does not support.
 pub(super) fn unsupported_method(method: &str) -> RpcError {
     let message = format!("this client does not answer {}", quoted(method));
@@ -150,5 +171,23 @@ impl fmt::Debug for Closures {
             .field("samples_with_tools", &self.samples_with_tools)
             .field("roots", &self.roots)
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handler_can_be_shared() {
+        async fn roots(handler: impl ClientHandler) -> usize {
+            assert!(handler.capabilities().roots.is_some());
+            handler.list_roots().await.unwrap().roots.len()
+        }
+        let mut closures = Closures::default();
+        closures.set_roots(vec![Root::new("file:///project")]);
+        let shared: Arc<dyn ClientHandler> = Arc::new(closures);
+        assert_eq!(roots(Arc::clone(&shared)).await, 1);
+        assert_eq!(roots(shared).await, 1);
     }
 }

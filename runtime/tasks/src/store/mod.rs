@@ -8,7 +8,7 @@ mod postgres;
 #[cfg(feature = "redis")]
 mod redis;
 mod shared;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "durable-tasks")]
 mod sqlite;
 mod stored_task;
 
@@ -24,7 +24,7 @@ pub use self::memory::MemoryStore;
 pub use self::postgres::{PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "redis")]
 pub use self::redis::RedisStore;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "durable-tasks")]
 pub use self::sqlite::{SqliteStore, SqliteStoreBuilder};
 pub use self::stored_task::{StoreUsage, StoredTask};
 

@@ -33,7 +33,7 @@ use crate::store::{StoredTask, TaskId, TaskStore};
 /// # Panics
 ///
 /// If the store violates a rule. The message names the rule.
-#[cfg(feature = "test-kit")]
+#[cfg(feature = "test-tasks")]
 pub async fn check_store(create: impl AsyncFn() -> Arc<dyn TaskStore>) {
     changes::check(&create().await).await;
     contents::check_bodies(&create().await).await;
@@ -56,7 +56,7 @@ pub async fn check_store(create: impl AsyncFn() -> Arc<dyn TaskStore>) {
 /// # Panics
 ///
 /// If the stores violate a rule. The message names the rule.
-#[cfg(feature = "test-kit")]
+#[cfg(feature = "test-tasks")]
 pub async fn check_shared_store(create: impl AsyncFn() -> [Arc<dyn TaskStore>; 2]) {
     shared::check_visibility(&create().await).await;
     shared::check_replacements(&create().await).await;

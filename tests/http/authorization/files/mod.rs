@@ -3,7 +3,6 @@
 /// The same at run time.
 pub(crate) mod twin;
 
-use treenail::auth::ContextExt as _;
 use treenail::prelude::*;
 use treenail::schema::{CacheScope, ReadResourceResult, TextResourceContents};
 use treenail::scope::OneOf;

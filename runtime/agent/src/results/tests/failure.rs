@@ -16,12 +16,7 @@ use crate::results::{CallFailure, error_text};
 fn failures_suggest_the_next_step() {
     let closed = ClientError::Closed("the server has ended".into());
     let refused = ClientError::Refused(RpcError::invalid_params("no such place"));
-    let busy = ClientError::Http {
-        url: "http://a.example/mcp".into(),
-        status: 503,
-        body: "too many calls".into(),
-        retry_after: None,
-    };
+    let busy = ClientError::http("http://a.example/mcp", 503, "too many calls", None);
     let names: Vec<String> = (0..100).map(|at| format!("tool_{at}")).collect();
     let many: Vec<&str> = names.iter().map(String::as_str).collect();
     let table: [(CallFailure<'_>, &[&str]); 14] = [

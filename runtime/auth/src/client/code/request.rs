@@ -31,7 +31,7 @@ pub(crate) struct FlowRecord {
 ///
 /// `Debug` shows the hosts only: the URL contains the state of the flow.
 #[derive(Clone)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct AuthorizationRequest(Arc<Inner>);
 
 struct Inner {

@@ -16,7 +16,7 @@ pub(super) const EXTENSION: &str = "io.modelcontextprotocol/auth/dpop";
 pub(super) const PROOF: HeaderName = HeaderName::from_static("dpop");
 
 /// Algorithm of the `DPoP` keys of a client.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DpopAlgorithm {

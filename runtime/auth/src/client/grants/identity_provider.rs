@@ -26,7 +26,7 @@ use crate::{AuthError, Secret};
 /// let oauth = OAuth::enterprise("Travel planner", provider).client(client);
 /// # let _ = oauth;
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone)]
 pub struct IdentityProvider {
     pub(super) token_endpoint: Arc<str>,
@@ -71,7 +71,7 @@ impl fmt::Debug for IdentityProvider {
 }
 
 /// Token of a user that an [`IdentityProvider`] has issued.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug)]
 pub struct SubjectToken {
     pub(super) token: Secret,

@@ -25,7 +25,7 @@ const MAX: usize = 16 * 1024;
 /// let oauth = OAuth::workload(client, token);
 /// # let _ = oauth;
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone)]
 pub struct WorkloadToken(Source);
 

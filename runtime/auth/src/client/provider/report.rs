@@ -11,6 +11,7 @@ use crate::fetch::Budget;
 use crate::metadata::{AuthorizationServerMetadata, FoundResource, FoundServer, ResourceRequest};
 
 /// Report about the authorization of a server, see [`OAuth::report`](crate::OAuth::report).
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AuthorizationReport {
@@ -19,6 +20,7 @@ pub struct AuthorizationReport {
 }
 
 /// Finding of a report.
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
@@ -33,6 +35,7 @@ pub struct Finding {
 }
 
 /// Result of a check.
+#[cfg(feature = "oauth")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FindingLevel {

@@ -7,6 +7,7 @@ use super::server::Server;
 use crate::{AuthError, Scopes};
 
 /// Authorization that a client has for one server, see [`OAuth::status`](crate::OAuth::status). It contains no token.
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AuthorizationStatus {

@@ -8,7 +8,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use crate::{AuthError, Secret};
 
 /// Text of a store with its generation.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoredEntry {
@@ -37,7 +37,7 @@ impl StoredEntry {
 /// assert_eq!(generation.to_string(), "00112233445566778899aabbccddeeff");
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Generation(u128);
 

@@ -10,7 +10,7 @@ use std::fmt;
 /// let key = StoreKey::tokens("https://example.com/mcp", "https://auth.example.com", "planner");
 /// assert_eq!(key.to_string(), r#"["tokens","https://example.com/mcp","https://auth.example.com","planner"]"#);
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreKey {
     kind: &'static str,

@@ -14,7 +14,7 @@ use super::{Generation, StoreFuture, StoreKey, StoreLock, StoredEntry, TokenStor
 /// let store = MemoryStore::new();
 /// # let _ = store;
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     entries: Mutex<HashMap<StoreKey, StoredEntry>>,

@@ -25,7 +25,7 @@ pub(crate) use self::record::{
 };
 
 /// A future of a [`TokenStore`]. The error is [`AuthError::Store`].
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 /// Storage of the tokens, registrations and keys of one user.
@@ -49,7 +49,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> 
 /// # Cancellation
 ///
 /// The future of [`store`](Self::store) may be dropped. The entry is then the old one or the new one, never a part of it.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait TokenStore: fmt::Debug + Send + Sync + 'static {
     /// Returns the entry of a key.
     ///
@@ -105,7 +105,7 @@ impl<S: TokenStore + ?Sized> TokenStore for Arc<S> {
 }
 
 /// Lock of one key of a [`TokenStore`], released when it is dropped.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[must_use = "dropping it releases the lock"]
 pub struct StoreLock {
     guard: Box<dyn Any + Send>,

@@ -18,7 +18,7 @@ type Notify = dyn Fn(&AuthorizationRequest) + Send + Sync;
 ///
 /// The listener is open for the duration of a flow, and accepts the redirect of this flow only.
 #[derive(Clone)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct Browser {
     port: Option<u16>,
     notify: Arc<Notify>,

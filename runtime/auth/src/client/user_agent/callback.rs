@@ -12,7 +12,7 @@ type Function = dyn Fn(AuthorizationRequest) -> UserAgentFuture<'static, String>
 ///
 /// For programs with a web view or a server of their own, and for tests.
 #[derive(Clone)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct Callback {
     redirect_uri: Arc<str>,
     function: Arc<Function>,

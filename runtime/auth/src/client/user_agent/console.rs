@@ -21,7 +21,7 @@ type Output = Box<dyn Write + Send>;
 /// The user copies that URL from the address bar of a browser, which may run on another computer. The page does not load, since
 /// nothing listens there.
 #[derive(Clone)]
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub struct Console {
     redirect_uri: Arc<str>,
     streams: Arc<Mutex<Streams>>,

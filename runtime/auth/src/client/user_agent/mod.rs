@@ -9,6 +9,7 @@ mod listener;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::AuthError;
 
@@ -18,13 +19,13 @@ pub use self::console::Console;
 pub use super::code::AuthorizationRequest;
 
 /// A future of a [`UserAgent`].
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub type UserAgentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
 /// A way to let a user sign in at an authorization server, and to receive the redirect.
 ///
 /// Implementations only show a URL and receive one: the client makes and checks state, proof key and code.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait UserAgent: fmt::Debug + Send + Sync + 'static {
     /// Returns the redirect URI for documents that describe this client. A loopback address without port means any port.
     fn redirect_uri(&self) -> String;
@@ -42,8 +43,21 @@ pub trait UserAgent: fmt::Debug + Send + Sync + 'static {
     ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>>;
 }
 
+impl<T: UserAgent + ?Sized> UserAgent for Arc<T> {
+    fn redirect_uri(&self) -> String {
+        (**self).redirect_uri()
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        registered: Option<&'a str>,
+    ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
+        (**self).prepare(registered)
+    }
+}
+
 /// One prepared flow of a [`UserAgent`]. Dropping it ends the flow.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub trait UserAgentFlow: Send {
     /// Returns the redirect URI of this flow.
     fn redirect_uri(&self) -> &str;
@@ -60,4 +74,24 @@ pub trait UserAgentFlow: Send {
         &'a mut self,
         request: &'a AuthorizationRequest,
     ) -> UserAgentFuture<'a, String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_user_agent_can_be_shared() {
+        const REDIRECT_URI: &str = "https://app.example.com/callback";
+
+        async fn redirect_uris(agent: impl UserAgent) -> [String; 2] {
+            let flow = agent.prepare(None).await.unwrap();
+            [agent.redirect_uri(), flow.redirect_uri().to_owned()]
+        }
+        let callback = Callback::new(REDIRECT_URI, |request| async move {
+            Ok(request.url().to_owned())
+        });
+        let shared: Arc<dyn UserAgent> = Arc::new(callback);
+        assert_eq!(redirect_uris(shared).await, [REDIRECT_URI; 2]);
+    }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Proof {
     /// `nonce`, if the proof has one.
     pub(crate) nonce: Option<String>,
     /// The time at which the proof becomes too old.
-    #[cfg(feature = "server")]
+    #[cfg(feature = "authorization")]
     pub(crate) expires_at: SystemTime,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn check_proof(proof: &str, expected: &Expected<'_>) -> Result<Proof,
         thumbprint: key.thumbprint(),
         id: id.to_owned(),
         nonce: string(claims, "nonce")?.map(str::to_owned),
-        #[cfg(feature = "server")]
+        #[cfg(feature = "authorization")]
         expires_at: issued_at + expected.window,
     })
 }

@@ -1,20 +1,20 @@
 //! The claim `htu`: the URL of a request, without query and fragment.
 
 /// Returns a URL without query and fragment.
-#[cfg(any(feature = "client", test))]
+#[cfg(any(feature = "oauth", test))]
 pub(super) fn without_query(url: &str) -> &str {
     url.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// Returns true if both URLs have the same normal form (RFC 3986, sections 6.2.2 and 6.2.3), without query and fragment.
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 pub(super) fn is_same(proof: &str, request: &str) -> bool {
     let proof = normalize(proof);
     proof.is_some() && proof == normalize(request)
 }
 
 /// Returns the normal form of an `http` or `https` URL without user information, without query and fragment.
-#[cfg(any(feature = "server", feature = "testing"))]
+#[cfg(any(feature = "authorization", feature = "test-authorization"))]
 fn normalize(url: &str) -> Option<String> {
     let url = iri_string::types::UriStr::new(url).ok()?;
     let url = url.normalize().to_string();

@@ -102,7 +102,7 @@ impl Discovery {
     }
 
     /// Returns the authorization server that 2025-03-26 assumes at the origin of the MCP server.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) async fn legacy_server(
         &self,
         server: &Uri,

@@ -1,7 +1,7 @@
 //! Discovery of the metadata of a resource and of its authorization servers.
 
 mod authorization_server;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 mod resource;
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 pub(crate) use self::authorization_server::FoundServer;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 pub(crate) use self::resource::{FoundResource, ResourceRequest};
 use crate::AuthError;
 use crate::fetch::{Budget, Fetcher, quoted_url};
@@ -40,7 +40,7 @@ pub(crate) struct DiscoveryRules {
 pub(crate) struct Discovery {
     fetcher: Fetcher,
     rules: DiscoveryRules,
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     resource: Mutex<Option<CachedResource>>,
     servers: Mutex<HashMap<ServerKey, Cached<FoundServer>>>,
 }
@@ -51,12 +51,12 @@ enum ServerKey {
     /// The issuer that a resource lists.
     Listed(String),
     /// The origin at which 2025-03-26 assumes a server. Its endpoints may be assumed too, which no listed issuer permits.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     Assumed(String),
 }
 
 /// A resource, with the announced URLs that led to it.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 type CachedResource = Cached<(Vec<String>, FoundResource)>;
 
 #[derive(Clone, Debug)]
@@ -106,14 +106,14 @@ impl Discovery {
         Self {
             fetcher,
             rules,
-            #[cfg(feature = "client")]
+            #[cfg(feature = "oauth")]
             resource: Mutex::default(),
             servers: Mutex::default(),
         }
     }
 
     /// Removes the cached metadata of an authorization server, after one of its endpoints failed.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     pub(crate) fn forget(&self, issuer: &str) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|key, found| {

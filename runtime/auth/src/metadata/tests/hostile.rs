@@ -79,7 +79,7 @@ async fn random_documents_are_read_or_refused() {
             !shown.chars().any(char::is_control),
             "AUTH-C-134: {shown:?}"
         );
-        #[cfg(feature = "client")]
+        #[cfg(feature = "oauth")]
         {
             let url = "https://mcp.example/mcp".parse().unwrap();
             let request = crate::metadata::ResourceRequest {

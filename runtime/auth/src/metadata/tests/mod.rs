@@ -2,7 +2,7 @@
 
 mod authorization_server;
 mod hostile;
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 mod resource;
 
 use std::collections::HashMap;

@@ -33,7 +33,7 @@ const WINDOW: Duration = Duration::from_secs(300);
 /// let authorization = ResourceServer::new("https://mcp.example.com/mcp").dpop(Dpop::required());
 /// # let _ = authorization;
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Clone)]
 #[must_use = "settings do nothing until a resource server uses them"]
 pub struct Dpop {

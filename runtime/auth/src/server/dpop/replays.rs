@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Future, ready};
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::AuthError;
 
 /// Future of a [`ReplayStore`].
+#[cfg(feature = "authorization")]
 pub type ReplayFuture<'a> = Pin<Box<dyn Future<Output = Result<bool, AuthError>> + Send + 'a>>;
 
 /// Memory of the DPoP proofs that were used, so that each is accepted once, see
 /// [`Dpop::replay_store`](crate::Dpop::replay_store).
+#[cfg(feature = "authorization")]
 pub trait ReplayStore: Send + Sync + 'static {
     /// Stores the id of a proof, 43 characters, until `expires_at`. Returns false if it is stored already.
     ///
@@ -24,6 +26,17 @@ pub trait ReplayStore: Send + Sync + 'static {
         expires_at: SystemTime,
         now: SystemTime,
     ) -> ReplayFuture<'a>;
+}
+
+impl<S: ReplayStore + ?Sized> ReplayStore for Arc<S> {
+    fn insert<'a>(
+        &'a self,
+        id: &'a str,
+        expires_at: SystemTime,
+        now: SystemTime,
+    ) -> ReplayFuture<'a> {
+        (**self).insert(id, expires_at, now)
+    }
 }
 
 /// Maximum number of proofs in memory.
@@ -108,5 +121,15 @@ mod tests {
         assert!(replays.insert_now("new", end, UNIX_EPOCH).is_err());
         let later = end + Duration::from_secs(1);
         assert!(replays.insert_now("new", later, later).unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_store_can_be_shared() {
+        async fn insert(store: impl ReplayStore) -> bool {
+            store.insert("x", UNIX_EPOCH, UNIX_EPOCH).await.unwrap()
+        }
+        let shared: Arc<dyn ReplayStore> = Arc::new(MemoryReplays::default());
+        assert!(insert(Arc::clone(&shared)).await);
+        assert!(!insert(shared).await);
     }
 }

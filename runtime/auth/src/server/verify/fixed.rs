@@ -28,7 +28,7 @@ const VALIDITY: Duration = Duration::from_secs(24 * 60 * 60);
 /// # let _ = verifier;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[must_use = "a verifier does nothing until a resource server uses it"]
 pub struct FixedTokenVerifier {
     issuer: String,

@@ -38,7 +38,7 @@ const MAX_LEEWAY: Duration = Duration::from_secs(60);
 /// # let _ = authorization;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Debug)]
 pub struct JwtVerifier {
     issuer: String,
@@ -102,7 +102,7 @@ impl Verifier for JwtVerifier {
 }
 
 /// Builder of a [`JwtVerifier`].
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct JwtVerifierBuilder {

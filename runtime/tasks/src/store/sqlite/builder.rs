@@ -29,7 +29,7 @@ const MAX_LOCK_TIMEOUT: Duration = Duration::from_millis(2_147_483_647);
 /// # let _ = store;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "durable-tasks")]
 #[derive(Debug, Clone)]
 pub struct SqliteStoreBuilder {
     settings: Settings,

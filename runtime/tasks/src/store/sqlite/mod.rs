@@ -41,7 +41,7 @@ use crate::clock;
 /// # let _ = store;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "durable-tasks")]
 #[derive(Clone)]
 pub struct SqliteStore {
     writer: Writer,

@@ -17,7 +17,7 @@ use crate::AuthError;
 /// # let _ = store;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone, Debug)]
 #[must_use = "call `open`"]
 pub struct FileStoreBuilder {

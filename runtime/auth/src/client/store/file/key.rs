@@ -26,7 +26,7 @@ const FILE: &str = "key";
 /// # let _ = key;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone)]
 pub struct FileStoreKey(Zeroizing<[u8; LENGTH]>);
 

@@ -58,7 +58,7 @@ const LAST_POLL: Duration = Duration::from_millis(100);
 /// absent, and the log has a warning. On Windows, the access rights are those of `%LOCALAPPDATA%`.
 ///
 /// A process that ends releases its locks. At most 1,024 entries are stored; the oldest are removed first.
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[derive(Clone)]
 pub struct FileStore {
     shared: Arc<Shared>,

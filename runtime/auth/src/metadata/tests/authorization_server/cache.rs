@@ -20,7 +20,7 @@ async fn a_document_is_cached_until_it_is_forgotten() {
         assert!(!found.unwrap().is_assumed);
     }
     assert_eq!(web.asked(), [PLACE], "AUTH-C-45");
-    #[cfg(feature = "client")]
+    #[cfg(feature = "oauth")]
     {
         discovery.forget("https://as.example");
         let found = discovery

@@ -77,7 +77,7 @@ async fn members_have_their_types_and_endpoints_are_allowed() {
     }
 }
 
-#[cfg(feature = "client")]
+#[cfg(feature = "oauth")]
 #[tokio::test]
 async fn a_code_needs_its_endpoint_and_its_response_type() {
     const PLACE: &str = "https://as.example/.well-known/oauth-authorization-server";

@@ -15,7 +15,7 @@ use crate::server::verify::remote::{EndpointOf, configured};
 use crate::{AuthError, Clock, Secret};
 
 /// Builder of an [`IntrospectionVerifier`].
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct IntrospectionVerifierBuilder {

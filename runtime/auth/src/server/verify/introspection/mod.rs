@@ -54,7 +54,7 @@ const UNAVAILABLE: VerifyError = VerifyError::Unavailable {
 /// # let _ = verifier;
 /// # Ok::<(), treenail::auth::AuthError>(())
 /// ```
-#[cfg(feature = "server")]
+#[cfg(feature = "authorization")]
 pub struct IntrospectionVerifier {
     issuer: String,
     credentials: HeaderValue,

@@ -20,7 +20,7 @@ fn authorizer(key: &SigningKey) -> Authorizer {
     Authorizer::new(&config, &server).unwrap()
 }
 
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 #[tokio::test]
 async fn without_a_verifier_the_keys_of_each_issuer_are_discovered() {
     // AUTH-R-33, AUTH-R-40

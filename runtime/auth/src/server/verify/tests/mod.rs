@@ -6,9 +6,9 @@ mod fixed;
 mod issuer_keys;
 mod jwt;
 mod refreshing;
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 mod remote;
-#[cfg(feature = "testing")]
+#[cfg(feature = "test-authorization")]
 mod secrets;
 
 use std::time::{Duration, SystemTime};
