@@ -237,7 +237,7 @@ async fn a_panic_of_a_function_of_a_mount_does_not_end_it() {
         client_of(&server, LEGACY)
     });
     let mounted = proxy.mount(panicking).unwrap();
-    let Status::Disconnected { cause } = mounted.ready().await else {
+    let Status::Disconnected { cause, .. } = mounted.ready().await else {
         panic!("{}", mounted.status());
     };
     assert!(cause.contains("failed unexpectedly"), "{cause}");

@@ -76,8 +76,8 @@ async fn messages_of_a_call_that_is_dropped_without_a_response_are_dropped() {
     third.set_answered();
     let senders = [first.sender.clone(), second.sender.clone()];
     drop((first, second, third));
-    let received: Vec<_> = std::iter::from_fn(|| receiver.next()).collect();
-    assert_eq!(received, [[2], [2], [1], [2]], "SRV-STDIO-05");
+    let messages: Vec<_> = std::iter::from_fn(|| receiver.next()).collect();
+    assert_eq!(messages, [[2], [2], [1], [2]], "SRV-STDIO-05");
     assert!(
         senders.iter().all(|sender| !sender.is_cancelled()),
         "the queue is empty"
