@@ -278,9 +278,9 @@ pub mod tool {
 
 /// One connection of a server without its transport.
 ///
-/// A transport of your own is simplest as a bridge to [`Connection::serve`], and to a
+/// A transport of your own is simplest as a bridge to [`Connection::serve`](transport::Connection::serve), and to a
 /// [`LineSession`](crate::client::LineSession) at the client: the guide's page on [deployment](crate::guide::deployment) has one for
-/// single messages. [`Connection::handle_message`] is the interface below.
+/// single messages. [`Connection::handle_message`](transport::Connection::handle_message) is the interface below.
 pub mod transport {
     #[doc(inline)]
     pub use treenail_runtime::{CallPermits, Connection, Handled, PendingResponse};

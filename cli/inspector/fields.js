@@ -9,8 +9,8 @@ import { describe, resolve, typeName } from "./schema.js";
 
 /** Depth at which a required recursive schema becomes a JSON editor. */
 const MAX_DEPTH = 12;
-/** Number of fields of a form after which each further one is a JSON editor. */
-const MAX_FIELDS = 500;
+/** Number of fields made for a form, also of those removed since, after which each further one is a JSON editor. */
+const MAX_FIELDS = 1_000;
 
 /** Creates the field of a schema. `context` has `root`, `changed`, and optionally `complete`. */
 export function createField(name, schema, required, context, depth = 0) {

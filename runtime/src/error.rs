@@ -81,6 +81,7 @@ pub(crate) fn carried(error: Box<dyn StdError + Send + Sync>) -> Box<dyn StdErro
     match error.downcast::<Error>() {
         Ok(error) => match *error {
             Error::Other(inner) => carried(inner),
+            Error::Io(inner) => Box::new(inner),
             other => Box::new(other),
         },
         Err(error) => error,
@@ -92,6 +93,7 @@ pub(crate) fn carried(error: Box<dyn StdError + Send + Sync>) -> Box<dyn StdErro
 pub(crate) fn carried_ref<'e>(error: &'e (dyn StdError + 'static)) -> &'e (dyn StdError + 'static) {
     match error.downcast_ref::<Error>() {
         Some(Error::Other(inner)) => carried_ref(&**inner),
+        Some(Error::Io(inner)) => inner,
         _ => error,
     }
 }

@@ -75,7 +75,7 @@ impl RequiredScopes {
                 "`{}` is not a scope: scopes are visible ASCII characters without `\"` and `\\`",
                 wrong.escape_debug()
             )),
-            None if empty => Err("`OneOf` has no alternatives".to_owned()),
+            None if empty => Err("a group of alternative scopes is empty".to_owned()),
             None => Ok(self),
         }
     }

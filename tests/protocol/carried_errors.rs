@@ -126,7 +126,7 @@ async fn an_rpc_error_keeps_its_code_and_data() {
         let uri = json!({"uri": "notes://broken"});
         let (code, message) = peer.refused("resources/read", uri).await;
         assert_eq!(code, -32603);
-        assert_eq!(message, "the connection failed: the disk is full");
+        assert_eq!(message, "the disk is full");
     }
 }
 

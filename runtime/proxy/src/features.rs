@@ -79,7 +79,10 @@ impl FeatureMaker<'_> {
         let (upstream, owner) = (Arc::clone(self.upstream), Arc::clone(self.upstream));
         let route = dynamic::ResourceTemplate::new(UNLISTED, format!("{prefix}{{+uri}}"))
             .scope(self.unlisted_scopes()?)
-            .accepts(move |uri| uri.starts_with(&prefix) && !owner.uris.is_foreign(uri))
+            // A listed resource has a feature of its own, with scopes of its own.
+            .accepts(move |uri| {
+                uri.starts_with(&prefix) && !owner.uris.is_foreign(uri) && !owner.is_listed(uri)
+            })
             .subscribable(self.lists.subscribable)
             .unlisted();
         Some(route.raw(move |context, read| {

@@ -129,8 +129,9 @@ impl Remote {
         self
     }
 
-    /// Adds members to the `_meta` of each request for the server, such as the identity of the caller. They replace those that the
-    /// client has sent under the same keys. Default: only the members of the client.
+    /// Adds members to the `_meta` of each request of a client for the server, such as the identity of the caller: calls of tools,
+    /// prompts, reads of resources, and completions. They replace those that the client has sent under the same keys. Lists and
+    /// subscriptions are requests of the proxy for all clients. Default: only the members of the client.
     ///
     /// Members of the connection to the server are not replaced: `progressToken`, and keys that start with
     /// `io.modelcontextprotocol/`.

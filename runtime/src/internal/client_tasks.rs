@@ -156,7 +156,7 @@ impl TaskSession for McpClientSession {
     }
 
     fn is_closed(&self) -> bool {
-        self.is_closed()
+        self.changes().is_closed()
     }
 
     fn driver(&self) -> Option<&Arc<dyn TaskDriver>> {

@@ -105,7 +105,7 @@ fn impossible() {}
 fn malformed_scopes_fail_the_build_of_the_server() {
     for (tools, expected) in [
         (tools![malformed], "the scopes of the tool `malformed`"),
-        (tools![impossible], "`OneOf` has no alternatives"),
+        (tools![impossible], "a group of alternative scopes is empty"),
     ] {
         let built = Server::builder("demo", "1.0.0").tools(tools).build();
         let error = built.unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! Changes that reach a connected client, and failures that leave the old server running.
 
+use std::fs;
 use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
@@ -242,5 +243,27 @@ async fn a_server_without_a_build_is_restarted() {
     project.write("built", "after");
     wait_for(&mut notifications, "notifications/tools/list_changed").await;
     assert_eq!(description(&client, "forecast").await, NEW);
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_replaced_directory_is_watched_with_those_below_it() {
+    let project = Project::new("before");
+    for directory in ["tree/src/sub", "tree/new/sub"] {
+        fs::create_dir_all(project.path(directory)).unwrap();
+        project.write(&format!("{directory}/source"), "before");
+    }
+    project.write("build.sh", "cp tree/src/sub/source built\n");
+    let words = "dev --watch tree --build".split(' ');
+    let words: Vec<_> = words.chain(["sh build.sh", "--", "sh", "run.sh"]).collect();
+    let client = connect(project.dev(&words), Revision::V2025_11_25).await;
+    let mut notifications = client.session().notifications();
+    fs::rename(project.path("tree/src"), project.path("old")).unwrap();
+    fs::rename(project.path("tree/new"), project.path("tree/src")).unwrap();
+    for (mode, expected) in [("after", NEW), ("before", OLD)] {
+        project.write("tree/src/sub/source", mode);
+        wait_for(&mut notifications, "notifications/tools/list_changed").await;
+        assert_eq!(description(&client, "forecast").await, expected);
+    }
     client.close().await.unwrap();
 }

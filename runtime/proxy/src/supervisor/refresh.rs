@@ -99,37 +99,37 @@ impl Supervisor {
         let changed: Vec<_> = changed
             .filter(|kind| !kind.is_same(lists, &self.served))
             .collect();
-        let provide = |make: &dyn Fn(ListKind) -> Vec<Feature>| {
+        let make = |maker: &FeatureMaker<'_>| -> Vec<_> {
+            changed.iter().map(|kind| maker.make(*kind)).collect()
+        };
+        // The scopes of features are a function of the user, so they are made without the lock.
+        let provide = |made: Vec<Vec<Feature>>| {
             let removed = self.sources.lock_removed();
             if *removed {
                 return Ok(());
             }
             server.edit(|edit| {
-                changed.iter().fold(edit, |edit, kind| {
+                changed.iter().zip(made).fold(edit, |edit, (kind, made)| {
                     let source = self.sources.get(*kind).clone();
                     let instructions = lists.instructions.as_deref();
                     let instructions = instructions.filter(|_| *kind == ListKind::Tools);
                     let source = source.instructions(instructions.unwrap_or_default());
-                    edit.provide(&source, make(*kind))
+                    edit.provide(&source, made)
                 })
             })
         };
-        if provide(&|kind| maker.make(kind)).is_ok() {
+        if provide(make(&maker)).is_ok() {
             return Ok(());
         }
         // One feature that the server does not accept must not hide the others.
         maker.omissions = None;
-        provide(&|kind| {
-            let accepted = maker
-                .make(kind)
-                .into_iter()
-                .map(|feature| accepts(feature, omissions));
-            let features = maker.make(kind).into_iter().zip(accepted);
-            features
-                .filter(|(_, accepted)| *accepted)
-                .map(|(feature, _)| feature)
-                .collect()
-        })
+        let checked = make(&maker).into_iter().zip(make(&maker));
+        let accepted = checked.map(|(checked, made)| {
+            let pairs = checked.into_iter().zip(made);
+            let accepted = pairs.filter_map(|(one, same)| accepts(one, omissions).then_some(same));
+            accepted.collect()
+        });
+        provide(accepted.collect())
     }
 }
 

@@ -160,6 +160,12 @@ impl Upstream {
         connection.unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns true if a list of the server contains a URI of the proxy without its prefix, or a template that it matches.
+    pub(crate) fn is_listed(&self, uri: &str) -> bool {
+        let own = self.uris.without_prefix(uri).unwrap_or(uri);
+        self.known().is_listed(own)
+    }
+
     /// Returns true if a list contains the URI of the server.
     pub(crate) fn is_listed_resource(&self, uri: &str) -> bool {
         self.known().uris.contains(uri)

@@ -95,10 +95,10 @@ impl Upstream {
         context: &Context,
         uri: &str,
     ) -> Result<RawResult, RpcError> {
-        let own = self.uris.without_prefix(uri).unwrap_or(uri);
-        if self.known().is_listed(own) {
+        if self.is_listed(uri) {
             return Err(not_found(context, uri));
         }
+        let own = self.uris.without_prefix(uri).unwrap_or(uri);
         self.read_resource(context, own).await
     }
 

@@ -102,7 +102,9 @@ async fn open_subscription(
     session: &Weak<McpClientSession>,
     filter: &SubscriptionFilter,
 ) -> Option<Result<Subscription, ClientError>> {
-    let session = session.upgrade().filter(|session| !session.is_closed())?;
+    let session = session
+        .upgrade()
+        .filter(|session| !session.changes().is_closed())?;
     Some(session.subscriptions_listen(filter).await)
 }
 
@@ -130,13 +132,15 @@ fn note_missed(session: &Weak<McpClientSession>, is_renewed: bool, filter: &Subs
 }
 
 fn is_closed(session: &Weak<McpClientSession>) -> bool {
-    session.upgrade().is_none_or(|session| session.is_closed())
+    session
+        .upgrade()
+        .is_none_or(|session| session.changes().is_closed())
 }
 
 /// Fetches changed lists again, if they have been fetched before.
 async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>) {
     while let Some(current) = session.upgrade() {
-        if current.is_closed() {
+        if current.changes().is_closed() {
             return;
         }
         let mut changed = pin!(current.changes().changed.notified());
@@ -147,7 +151,7 @@ async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>)
         if let Err(error) = (McpClient { inner }).refresh_stale().await {
             tracing::debug!(%error, "could not fetch a changed list");
         }
-        if current.is_closed() {
+        if current.changes().is_closed() {
             return;
         }
         changed.await;

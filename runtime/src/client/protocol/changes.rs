@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Notify;
 use treenail_schema::SubscriptionFilter;
 
-use super::McpClientSession;
-
 /// Counters of the change notifications of the server.
 #[derive(Debug, Default)]
-pub(in crate::client) struct Changes {
+pub(crate) struct Changes {
     pub(in crate::client) tools: AtomicU64,
     pub(in crate::client) prompts: AtomicU64,
     pub(in crate::client) resources: AtomicU64,
@@ -25,6 +23,11 @@ pub(in crate::client) struct Changes {
 }
 
 impl Changes {
+    /// Returns true after the end of the connection. Over Streamable HTTP, only a call of `close` ends it.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
     /// Counts a notification, if it announces a change.
     pub(super) fn note_change(&self, method: &str) {
         let counter = match method {
@@ -73,12 +76,5 @@ impl Changes {
     pub(in crate::client) fn note_missed_updates(&self) {
         self.updates.fetch_add(1, Ordering::AcqRel);
         self.changed.notify_waiters();
-    }
-}
-
-impl McpClientSession {
-    /// Returns true after the end of the connection. Over Streamable HTTP, only [`close`](Self::close) ends it.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.changes().closed.load(Ordering::Acquire)
     }
 }

@@ -274,7 +274,7 @@ impl McpClientSession {
         self.inner.link.router.notifications()
     }
 
-    pub(in crate::client) fn changes(&self) -> &Changes {
+    pub(crate) fn changes(&self) -> &Changes {
         let link = &self.inner.link;
         let version = link.session.credentials_version();
         link.router.changes.note_credentials(version);

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use notify::event::{AccessKind, EventKind, MetadataKind, ModifyKind};
+use notify::event::{AccessKind, EventKind, MetadataKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -36,11 +36,18 @@ pub(super) struct Watched {
     pub(super) ignored: Vec<PathBuf>,
 }
 
+/// Change of a path.
+struct Change {
+    path: PathBuf,
+    /// The path was removed, or has another name now. Another one may have it already.
+    is_removal: bool,
+}
+
 /// Watch of source files.
 #[derive(Debug)]
 pub(super) struct SourceWatch {
     watcher: RecommendedWatcher,
-    changes: mpsc::UnboundedReceiver<PathBuf>,
+    changes: mpsc::UnboundedReceiver<Change>,
     rules: Rules,
     directories: HashSet<PathBuf>,
     contents: Contents,
@@ -113,28 +120,27 @@ impl SourceWatch {
     /// more changes.
     pub(super) async fn wait_for_change(&mut self) -> Option<PathBuf> {
         while self.seen.is_none() {
-            let path = self.changes.recv().await?;
-            self.see(path);
+            let change = self.changes.recv().await?;
+            self.see(change);
         }
         let end = Instant::now() + MAX_DELAY;
-        while let Ok(Ok(Some(path))) = timeout_at(end, timeout(QUIET, self.changes.recv())).await {
-            self.see(path);
+        while let Ok(Ok(Some(change))) = timeout_at(end, timeout(QUIET, self.changes.recv())).await
+        {
+            self.see(change);
         }
         self.seen.take()
     }
 
-    /// Remembers a path that counts. A manifest takes precedence, because it may add directories.
-    fn see(&mut self, path: PathBuf) {
+    /// Remembers a change that counts. A manifest takes precedence, because it may add directories.
+    fn see(&mut self, Change { path, is_removal }: Change) {
+        if is_removal || !path.exists() {
+            self.forget(&path);
+        }
         if path.is_dir() && !self.rules.is_ignored(&path) {
             // Files may have been written before the watch.
             let found = self.watch_tree(&path);
             self.seen = self.seen.take().or(found);
             return;
-        }
-        if !path.exists() {
-            // It is watched again if it returns, and so are the directories below it.
-            self.directories
-                .retain(|directory| !directory.starts_with(&path));
         }
         if !self.rules.counts(&path) || !self.contents.has_changed(&path) {
             return;
@@ -142,6 +148,14 @@ impl SourceWatch {
         let is_manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
         if self.seen.is_none() || is_manifest {
             self.seen = Some(path);
+        }
+    }
+
+    /// Forgets a directory that was removed, and those below it. They are watched again if they return, or have returned already.
+    fn forget(&mut self, path: &Path) {
+        if self.directories.remove(path) {
+            self.directories
+                .retain(|directory| !directory.starts_with(path));
         }
     }
 
@@ -192,7 +206,7 @@ impl SourceWatch {
 }
 
 /// Passes on the paths of a change. Reading a file is none.
-fn send_paths(event: notify::Result<notify::Event>, sender: &mpsc::UnboundedSender<PathBuf>) {
+fn send_paths(event: notify::Result<notify::Event>, sender: &mpsc::UnboundedSender<Change>) {
     let Ok(event) = event else { return };
     let is_change = match event.kind {
         EventKind::Access(AccessKind::Close(notify::event::AccessMode::Write)) => true,
@@ -200,10 +214,14 @@ fn send_paths(event: notify::Result<notify::Event>, sender: &mpsc::UnboundedSend
         | EventKind::Modify(ModifyKind::Metadata(MetadataKind::AccessTime)) => false,
         _ => true,
     };
+    let is_removal = matches!(
+        event.kind,
+        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
+    );
     if is_change {
         for path in event.paths {
             // The watch has ended.
-            let _ = sender.send(path);
+            let _ = sender.send(Change { path, is_removal });
         }
     }
 }

@@ -129,7 +129,7 @@ impl Refusals {
 }
 
 fn is_closed(session: &McpClientSession) -> bool {
-    session.is_closed()
+    session.changes().is_closed()
 }
 
 fn closed() -> ClientError {
