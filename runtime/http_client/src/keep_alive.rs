@@ -1,7 +1,8 @@
 //! Detection of connections whose path has vanished.
 //!
 //! Without it, one dead HTTP/2 connection fails all requests, and a stream on which only the server writes never ends. Each of
-//! the two methods notices a dead connection 50 s after its last byte.
+//! the two methods notices a dead connection 50 s after its last byte. On Linux and Android, the timeout for unacknowledged data also
+//! ends the connection of a living peer that accepts no data for 50 s, because its receive window is full.
 
 use std::time::Duration;
 

@@ -167,7 +167,7 @@ pub struct Authorized {
     /// Further values for the functions.
     pub extensions: Extensions,
     /// The time at which streams of the caller end, unless a later request extends it. The rest of the time is measured when the
-    /// request is authorized, so later changes of the system clock have no effect.
+    /// request is handled, after its body has been read. Later changes of the system clock have no effect.
     pub expires_at: Option<SystemTime>,
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) revision: Option<Revision>,
     /// Set while the server may have the message: during an attempt to send it, and after the last one.
     pub(crate) in_flight: Option<&'a AtomicBool>,
+    /// The request repeats another one without an action of the user, so the user is not asked for its sake.
+    pub(crate) in_background: bool,
 }
 
 impl<'a> From<&'a SessionRequest> for Subject<'a> {
@@ -42,6 +44,7 @@ impl<'a> From<&'a SessionRequest> for Subject<'a> {
             name: request.name_header.as_deref(),
             revision: request.revision,
             in_flight: None,
+            in_background: false,
         }
     }
 }
@@ -54,11 +57,18 @@ impl<'a> From<&'a SessionNotification> for Subject<'a> {
             name: None,
             revision: notification.revision,
             in_flight: None,
+            in_background: false,
         }
     }
 }
 
 impl Subject<'_> {
+    /// Sets whether the request repeats another one without an action of the user. Default: false.
+    pub(crate) fn in_background(mut self, in_background: bool) -> Self {
+        self.in_background = in_background;
+        self
+    }
+
     /// Returns the name of the tool, prompt, resource or task.
     fn name(&self) -> Option<String> {
         let name = self.name.map(str::to_owned);
@@ -76,9 +86,11 @@ impl Subject<'_> {
             .or_else(|| is_proposal.then(proposed).flatten())
     }
 
-    /// Returns false for the cancellation of a request and for the end of a session.
+    /// Returns false for the cancellation of a request, the end of a session, and requests in the background.
     fn may_ask_user(&self, http_method: &Method) -> bool {
-        *http_method != Method::DELETE && self.method != Some("notifications/cancelled")
+        let is_worth_it =
+            *http_method != Method::DELETE && self.method != Some("notifications/cancelled");
+        is_worth_it && !self.in_background
     }
 
     pub(crate) fn set_in_flight(&self, in_flight: bool) {

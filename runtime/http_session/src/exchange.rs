@@ -6,11 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 
-use hyper::body::Incoming as Body;
 use tokio::runtime::Handle;
-use tokio::time::sleep;
-use treenail_http_client::response::{is_transient, is_unauthorized};
-use treenail_http_client::sse::{Event, Position};
+use treenail_http_client::sse::Position;
 use treenail_runtime::client::{ClientError, SessionRequest};
 use treenail_schema::Revision;
 
@@ -19,10 +16,11 @@ use crate::events::Events;
 use crate::incoming::Source;
 use crate::inner::{Inner, closed};
 use crate::response::{ErrorResponse, HttpResponse};
+use crate::response_stream::{read_resumable, read_until_answer, stream_ended};
 use crate::sender::Parts;
 use crate::session_state::SessionState;
 use crate::sse_2024_11_05::{self, may_be_http_sse};
-use crate::{Answer, backoff, headers, message};
+use crate::{Answer, headers, message};
 
 /// Sends a modern request. The future owns the whole exchange, so dropping it closes the stream.
 pub(crate) async fn send_modern(
@@ -178,106 +176,6 @@ async fn answer_in_body(inner: &Arc<Inner>, response: HttpResponse, source: Sour
         HttpResponse::Accepted | HttpResponse::Events(_) => Err(ClientError::protocol(
             "a request was accepted without an answer",
         )),
-    }
-}
-
-/// Reads a stream until the answer arrives; `None` if the stream ends before it.
-async fn read_until_answer(
-    inner: &Arc<Inner>,
-    events: &mut Events,
-    source: Source,
-) -> Option<Answer> {
-    loop {
-        match events.next().await? {
-            // Servers send an empty event only for its id.
-            Event::Message(data) if data.is_empty() => {}
-            Event::Message(data) => {
-                if let Some(answer) = inner.dispatcher.dispatch(&data, source).await {
-                    return Some(answer);
-                }
-            }
-            Event::Endpoint(_) | Event::Other(_) => {}
-            Event::TooLong(head) => {
-                if let Some(answer) = inner.dispatcher.reject_oversized(&head, source).await {
-                    return Some(answer);
-                }
-            }
-        }
-    }
-}
-
-/// Reads the stream of a legacy request, and resumes it when it breaks off.
-async fn read_resumable(inner: &Arc<Inner>, body: Body, id: i64, handshake: u64) -> Answer {
-    let limit = inner.limits.message_bytes;
-    let mut events = Events::new(body, limit, Position::default());
-    let mut failures = 0;
-    loop {
-        let answer = read_until_answer(inner, &mut events, Source::Legacy(id)).await;
-        if let Some(answer) = answer {
-            events.release();
-            return answer;
-        }
-        let mut position = events.into_position();
-        if std::mem::take(&mut position.moved) {
-            failures = 0;
-        }
-        let mut cause = None;
-        let body = loop {
-            failures += 1;
-            if position.id.is_none() || failures > inner.limits.http.resume_attempts {
-                return Err(stream_ended(cause));
-            }
-            sleep(backoff::delay(position.retry, failures)).await;
-            match resume(inner, &position, handshake).await? {
-                Ok(body) => break body,
-                Err(error) => cause = Some(error),
-            }
-        };
-        events = Events::new(body, limit, position);
-    }
-}
-
-/// Requests the rest of a stream. The inner error is one after which another attempt may succeed. The server has accepted the request,
-/// so no error says that the request was not sent or may be sent again.
-async fn resume(
-    inner: &Arc<Inner>,
-    position: &Position,
-    handshake: u64,
-) -> Result<Result<Body, ClientError>, ClientError> {
-    let state = inner.state.current();
-    if state.handshake != handshake {
-        return Err(stream_ended(None));
-    }
-    match inner.sender.get(&state, position.id.as_ref()).await {
-        Ok(HttpResponse::Events(body)) => Ok(Ok(body)),
-        Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended(None)),
-        Ok(HttpResponse::Error(error)) => {
-            let is_temporary = is_transient(error.status) || is_unauthorized(error.status);
-            let error = inner.state.error_for(error, &state);
-            if is_temporary {
-                return Ok(Err(error));
-            }
-            Err(stream_ended(Some(error)))
-        }
-        Err(
-            error @ (ClientError::Closed(_)
-            | ClientError::Unreachable(_)
-            | ClientError::Authorization(_)),
-        ) => Ok(Err(error)),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the error after the end of the stream of a response, for this reason if it is known.
-fn stream_ended(cause: Option<ClientError>) -> ClientError {
-    match cause {
-        Some(ClientError::SessionExpired) => {
-            ClientError::closed("the server has ended the session before the answer")
-        }
-        Some(cause) => ClientError::closed(format!(
-            "the stream of the response has ended before the answer, and could not be resumed: {cause}"
-        )),
-        None => ClientError::closed("the stream of the response has ended before the answer"),
     }
 }
 

@@ -68,7 +68,9 @@ async fn read_all(
     loop {
         let started = Instant::now();
         backoff.delivered = false;
-        let response = inner.sender.get(state, position.id.as_ref()).await;
+        let subject = state.subject().in_background(*was_open);
+        let response = inner.sender.get(state, position.id.as_ref(), subject);
+        let response = response.await;
         // Requests may have been sent before the first response, without the messages of the server after them.
         let is_late = opened.take().is_some_and(|opened| opened.send(()).is_err());
         match response {

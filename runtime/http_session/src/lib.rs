@@ -6,7 +6,7 @@
 //! - Incoming: `response` classifies a response by status and type, `events` reads it if it is a stream, and `incoming`
 //!   dispatches each message to the request (`pending`) or the handler that it belongs to.
 //! - `authorized` sends requests with credentials that change. Their interface, `HttpAuthorization`, is a part of the runtime.
-//! - `exchange` is one request from start to end. `inner` is the state that all requests share.
+//! - `exchange` is one request from start to end, and `response_stream` its answer on a stream. `inner` is the state that all requests share.
 //! - Legacy era only: `session_state`, `get_stream` (messages that belong to no request) and `sse_2024_11_05`.
 //! - `client_builder` extends the builders of clients, and `builder` is that of a session.
 
@@ -26,6 +26,7 @@ mod message;
 mod pending;
 mod reply_route;
 mod response;
+mod response_stream;
 mod sender;
 mod session;
 mod session_state;

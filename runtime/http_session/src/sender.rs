@@ -111,6 +111,7 @@ impl Sender {
         &self,
         state: &SessionState,
         last_event_id: Option<&HeaderValue>,
+        subject: Subject<'_>,
     ) -> Result<HttpResponse, ClientError> {
         let request = |to: &Uri| {
             let mut headers = state.headers();
@@ -121,9 +122,7 @@ impl Sender {
         };
         let limit = self.limits.http.informational_responses;
         let bound = ResponseBound::InformationalResponses(limit);
-        let response = self
-            .send(&self.url, request, (bound, state.subject()))
-            .await?;
+        let response = self.send(&self.url, request, (bound, subject)).await?;
         HttpResponse::read(response, &self.limits).await
     }
 

@@ -178,8 +178,10 @@ pub struct HttpAttempt<'a> {
     /// The method of the message and the name of the tool, prompt, resource or task. `None` for requests without a message,
     /// and for answers to the server.
     pub operation: Option<(&'a str, Option<&'a str>)>,
-    /// False for the cancellation of a request and for the end of a session, which are not worth asking a user. They may be sent
-    /// again with credentials that need no user, for example with a nonce of the server.
+    /// False for requests that are not worth asking a user: the cancellation of a request, the end of a session, and the background
+    /// requests that open a stream again after it was open. The first attempt to resume the stream of a call may ask, later ones do
+    /// not. Such requests may be sent again with credentials that need no user, for example after a refresh or with a nonce of the
+    /// server.
     pub may_ask_user: bool,
     /// The number of attempts before this one.
     pub previous: u32,

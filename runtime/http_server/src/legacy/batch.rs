@@ -8,6 +8,7 @@ use treenail_runtime::{Connection, Handled, RpcError};
 
 use crate::call_permits::reclaim_call_permits;
 use crate::legacy::Legacy;
+use crate::legacy::calls::CallGuard;
 use crate::legacy::dispatch::{begin_call, respond};
 use crate::legacy::filtered::handle_filtered_on;
 use crate::legacy::session::Session;
@@ -23,8 +24,9 @@ pub(super) fn dispatch_batch(
     let (mut branch, stream) = session.open_request_stream(legacy.parts);
     let guard = begin_call(&session, server, &mut branch, None, stream.stream)?;
     if server.has_private_items() {
-        let checked = branch.check_batch_scopes(messages);
-        checked.map_err(|error| refuse(&session, stream.stream, error))?;
+        if let Err(error) = branch.check_batch_scopes(messages) {
+            return Err(refuse(&session, (stream.stream, guard), error));
+        }
     }
     let mut out = Vec::new();
     let mut handled = handle_batch(&session, &mut branch, messages, &mut out);
@@ -66,8 +68,84 @@ fn handle_batch(
 }
 
 /// Refuses a batch whose caller lacks scopes.
-fn refuse(session: &Session, stream: u64, error: RpcError) -> Rejection {
-    session.remove_stream(stream);
+fn refuse(session: &Session, (stream, guard): (u64, CallGuard), error: RpcError) -> Rejection {
+    drop(guard);
+    session.finish_stream(stream);
     tracing::info!(scopes = %error.message, "refused a batch");
     Rejection::with_error(StatusCode::FORBIDDEN, None, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Wake};
+
+    use http::Request;
+    use treenail_runtime::Server;
+
+    use super::*;
+    use crate::legacy::session::{SessionKind, StreamHandle};
+    use crate::legacy::store::EventId;
+
+    /// Waker of the stream of a session.
+    struct Waker {
+        session: Arc<Session>,
+        /// The stream was woken while no call was in flight.
+        is_idle: AtomicBool,
+    }
+
+    impl Wake for Waker {
+        fn wake(self: Arc<Self>) {
+            if !self.session.has_calls() {
+                self.is_idle.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Runs the end of a batch in a session of HTTP+SSE. Returns true if its stream was woken after that.
+    fn wakes_stream(
+        end: impl FnOnce(&Arc<Session>, Connection, (StreamHandle, CallGuard)),
+    ) -> bool {
+        let server = Server::builder("x", "1").build().unwrap();
+        let connection = server.connect().for_one_session();
+        let session = Arc::new(Session::new(connection, SessionKind::HttpSse, None));
+        let parts = Request::new(()).into_parts().0;
+        let (mut branch, handle) = session.open_request_stream(parts);
+        let begun = begin_call(&session, &server, &mut branch, None, handle.stream);
+        let Ok(guard) = begun else {
+            panic!("the session has not ended");
+        };
+        let start = EventId::stream_start(session.shared_stream);
+        let mut reader = session.events.read(start).unwrap();
+        let waker = Arc::new(Waker {
+            session: Arc::clone(&session),
+            is_idle: AtomicBool::new(false),
+        });
+        let waiting = Arc::clone(&waker).into();
+        let polled = reader.poll_next(&mut Context::from_waker(&waiting));
+        assert!(polled.is_pending());
+        end(&session, branch, (handle, guard));
+        waker.is_idle.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn the_end_of_a_batch_without_output_wakes_a_stream_that_closes() {
+        let is_woken = wakes_stream(|session, branch, call| {
+            let handled = (Handled::Complete, Vec::new());
+            assert!(respond(Arc::clone(session), branch, call, handled, None).is_ok());
+        });
+        assert!(is_woken);
+    }
+
+    #[test]
+    fn the_refusal_of_a_batch_wakes_a_stream_that_closes() {
+        let is_woken = wakes_stream(|session, _, (handle, guard)| {
+            refuse(
+                session,
+                (handle.stream, guard),
+                RpcError::internal("a scope"),
+            );
+        });
+        assert!(is_woken);
+    }
 }

@@ -233,11 +233,15 @@ pub(super) fn accepted() -> Response<HttpBody> {
 
 /// Returns the response to a message that was handled without a call: `out`, which may be empty.
 fn immediate_response(session: Arc<Session>, out: Vec<u8>, id: Option<&str>) -> Reply {
-    if session.kind == SessionKind::HttpSse && !out.is_empty() && is_valid_request(&out, id) {
-        return Reply::pending(async move {
-            session.send(session.shared_stream, out, false).await;
-            Ok(accepted())
-        });
+    if session.kind == SessionKind::HttpSse {
+        if !out.is_empty() && is_valid_request(&out, id) {
+            return Reply::pending(async move {
+                session.send(session.shared_stream, out, false).await;
+                Ok(accepted())
+            });
+        }
+        // If it is closing, it waits for the end of the calls.
+        session.finish_stream(session.shared_stream);
     }
     plain_response(out, id).into()
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, Method, StatusCode};
 use treenail::client::{
@@ -47,8 +48,54 @@ impl HttpAuthorization for Outage {
     }
 }
 
+/// Records the requests of streams and their refusals, each with true if the user may be asked.
+#[derive(Debug, Default)]
+struct Asking(Mutex<Vec<(&'static str, bool)>>);
+
+impl Asking {
+    fn record(&self, step: &'static str, request: &HttpAttempt<'_>) {
+        if request.http_method == Method::GET {
+            self.0.lock().unwrap().push((step, request.may_ask_user));
+        }
+    }
+
+    /// Returns the first `count` records.
+    fn first(&self, count: usize) -> Vec<(&'static str, bool)> {
+        let records = self.0.lock().unwrap();
+        records.iter().take(count).copied().collect()
+    }
+}
+
+impl HttpAuthorization for Asking {
+    fn authorize<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        _: &'a mut HeaderMap,
+    ) -> AuthorizationFuture<'a, ()> {
+        self.record("sent", request);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn refused<'a>(
+        &'a self,
+        request: &'a mut HttpAttempt<'_>,
+        _: StatusCode,
+        _: &'a HeaderMap,
+    ) -> AuthorizationFuture<'a, Refusal> {
+        self.record("refused", request);
+        Box::pin(async { Ok(Refusal::Final) })
+    }
+}
+
 async fn session(server: &ScriptedServer) -> TestSession {
-    let builder = HttpSession::builder(&server.url).authorization(Outage::default());
+    session_with(server, Outage::default()).await
+}
+
+async fn session_with(
+    server: &ScriptedServer,
+    authorization: impl HttpAuthorization + 'static,
+) -> TestSession {
+    let builder = HttpSession::builder(&server.url).authorization(authorization);
     let client = TestSession::from_builder(builder);
     client.initialize().await.unwrap();
     client.initialized().await.unwrap();
@@ -89,4 +136,60 @@ async fn a_call_that_the_server_has_begun_is_resumed_after_an_outage() {
             .is_some(),
         "the call is sent once"
     );
+}
+
+#[tokio::test]
+async fn no_user_is_asked_for_the_session_stream_once_it_was_open() {
+    for status in [401, 403] {
+        let mut streams = 0;
+        let mut server = ScriptedServer::new(move |received| match &*received.method {
+            "GET" => {
+                streams += 1;
+                match streams {
+                    1 => Response::stream("retry: 1\nid: e-1\ndata:\n\n"),
+                    _ => Response::complete(status, "", ""),
+                }
+            }
+            _ => default_response(received),
+        })
+        .await;
+        let asking = Arc::<Asking>::default();
+        let _client = session_with(&server, Arc::clone(&asking)).await;
+        for _ in 0..4 {
+            server.next_request_with("GET").await;
+        }
+        let again = [("sent", false), ("refused", false)];
+        let expected = [&[("sent", true)], &again[..], &again[..]].concat();
+        assert_eq!(asking.first(5), expected, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_stream_is_refused_twice_fails_and_asks_the_user_once() {
+    for status in [401, 403] {
+        let server =
+            ScriptedServer::new(move |received| match (&*received.method, received.rpc()) {
+                ("POST", "tools/call") => Response::stream("id: e-1\nretry: 1\ndata:\n\n"),
+                ("GET", _) if received.header("last-event-id").is_some() => {
+                    Response::complete(status, "", "")
+                }
+                _ => default_response(received),
+            })
+            .await;
+        let asking = Arc::<Asking>::default();
+        let client = session_with(&server, Arc::clone(&asking)).await;
+        let of_session = asking.first(usize::MAX).len();
+        let lost = client.send(add(1)).await;
+        let Err(ClientError::Closed(reason)) = lost else {
+            panic!("{status}: {lost:?}");
+        };
+        assert!(reason.contains(&status.to_string()), "{reason}");
+        let expected = [
+            ("sent", true),
+            ("refused", true),
+            ("sent", false),
+            ("refused", false),
+        ];
+        assert_eq!(asking.first(usize::MAX)[of_session..], expected, "{status}");
+    }
 }

@@ -148,11 +148,11 @@ pub(super) async fn refused(
         return Ok(Refusal::Retry);
     }
     let is_step_up = status == StatusCode::FORBIDDEN && error == Some("insufficient_scope");
-    if !may_ask_user || !(is_unauthorized || is_step_up) {
-        return Ok(Refusal::Final);
-    }
     if is_unauthorized {
-        return unauthorized(server, tries, need).await;
+        return unauthorized(server, tries, need, may_ask_user).await;
+    }
+    if !may_ask_user || !is_step_up {
+        return Ok(Refusal::Final);
     }
     // Challenges of single operations need not announce the metadata again.
     need.challenge = announcement;
@@ -160,11 +160,12 @@ pub(super) async fn refused(
     step_up(server, tries, need).await
 }
 
-/// Reacts to status 401: other tokens, a refresh, then an authorization; each of them once.
+/// Reacts to status 401: other tokens, a refresh, then an authorization, if the user may be asked; each of them once.
 async fn unauthorized(
     server: &Arc<Server>,
     tries: &mut Tries,
     need: Need,
+    may_ask_user: bool,
 ) -> Result<Refusal, AuthError> {
     let current = server.tokens().await?;
     if let (Some(current), Some(used)) = (&current, tries.used) {
@@ -179,7 +180,7 @@ async fn unauthorized(
             }
         }
     }
-    if tries.authorizations > 0 {
+    if tries.authorizations > 0 || !may_ask_user {
         return Ok(Refusal::Final);
     }
     authorize(server, tries, need).await

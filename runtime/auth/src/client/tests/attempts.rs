@@ -75,3 +75,25 @@ async fn no_user_is_asked_for_a_request_that_is_not_worth_it() {
     }
     assert!(server.requests().is_empty());
 }
+
+#[tokio::test]
+async fn a_request_for_which_no_user_is_asked_is_sent_again_after_a_refresh() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (client, url) = (oauth(), resource.url().parse().unwrap());
+    refuse(&client, begin(&client, &url).await).await;
+    let mut attempt = begin(&client, &url).await;
+    attempt.may_ask_user = false;
+    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
+    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    for expected in [Refusal::Retry, Refusal::Final, Refusal::Final] {
+        let status = StatusCode::UNAUTHORIZED;
+        let refused = client.refused(&mut attempt, status, &response).await;
+        assert_eq!(refused.unwrap(), expected);
+        let headers = &mut HeaderMap::new();
+        client.authorize(&mut attempt, headers).await.unwrap();
+    }
+    let authorizations = server.requests_at(Endpoint::Authorization).len();
+    let requests = server.requests_at(Endpoint::Token).len();
+    assert_eq!((authorizations, requests), (1, 2));
+}
