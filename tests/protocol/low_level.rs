@@ -123,6 +123,28 @@ async fn a_cancelled_call_leaves_no_messages() {
 }
 
 #[tokio::test]
+async fn calls_that_wait_for_room_in_the_queue_leave_no_messages_either() {
+    for revision in covering("SRV-STDIO-05") {
+        let limits = Limits::default().queued_messages(4);
+        let mut connection = connect(&builder().limits(limits).build().unwrap(), revision);
+        let ids = 1..=8;
+        let mut start = |id| started(&mut connection, &call(id, "chatty", revision));
+        let calls: Vec<_> = ids.clone().map(&mut start).collect();
+        for (id, response) in ids.zip(calls) {
+            let cancellation = json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
+            });
+            let handled = handle(&mut connection, &cancellation);
+            assert!(matches!(handled, Handled::Cancelled(_)), "{handled:?}");
+            drop(response);
+        }
+        assert_eq!(queued(&mut connection), [0; 0], "SRV-STDIO-05");
+        let _running = started(&mut connection, &call(9, "chatty", revision));
+        assert_eq!(queued(&mut connection), [9]);
+    }
+}
+
+#[tokio::test]
 async fn a_deferred_message_waits_for_the_calls_of_other_connections() {
     let limits = Limits::default().server_calls_in_flight(1);
     let server = builder().limits(limits).build().unwrap();
