@@ -123,6 +123,49 @@ async fn a_cancelled_call_leaves_no_messages() {
 }
 
 #[tokio::test]
+async fn calls_that_wait_for_room_in_the_queue_leave_no_messages_either() {
+    for revision in covering("SRV-STDIO-05") {
+        let limits = Limits::default().queued_messages(4);
+        let mut connection = connect(&builder().limits(limits).build().unwrap(), revision);
+        let ids = 1..=8;
+        let mut start = |id| started(&mut connection, &call(id, "chatty", revision));
+        let calls: Vec<_> = ids.clone().map(&mut start).collect();
+        for (id, response) in ids.zip(calls) {
+            let cancellation = json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
+            });
+            let handled = handle(&mut connection, &cancellation);
+            assert!(matches!(handled, Handled::Cancelled(_)), "{handled:?}");
+            drop(response);
+        }
+        assert_eq!(queued(&mut connection), [0; 0], "SRV-STDIO-05");
+        let _running = started(&mut connection, &call(9, "chatty", revision));
+        assert_eq!(queued(&mut connection), [9]);
+    }
+}
+
+#[tokio::test]
+async fn permits_do_not_replace_the_capacity_of_the_connection() {
+    let revision = Revision::V2025_03_26;
+    let mut connection = connect(&builder().build().unwrap(), revision);
+    let batch = json!([1, 2, 3].map(|id| call(id, "never", revision)));
+    connection.set_call_capacity(2);
+    for _ in 0..2 {
+        let handled = handle(&mut connection, &batch);
+        assert!(matches!(handled, Handled::Deferred(None)), "{handled:?}");
+        assert_eq!(connection.deferred_calls(), 3, "more than the capacity");
+        let permits = connection.call_permits().await;
+        connection.set_call_permits(permits);
+    }
+    connection.set_call_capacity(3);
+    assert_eq!(started(&mut connection, &batch).calls(), 3);
+    connection.set_call_capacity(0);
+    let handled = handle(&mut connection, &call(4, "never", revision));
+    assert!(matches!(handled, Handled::Deferred(Some(_))), "{handled:?}");
+    assert_eq!(connection.deferred_calls(), 1);
+}
+
+#[tokio::test]
 async fn a_deferred_message_waits_for_the_calls_of_other_connections() {
     let limits = Limits::default().server_calls_in_flight(1);
     let server = builder().limits(limits).build().unwrap();

@@ -3,6 +3,7 @@
 //! Most calls send no message, and idle sessions have none, so they need no buffer. Each message has the number of its call, so
 //! that the messages of a cancelled call can be dropped.
 
+mod queued_calls;
 #[cfg(test)]
 mod tests;
 mod unanswered;
@@ -14,6 +15,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, Permit, Receiver, Sender};
 
+use self::queued_calls::QueuedCalls;
 pub(crate) use self::unanswered::UnansweredCall;
 use crate::cancelled_calls::{CallNumber, CancelledCalls};
 
@@ -28,7 +30,8 @@ pub(crate) struct QueueSender {
 /// Room for one message in a queue.
 pub(crate) struct QueuePermit<'a> {
     permit: Permit<'a, QueuedMessage>,
-    call: Option<CallNumber>,
+    /// The sender.
+    sender: &'a QueueSender,
 }
 
 #[derive(Debug)]
@@ -50,6 +53,7 @@ struct Queue {
     capacity: usize,
     sender: OnceLock<Sender<QueuedMessage>>,
     receiver: Mutex<Slot>,
+    calls: QueuedCalls,
     cancelled: CancelledCalls,
 }
 
@@ -71,6 +75,7 @@ pub(crate) fn queue(capacity: usize) -> (QueueSender, QueueReceiver) {
         capacity: capacity.clamp(1, Semaphore::MAX_PERMITS),
         sender: OnceLock::new(),
         receiver: Mutex::new(Slot::Empty),
+        calls: QueuedCalls::default(),
         cancelled: CancelledCalls::default(),
     });
     let sender = QueueSender {
@@ -98,6 +103,13 @@ impl Queue {
         sender
     }
 
+    /// Counts a message as received. Returns its text, unless its call has been cancelled or dropped.
+    #[inline]
+    fn receive(&self, QueuedMessage { text, call }: QueuedMessage) -> Option<Vec<u8>> {
+        let dropped = call.is_some_and(|call| self.calls.remove_message(call));
+        (!dropped && !self.cancelled.contains(call)).then_some(text)
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.receiver.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,8 +119,8 @@ impl QueueSender {
     /// Reserves room for one message; `None` if the queue is closed.
     pub(crate) async fn reserve(&self) -> Option<QueuePermit<'_>> {
         let permit = self.queue.sender().reserve().await.ok()?;
-        let call = self.call;
-        Some(QueuePermit { permit, call })
+        let sender = self;
+        Some(QueuePermit { permit, sender })
     }
 
     /// Sends a message of no call. Returns `false` if the queue is full or closed.
@@ -149,10 +161,9 @@ impl QueueSender {
         let (Some(call), Some(sender)) = (self.call, self.queue.sender.get()) else {
             return;
         };
-        // Room is free again when a message has been received.
+        // An empty queue needs no lock.
         if sender.capacity() < sender.max_capacity() {
-            let most = sender.max_capacity();
-            self.queue.cancelled.insert_dropped(call, most);
+            self.queue.calls.drop_messages(call);
         }
     }
 }
@@ -160,7 +171,11 @@ impl QueueSender {
 impl QueuePermit<'_> {
     /// Sends a message, which is dropped if its call is cancelled before it is received.
     pub(crate) fn send(self, text: Vec<u8>) {
-        let call = self.call;
+        let QueueSender { queue, call } = self.sender;
+        if let Some(call) = *call {
+            queue.calls.add_message(call);
+        }
+        let call = *call;
         self.permit.send(QueuedMessage { text, call });
     }
 
@@ -178,12 +193,9 @@ impl QueueReceiver {
             self.queue.sender.get()?;
         }
         loop {
-            let Ok(message) = self.receiver(None)?.try_recv() else {
-                self.forget_dropped_calls();
-                return None;
-            };
-            if !self.queue.cancelled.contains(message.call) {
-                return Some(message.text);
+            let message = self.receiver(None)?.try_recv().ok()?;
+            if let Some(text) = self.queue.receive(message) {
+                return Some(text);
             }
         }
     }
@@ -217,20 +229,12 @@ impl QueueReceiver {
             let receiver = self.receiver(Some(context.waker()));
             let polled = receiver.map(|receiver| receiver.poll_recv(context));
             let Some(Poll::Ready(Some(message))) = polled else {
-                self.forget_dropped_calls();
                 return Poll::Pending;
             };
-            if !self.queue.cancelled.contains(message.call) {
-                return Poll::Ready(message.text);
+            if let Some(text) = self.queue.receive(message) {
+                return Poll::Ready(text);
             }
         }
-    }
-
-    /// Forgets the dropped calls, unless a message is queued.
-    #[inline]
-    fn forget_dropped_calls(&self) {
-        let is_empty = || self.receiver.as_ref().is_none_or(Receiver::is_empty);
-        self.queue.cancelled.remove_dropped(is_empty);
     }
 
     /// Returns the receiver of the allocated queue. Otherwise the allocation wakes `waker`.

@@ -74,17 +74,29 @@ async fn messages_of_a_call_that_is_dropped_without_a_response_are_dropped() {
     }
     let [first, second, mut third] = calls;
     third.set_answered();
-    let senders = [first.sender.clone(), second.sender.clone()];
     drop((first, second, third));
     let messages: Vec<_> = std::iter::from_fn(|| receiver.next()).collect();
     assert_eq!(messages, [[2], [2], [1], [2]], "SRV-STDIO-05");
-    assert!(
-        senders.iter().all(|sender| !sender.is_cancelled()),
-        "the queue is empty"
-    );
+    assert_eq!(sender.queue.calls.len(), 0, "the queue is empty");
+}
+
+#[tokio::test]
+async fn dropped_calls_without_messages_do_not_displace_others() {
+    let (mut sender, mut receiver) = queue(4);
+    let calls = [(); 8].map(|()| {
+        sender.start_call();
+        UnansweredCall::new(sender.clone())
+    });
+    for call in &calls[..4] {
+        call.sender.reserve().await.unwrap().send(vec![1]);
+    }
+    drop(calls);
+    assert_eq!(sender.queue.calls.len(), 4, "those with messages");
+    assert_eq!(receiver.next(), None, "SRV-STDIO-05");
+    assert_eq!(sender.queue.calls.len(), 0, "the queue is empty");
     sender.start_call();
-    drop(UnansweredCall::new(sender.clone()));
-    assert!(!sender.is_cancelled(), "it has no messages");
+    sender.reserve().await.unwrap().send(vec![2]);
+    assert_eq!(receiver.next(), Some(vec![2]));
 }
 
 #[tokio::test]

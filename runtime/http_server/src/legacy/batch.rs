@@ -31,7 +31,7 @@ pub(super) fn dispatch_batch(
     let mut out = Vec::new();
     let mut handled = handle_batch(&session, &mut branch, messages, &mut out);
     if let Handled::Deferred(_) = handled {
-        reclaim_call_permits(&branch, legacy.sessions, branch.wanted());
+        reclaim_call_permits(&branch, legacy.sessions, branch.deferred_calls());
         handled = handle_batch(&session, &mut branch, messages, &mut out);
     }
     for id in branch.take_cancelled() {

@@ -47,7 +47,7 @@ impl Legacy<'_> {
                 }
                 let mut handled = connection.batch(&messages, &mut out, handle_other);
                 if let Handled::Deferred(_) = handled {
-                    reclaim_call_permits(&connection, self.sessions, connection.wanted());
+                    reclaim_call_permits(&connection, self.sessions, connection.deferred_calls());
                     handled = connection.batch(&messages, &mut out, handle_other);
                 }
                 respond(connection, (handled, out), None)

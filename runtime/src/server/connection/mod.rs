@@ -88,9 +88,10 @@ pub enum Handled {
     /// connection, or the [whole server](crate::Limits::server_calls_in_flight), has left. The id is that of its request, if it is
     /// a single one.
     ///
-    /// The message may be handled again when a call of the connection has ended, or with
-    /// [permits](Connection::call_permits) of the server. Nothing else wakes the caller when another connection releases its calls.
-    /// A transport that does not wait answers with [`Connection::reject_over_capacity`].
+    /// If the message starts [more calls](Connection::deferred_calls) than that capacity, it may be handled again when calls of the
+    /// connection have ended. Otherwise, it may be handled again with [permits](Connection::call_permits) of the server: nothing
+    /// else wakes the caller when another connection releases its calls. A transport that does not wait answers with
+    /// [`Connection::reject_over_capacity`].
     Deferred(Option<RequestId>),
     /// The peer has sent `initialize` again, as bridges do for each of their own clients, and the response has been written.
     /// The state of the earlier session should be dropped: its calls in flight, without responses, and its deferred messages.

@@ -15,8 +15,10 @@ impl Connection {
     /// Waits until the server may start the calls of the message that was [deferred](super::Handled::Deferred) last, and reserves
     /// permits for them. Connections get permits in the order in which they wait.
     ///
-    /// It waits for the bound of the server only. A message that exceeds the [capacity](Connection::set_call_capacity) of the
-    /// connection waits for the calls of the connection instead. Drop the future when the message is cancelled.
+    /// It waits for the bound of the server only, and may be ready at once. A message with more
+    /// [calls](Connection::deferred_calls) than the [capacity](Connection::set_call_capacity) of the connection would be deferred
+    /// again in spite of its permits: it waits for the calls of the connection instead. Drop the future when the message is
+    /// cancelled.
     pub fn call_permits(&self) -> impl Future<Output = CallPermits> + Send + 'static + use<> {
         let permits = self.server.calls().wait(self.wanted, self.busy);
         async move { CallPermits(permits.await) }
@@ -33,9 +35,9 @@ impl Connection {
         self.busy = busy;
     }
 
-    /// The number of calls in the message that was held last.
-    #[doc(hidden)]
-    pub fn wanted(&self) -> usize {
+    /// Returns the number of calls that the message that was [deferred](super::Handled::Deferred) last starts: one, unless it is a
+    /// batch.
+    pub fn deferred_calls(&self) -> usize {
         self.wanted
     }
 

@@ -38,7 +38,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
             let handled = self.connection.handle_message(&message.text, out);
             if let Handled::Deferred(_) = handled {
                 let blocked = Blocked {
-                    calls: self.connection.wanted(),
+                    calls: self.connection.deferred_calls(),
                     is_busy,
                 };
                 let before = message.blocked.replace(blocked);
@@ -70,7 +70,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
     /// Starts waiting for call permits of the server, unless the first message waits for capacity of the connection. Returns true
     /// if it has just started.
     fn request_permits(&mut self) -> bool {
-        let calls = self.connection.wanted();
+        let calls = self.connection.deferred_calls();
         if self.permits.is_some() || calls > self.call_capacity() {
             return false;
         }
