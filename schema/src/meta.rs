@@ -51,6 +51,7 @@ impl From<JsonObject> for MetaObject {
 impl TryFrom<Value> for MetaObject {
     type Error = serde_json::Error;
 
+    #[inline]
     fn try_from(value: Value) -> Result<Self, Self::Error> {
         serde_json::from_value(value)
     }

@@ -231,5 +231,8 @@ fn scopes_of_a_configuration_can_be_alternatives() {
     let none = RequiredScopes::one_of(Vec::<String>::new());
     let tool = Tool::new("audit").scope(none).handler(async |_, _| "");
     let error = treenail::server!().add(tool).build().unwrap_err();
-    assert!(error.to_string().contains("alternative scopes is empty"), "{error}");
+    assert!(
+        error.to_string().contains("alternative scopes is empty"),
+        "{error}"
+    );
 }
