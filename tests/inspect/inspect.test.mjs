@@ -454,7 +454,7 @@ describe("the page", { timeout: 120_000 }, () => {
       const members = { type: "object", required: ["a", "b"], properties: { a: { $ref: "#" }, b: { $ref: "#" } } };
       createForm(members);
       return {
-        fields: createForm(older).element.querySelectorAll("input").length > 0,
+        fields: createForm(older).element.querySelectorAll("input, textarea, select").length > 0,
         violations: validate({ a: { x: 1 } }, older, older).map(({ path }) => path.join(".")),
         unresolved: describe({ $ref: "#/%" }, {}).schema.unresolved,
         parts: describe(parts, parts).kind,
