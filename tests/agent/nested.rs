@@ -62,6 +62,15 @@ fn delete(name: &str) -> ScriptedReply {
 /// The revisions in which servers may sample with tools, and how often a function with three requests runs in each.
 const WITH_TOOLS: [(Revision, usize); 2] = [(Revision::V2025_11_25, 1), (Revision::LATEST, 4)];
 
+/// Connects a client that samples with `model`.
+async fn connect(server: &Server, revision: Revision, model: ScriptedModel) -> McpClient {
+    let client = McpClient::builder()
+        .server(server)
+        .protocol_version(revision);
+    let client = client.enable_tool_use_for_sampling(model).build();
+    client.await.unwrap()
+}
+
 #[tokio::test]
 async fn an_agent_inside_a_tool_makes_each_call_once_in_both_eras() {
     for (revision, runs) in WITH_TOOLS {
@@ -71,13 +80,7 @@ async fn an_agent_inside_a_tool_makes_each_call_once_in_both_eras() {
             delete("a"),
             ScriptedReply::text("All is gone."),
         ]);
-        let client = McpClient::builder()
-            .server(&server)
-            .protocol_version(revision)
-            .enable_tool_use_for_sampling(model.clone())
-            .build()
-            .await
-            .unwrap();
+        let client = connect(&server, revision, model.clone()).await;
         let arguments = json!({"question": "What is there?"});
         let text: String = client.call_tool_as("research", arguments).await.unwrap();
         assert_eq!(text, "All is gone.", "{revision}");
@@ -109,13 +112,7 @@ async fn consecutive_runs_do_not_share_recorded_results() {
             delete("a"),
             ScriptedReply::text("Two."),
         ]);
-        let client = McpClient::builder()
-            .server(&server)
-            .protocol_version(revision)
-            .enable_tool_use_for_sampling(model)
-            .build()
-            .await
-            .unwrap();
+        let client = connect(&server, revision, model).await;
         let text: String = client.call_tool_as("twice", ()).await.unwrap();
         assert_eq!(text, "One. Two.", "{revision}");
         assert_eq!(log.lines(), ["delete a", "delete a"], "{revision}");
@@ -164,13 +161,7 @@ async fn a_layer_and_its_function_do_not_share_recorded_results() {
             delete("a"),
             ScriptedReply::text("Two."),
         ]);
-        let client = McpClient::builder()
-            .server(&server.build().unwrap())
-            .protocol_version(revision)
-            .enable_tool_use_for_sampling(model)
-            .build()
-            .await
-            .unwrap();
+        let client = connect(&server.build().unwrap(), revision, model).await;
         let arguments = json!({"question": "Second?"});
         let text: String = client.call_tool_as("research", arguments).await.unwrap();
         assert_eq!(text, "Two.", "{revision}");
@@ -188,13 +179,7 @@ async fn a_client_of_a_revision_without_tools_receives_text_whatever_it_declares
             ScriptedReply::text("TOOL: delete\nPARAMETERS: {\"name\": \"a\"}\n"),
             ScriptedReply::text("It is gone."),
         ]);
-        let client = McpClient::builder()
-            .server(&server)
-            .protocol_version(revision)
-            .enable_tool_use_for_sampling(model.clone())
-            .build()
-            .await
-            .unwrap();
+        let client = connect(&server, revision, model.clone()).await;
         let arguments = json!({"question": "What is there?"});
         let text: String = client.call_tool_as("research", arguments).await.unwrap();
         assert_eq!(text, "It is gone.", "ALL-LIFE-01: {revision}");

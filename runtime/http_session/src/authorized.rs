@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, Uri};
 use hyper::body::Incoming as Body;
 use treenail_http_client::body::release;
+use treenail_http_client::response::is_unauthorized;
 use treenail_runtime::client::{
     ClientError, HttpAttempt, HttpAuthorization, Refusal, SessionNotification, SessionRequest,
 };
@@ -150,8 +151,7 @@ impl Sender {
                 }
             }
             let (status, headers) = (response.status(), response.headers());
-            let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-            if !is_refused || previous == MAX_RETRIES {
+            if !is_unauthorized(status) || previous == MAX_RETRIES {
                 return Ok(response);
             }
             subject.set_in_flight(false);

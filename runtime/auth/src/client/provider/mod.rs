@@ -22,6 +22,7 @@ mod tokens;
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, StatusCode};
+use treenail_http_client::response::is_unauthorized;
 use treenail_runtime::client::{
     AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, Refusal,
 };
@@ -60,7 +61,7 @@ impl HttpAuthorization for OAuth {
         if let Some(dpop) = &self.settings.dpop {
             dpop.nonces.observe(request.url, response);
         }
-        let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let is_refused = is_unauthorized(status);
         let used = Tries::read(request).and_then(|tries| tries.used);
         if let (false, Some(used), Ok(server)) = (is_refused, used, self.server(request.server)) {
             server.accepted(used);
