@@ -8,46 +8,68 @@ use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 use http_body::Body;
 use treenail_runtime::Limits;
-use treenail_runtime::internal::oversized;
 
 use crate::read_timeout::ReadTimeout;
 use crate::response::Rejection;
 
-/// Reads a complete body. An overlong body is rejected before reading if its length is declared, otherwise as soon as it
-/// exceeds the limit.
+/// First bytes of an overlong body, which may have the id of its message.
+const HEAD_BYTES: usize = 256;
+
+/// Failure to read a body.
+pub(super) enum BodyError {
+    /// It exceeds the limit of a message. Contains its first bytes, if they were read.
+    TooLong(Bytes),
+    Rejected(Rejection),
+}
+
+/// Reads a complete body. Reading ends as soon as it exceeds the limit. If its declared length does, only its first bytes are
+/// read, and none of them unless it `may_respond` to a request of the server.
 pub(super) async fn read_body<B: Body>(
     body: B,
     limits: &Limits,
     timeout: &Arc<ReadTimeout>,
-) -> Result<Bytes, Rejection> {
-    if body.size_hint().lower() > limits.message_bytes as u64 {
-        return Err(body_too_long(limits.message_bytes));
+    may_respond: impl FnOnce() -> bool,
+) -> Result<Bytes, BodyError> {
+    let mut max_bytes = limits.message_bytes;
+    let is_too_long = body.size_hint().lower() > max_bytes as u64;
+    if is_too_long {
+        if !may_respond() {
+            return Err(BodyError::TooLong(Bytes::new()));
+        }
+        max_bytes = max_bytes.min(HEAD_BYTES);
     }
     let body = pin!(body);
-    let read = pin!(collect_body(body, limits.message_bytes));
-    timeout.limit(read).await.unwrap_or_else(|| {
-        Err(Rejection::new(
+    let read = pin!(collect_body(body, max_bytes));
+    match timeout.limit(read).await {
+        Some(Ok(head)) if is_too_long => Err(BodyError::TooLong(head)),
+        Some(read) => read,
+        None => Err(BodyError::Rejected(Rejection::new(
             StatusCode::REQUEST_TIMEOUT,
             "the body took too long to arrive",
-        ))
-    })
+        ))),
+    }
 }
 
 /// Collects the frames of a body of at most `max_bytes`. The common case of a single frame is not copied.
 async fn collect_body<B: Body>(
     mut body: Pin<&mut B>,
     max_bytes: usize,
-) -> Result<Bytes, Rejection> {
+) -> Result<Bytes, BodyError> {
     let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-        let frame = frame
-            .map_err(|_| Rejection::new(StatusCode::BAD_REQUEST, "the body could not be read"))?;
+        let frame = frame.map_err(|_| {
+            let message = "the body could not be read";
+            BodyError::Rejected(Rejection::new(StatusCode::BAD_REQUEST, message))
+        })?;
         let Ok(mut data) = frame.into_data() else {
             continue;
         };
         let length = data.remaining();
         if length > max_bytes - first.len() - rest.len() {
-            return Err(body_too_long(max_bytes));
+            let collected = if rest.is_empty() { &first } else { &rest[..] };
+            let mut head = collected.chain(data).take(HEAD_BYTES);
+            let length = head.remaining();
+            return Err(BodyError::TooLong(head.copy_to_bytes(length)));
         }
         if first.is_empty() && rest.is_empty() {
             first = data.copy_to_bytes(length);
@@ -63,10 +85,6 @@ async fn collect_body<B: Body>(
     } else {
         rest.freeze()
     })
-}
-
-fn body_too_long(max_bytes: usize) -> Rejection {
-    Rejection::with_error(StatusCode::PAYLOAD_TOO_LARGE, None, oversized(max_bytes))
 }
 
 #[cfg(test)]
@@ -96,19 +114,25 @@ mod tests {
 
     #[tokio::test(flavor = "current_thread")]
     async fn frames_are_concatenated_up_to_the_limit() {
-        let cases: [(&[&str], Option<&str>); 7] = [
-            (&[], Some("")),
-            (&["abcdef"], Some("abcdef")),
-            (&["", "ab", "", "cd", "ef"], Some("abcdef")),
-            (&["abcdefg"], None),
-            (&["abc", "defg"], None),
-            (&["ab", "cd", "ef", "g"], None),
-            (&["ab", "cd", "ef", ""], Some("abcdef")),
+        let cases: [(&[&str], Result<&str, &str>); 7] = [
+            (&[], Ok("")),
+            (&["abcdef"], Ok("abcdef")),
+            (&["", "ab", "", "cd", "ef"], Ok("abcdef")),
+            (&["abcdefg"], Err("abcdefg")),
+            (&["abc", "defg"], Err("abcdefg")),
+            (&["ab", "cd", "ef", "g", "h"], Err("abcdefg")),
+            (&["ab", "cd", "ef", ""], Ok("abcdef")),
         ];
         for (pieces, whole) in cases {
             let body = pin!(Pieces(pieces.iter().copied().collect()));
-            let read = collect_body(body, 6).await.ok();
-            assert_eq!(read.as_deref(), whole.map(str::as_bytes), "{pieces:?}");
+            let read = match collect_body(body, 6).await {
+                Ok(whole) => Ok(whole),
+                Err(BodyError::TooLong(head)) => Err(head),
+                Err(BodyError::Rejected(rejection)) => panic!("{rejection:?}"),
+            };
+            let expected = whole.map(str::as_bytes).map_err(str::as_bytes);
+            let read = read.as_deref().map_err(|head| &head[..]);
+            assert_eq!(read, expected, "{pieces:?}");
         }
     }
 }

@@ -10,10 +10,10 @@ use treenail_runtime::internal::{self, CachedPeer, parse_with_known_meta};
 use treenail_schema::Revision;
 
 use crate::authorize::{Authorized, authorize_request};
-use crate::body::read_body;
+use crate::body::{BodyError, read_body};
 use crate::checks::{check_accept, check_content, check_size};
 use crate::cors::add_cors_headers;
-use crate::legacy::{Legacy, SseEndpoint, SsePaths};
+use crate::legacy::{Legacy, SseEndpoint, SsePaths, names_session};
 use crate::modern::{self, Modern};
 use crate::request_headers::RequestHeaders;
 use crate::response::{HttpBody, Rejection, Reply};
@@ -61,8 +61,15 @@ impl HttpService {
                 Ok(Head::WithoutBody) => self.handle_without_body(parts, facts.revision),
                 Ok(Head::WithBody) => {
                     let limits = self.parts().server.limits();
-                    let body = read_body(body, limits, &self.parts().read_timeout).await;
-                    body.and_then(|body| self.handle_body(parts, facts.revision, &body))
+                    let timeout = &self.parts().read_timeout;
+                    let may_respond = || names_session(&parts.headers);
+                    match read_body(body, limits, timeout, may_respond).await {
+                        Ok(body) => self.handle_body(parts, facts.revision, &body),
+                        Err(BodyError::TooLong(head)) => {
+                            Err(self.legacy(parts, facts.revision).reject_oversized(&head))
+                        }
+                        Err(BodyError::Rejected(rejection)) => Err(rejection),
+                    }
                 }
                 Err(rejection) => Err(rejection),
             };

@@ -8,7 +8,7 @@ use treenail_runtime::{RpcError, internal};
 use treenail_schema::Revision;
 use treenail_schema::method::{self, Direction};
 
-use crate::body::read_body;
+use crate::body::{BodyError, read_body};
 use crate::checks::{check_accept, check_content};
 use crate::legacy::{SseEndpoint, SsePaths};
 use crate::modern;
@@ -69,7 +69,13 @@ impl HttpService {
         check_content(&headers)?;
         let revision = headers.revision();
         let limits = self.server().limits();
-        let bytes = read_body(body, limits, &self.parts().read_timeout).await?;
+        let bytes = match read_body(body, limits, &self.parts().read_timeout, || true).await {
+            Ok(bytes) => bytes,
+            Err(BodyError::TooLong(head)) => {
+                return Err(self.legacy(parts, revision).reject_oversized_sse(&head));
+            }
+            Err(BodyError::Rejected(rejection)) => return Err(rejection),
+        };
         let body = parse(&bytes, limits);
         self.check_scopes(&parts, Some(&body))?;
         match body {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::legacy::{legacy, state, text};
-use crate::script::Reply;
+use crate::script::{Reply, answer};
 
 /// Refuses a request as a server does whose store is away.
 fn later(message: &Value) -> Reply {
@@ -62,6 +62,29 @@ async fn a_result_that_was_refused_before_the_end_is_requested_again() {
     let client = builder.build().await.unwrap();
     let called = client.call_tool("must", ()).await.unwrap();
     assert_eq!(called.as_text(), Some("done"), "LTASK-B-06");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_from_before_the_error_of_a_forgotten_task_does_not_replace_it() {
+    let (mut result, mut is_forgotten) = (Value::Null, false);
+    let (builder, _) = legacy(move |message| match message["method"].as_str() {
+        Some("tasks/result") if result.is_null() => {
+            result = message.clone();
+            Reply::nothing()
+        }
+        Some("tasks/get") if !is_forgotten => {
+            is_forgotten = true;
+            let error = json!({"code": -32000, "message": "boom"});
+            let error = json!({"jsonrpc": "2.0", "id": result["id"], "error": error});
+            Reply::Lines(vec![error.to_string(), answer(message, &state("working"))])
+        }
+        Some("notifications/cancelled") => Reply::nothing(),
+        _ => Reply::error(message, &json!({"code": -32602, "message": "unknown"})),
+    });
+    let client = builder.build().await.unwrap();
+    let error = client.call_tool("must", ()).await.unwrap_err();
+    let code = error.as_refused().map(|it| it.code);
+    assert_eq!(code, Some(-32000), "LTASK-B-06: {error}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,7 @@ use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
 
 use super::{Client, SERVED, events, next_events};
-use crate::client::{messages, next};
+use crate::client::{Chunks, messages, next};
 use crate::fixture::{service, service_within};
 
 #[tokio::test]
@@ -120,6 +120,33 @@ async fn a_malformed_response_ends_its_question() {
     assert_eq!(response["result"]["isError"], true, "{response}");
     let text = response["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("its response is not valid"), "{text}");
+}
+
+#[tokio::test]
+async fn an_oversized_response_ends_its_question() {
+    let service = service_within(Limits::default().message_bytes(1_000));
+    let client = Client::start(&service, Revision::V2025_11_25).await;
+    let other = Client::start(&service, Revision::V2025_11_25).await;
+    for declared_length in [0, 2_000] {
+        let mut body = client.open(client.tool(1, "ask", &json!({}))).await;
+        let mut found = next_events(&mut body).await;
+        let question: Value = serde_json::from_str(&found.pop().unwrap().1).unwrap();
+        let result = json!({"action": "accept", "x": "x".repeat(2_000)});
+        let id = &question["id"];
+        let response = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        // The response of another session belongs to a question of that session.
+        for sender in [&other, &client] {
+            let (chunks, _) = Chunks::endless(response.clone().into_bytes());
+            let post = sender.post(&Value::Null);
+            let chunks = chunks.of_length(declared_length);
+            let refused = post.send_with(&service, chunks).await;
+            assert_eq!(refused.status, 413, "CLI-HTTP-09: {refused:?}");
+        }
+        let answer: Value = serde_json::from_str(&next_events(&mut body).await[0].1).unwrap();
+        assert_eq!(answer["id"], 1, "{answer}");
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("longer than 1000 bytes"), "{text}");
+    }
 }
 
 #[tokio::test]

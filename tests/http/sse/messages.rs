@@ -1,11 +1,13 @@
 //! Posted messages, and messages on the stream.
 
 use serde_json::json;
+use treenail::Limits;
 use treenail::http::{SsePaths, http_service};
 use treenail::observe::ObservedTransport;
 use treenail::schema::Revision;
 
-use super::{Client, SERVED, initialized, service, service_of};
+use super::{Client, SERVED, initialized, service, service_of, service_within};
+use crate::client::Post;
 use crate::fixture::{Desk, builder};
 use crate::legacy::first_poll::{Computing, cancellation};
 use crate::legacy::observed::Seen;
@@ -95,6 +97,23 @@ async fn a_malformed_response_ends_its_question() {
     assert_eq!(response["id"], 1, "{response}");
     let text = response["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("its response is not valid"), "{text}");
+}
+
+#[tokio::test]
+async fn an_oversized_response_ends_its_question() {
+    let service = service_within(Limits::default().message_bytes(1_000));
+    let mut client = Client::start(&service, Revision::V2025_06_18).await;
+    client.tool(1, "ask", &json!({})).await;
+    let question = client.stream().message().await;
+    let (id, padding) = (&question["id"], "x".repeat(2_000));
+    let response = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"x":"{padding}"}}}}"#);
+    let post = Post::raw(response).at(&client.endpoint);
+    let refused = post.send(&service).await;
+    assert_eq!(refused.status, 413, "CLI-HTTP-09: {refused:?}");
+    let response = client.stream().message().await;
+    assert_eq!(response["id"], 1, "{response}");
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("longer than 1000 bytes"), "{text}");
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ fn refuse(session: &Session, (stream, guard): (u64, CallGuard), error: RpcError)
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::task::{Context, Wake};
+    use std::task::{self, Context, Wake};
 
     use http::Request;
     use treenail_runtime::Server;
@@ -135,6 +135,24 @@ mod tests {
             assert!(respond(Arc::clone(session), branch, call, handled, None).is_ok());
         });
         assert!(is_woken);
+    }
+
+    #[test]
+    fn a_call_counts_until_its_response_is_on_the_stream() {
+        wakes_stream(|session, branch, call| {
+            let handled = (Handled::Complete, b"{}".to_vec());
+            let reply = respond(Arc::clone(session), branch, call, handled, Some("1"));
+            let Ok(Reply::Pending(mut reply)) = reply else {
+                panic!("the response is sent on the stream");
+            };
+            assert!(session.has_calls());
+            let polled = reply
+                .as_mut()
+                .poll(&mut Context::from_waker(task::Waker::noop()));
+            assert!(polled.is_ready());
+            assert!(!session.has_calls());
+            assert_eq!(session.events.newest(session.shared_stream).number, 1);
+        });
     }
 
     #[test]

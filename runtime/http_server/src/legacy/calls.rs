@@ -112,9 +112,10 @@ impl SessionCalls {
     /// Stops the call of a request, and returns its stream.
     pub(super) fn cancel(&self, id: &RequestId) -> Option<u64> {
         let id = Some(IdKey::from(id));
-        let running = &mut self.lock().running;
-        let (key, _) = running.iter().find(|(_, call)| call.id == id)?;
-        let call = running.remove(key)?;
+        let mut table = self.lock();
+        let (key, _) = table.running.iter().find(|(_, call)| call.id == id)?;
+        let call = table.running.remove(key)?;
+        drop(table);
         Some(call.stop())
     }
 
@@ -132,15 +133,18 @@ impl SessionCalls {
         &self,
         is_selected: impl Fn(u64) -> bool,
     ) -> Vec<(Option<IdKey>, usize, u64)> {
-        let running = &mut self.lock().running;
-        let found = running.iter();
+        let mut table = self.lock();
+        let found = table.running.iter();
         let found = found.filter(|(_, running)| is_selected(running.stream));
         let keys: Vec<u64> = found.map(|(key, _)| key).collect();
         if !keys.is_empty() {
             self.last_use.touch();
         }
-        let found = keys.iter().filter_map(|key| running.remove(*key));
+        let found = keys.iter().filter_map(|key| table.running.remove(*key));
+        let found: Vec<_> = found.collect();
+        drop(table);
         found
+            .into_iter()
             .map(|mut running| (running.id.take(), running.calls, running.stop()))
             .collect()
     }
@@ -189,7 +193,9 @@ impl CallGuard {
 
     fn remove(&self) -> bool {
         self.calls.last_use.touch();
-        self.calls.lock().running.remove(self.key).is_some()
+        // Without the lock, because the permits wake others.
+        let removed = self.calls.lock().running.remove(self.key);
+        removed.is_some()
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn dispatch_body(
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
-            Ok(immediate_response(session, out, id))
+            Ok(immediate_response(session, None, out, id))
         }
         Body::One(message) => {
             let id = request_id(&message);
@@ -59,7 +59,7 @@ pub(super) fn dispatch_body(
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
-            Ok(immediate_response(session, out, id))
+            Ok(immediate_response(session, None, out, id))
         }
         Body::Batch(messages) => dispatch_batch(session, legacy, &messages),
     }
@@ -112,16 +112,22 @@ pub(super) fn respond(
             Err(over_capacity(id))
         }
         _ => {
-            if !guard.finish() {
+            // In HTTP+SSE, the call counts until its output is on the stream, which a closing server ends after the calls.
+            let guard = match session.kind {
+                SessionKind::HttpSse => guard.is_running().then_some(Some(guard)),
+                SessionKind::Streamable(_) => guard.finish().then_some(None),
+            };
+            let Some(guard) = guard else {
                 return Ok(stopped_response(&session, handle.reader).into());
-            }
+            };
             let Some(first) = branch.next_outgoing() else {
                 session.remove_stream(stream);
-                return Ok(immediate_response(session, out, id));
+                return Ok(immediate_response(session, guard, out, id));
             };
             let others = std::iter::from_fn(|| branch.next_outgoing());
             let messages = std::iter::once(first).chain(others).collect();
-            Ok(Reply::pending(send_output(session, handle, messages, out)))
+            let sent = send_output(session, (handle, guard), messages, out);
+            Ok(Reply::pending(sent))
         }
     }
 }
@@ -137,7 +143,7 @@ fn stopped_response(session: &Session, reader: Option<Reader>) -> Response<HttpB
 /// Sends the output of a call that finished in its first poll, but has sent messages before its response.
 async fn send_output(
     session: Arc<Session>,
-    StreamHandle { stream, reader }: StreamHandle,
+    (StreamHandle { stream, reader }, guard): (StreamHandle, Option<CallGuard>),
     messages: Vec<Vec<u8>>,
     response: Vec<u8>,
 ) -> HttpResult {
@@ -146,7 +152,11 @@ async fn send_output(
     }
     session.send_unread(stream, response, true).await;
     match (session.kind, reader) {
-        (SessionKind::HttpSse, _) => Ok(accepted()),
+        (SessionKind::HttpSse, _) => {
+            drop(guard);
+            session.finish_stream(stream);
+            Ok(accepted())
+        }
         (SessionKind::Streamable(_), Some(mut reader)) => {
             let deadline = session.stream_deadline();
             let first = first_event(&mut reader, deadline).await;
@@ -231,15 +241,23 @@ pub(super) fn accepted() -> Response<HttpBody> {
     json_response(StatusCode::ACCEPTED, Bytes::new())
 }
 
-/// Returns the response to a message that was handled without a call: `out`, which may be empty.
-fn immediate_response(session: Arc<Session>, out: Vec<u8>, id: Option<&str>) -> Reply {
+/// Returns the response to a message whose handling is complete: `out`, which may be empty. Its call ends once that is sent.
+fn immediate_response(
+    session: Arc<Session>,
+    guard: Option<CallGuard>,
+    out: Vec<u8>,
+    id: Option<&str>,
+) -> Reply {
     if session.kind == SessionKind::HttpSse {
         if !out.is_empty() && is_valid_request(&out, id) {
             return Reply::pending(async move {
                 session.send(session.shared_stream, out, false).await;
+                drop(guard);
+                session.finish_stream(session.shared_stream);
                 Ok(accepted())
             });
         }
+        drop(guard);
         // If it is closing, it waits for the end of the calls.
         session.finish_stream(session.shared_stream);
     }

@@ -6,7 +6,7 @@ use treenail_runtime::Limits;
 
 use crate::legacy::last_use::LastUse;
 use crate::legacy::reader::Reader;
-use crate::legacy::store::{EventId, Store};
+use crate::legacy::store::{EventId, Store, Stream, Wakers};
 
 /// Streams of one session, shared by their readers and writers.
 #[derive(Debug)]
@@ -31,7 +31,8 @@ impl Events {
 
     /// Appends a message to a stream, unless the stream has ended.
     pub(super) fn push(&self, id: u64, message: Vec<u8>, last: bool) {
-        self.lock().push(id, message, last);
+        let wakers = self.lock().push(id, message, last);
+        wakers.wake();
     }
 
     /// Returns true if a stream has room for a message. Otherwise its reader has an event to read.
@@ -41,37 +42,40 @@ impl Events {
 
     /// Ends a stream without a further message.
     pub(super) fn end(&self, id: u64) {
-        let mut store = self.lock();
-        if let Some(stream) = store.streams.get_mut(id) {
+        self.change(id, |stream| {
             stream.ended = true;
-            stream.wake_reader();
-            stream.wake_writers();
-        }
-        store.remove_if_finished(id);
+            stream.take_wakers()
+        });
     }
 
     /// Removes a stream with its events.
     pub(super) fn remove(&self, id: u64) {
-        self.lock().remove(id);
+        let wakers = self.lock().remove(id);
+        wakers.wake();
     }
 
     /// Detaches the reader of a stream. The stream continues without it.
     pub(super) fn detach(&self, id: u64) {
-        let mut store = self.lock();
-        if let Some(stream) = store.streams.get_mut(id) {
+        self.change(id, |stream| {
             if stream.attached {
                 self.last_use.touch();
             }
-            stream.detach();
-        }
-        store.remove_if_finished(id);
+            stream.detach()
+        });
     }
 
     /// Wakes the reader of a stream.
     pub(super) fn wake_reader(&self, id: u64) {
-        if let Some(stream) = self.lock().streams.get_mut(id) {
-            stream.wake_reader();
-        }
+        self.change(id, Stream::take_reader);
+    }
+
+    /// Changes a stream, which may be finished then, and wakes the wakers that the change returns.
+    pub(super) fn change(&self, id: u64, change: impl FnOnce(&mut Stream) -> Wakers) {
+        let mut store = self.lock();
+        let wakers = store.streams.get_mut(id).map(change);
+        store.remove_if_finished(id);
+        drop(store);
+        wakers.unwrap_or_default().wake();
     }
 
     /// Attaches a reader to a stream after an event, and detaches the previous reader. If the events after it have been dropped,
@@ -80,7 +84,7 @@ impl Events {
         let mut store = self.lock();
         let stream = store.streams.get_mut(after.stream);
         let stream = stream.filter(|stream| after.number <= stream.last)?;
-        stream.detach();
+        let wakers = stream.detach();
         stream.attached = true;
         // Dropped events must not count as unread, because no reader would ever make room for the next ones.
         stream.read = after.number.max(stream.dropped());
@@ -88,11 +92,10 @@ impl Events {
             number: stream.read,
             ..after
         };
-        Some(Reader::new(
-            Arc::clone(self),
-            stream.reader_generation,
-            after,
-        ))
+        let generation = stream.reader_generation;
+        drop(store);
+        wakers.wake();
+        Some(Reader::new(Arc::clone(self), generation, after))
     }
 
     /// Returns true if a reader is attached to the stream.
@@ -129,10 +132,73 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use std::task::{Context, Waker};
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Wake, Waker};
 
     use super::*;
+    use crate::legacy::writer::Writer;
     use treenail_runtime::HttpLimits;
+
+    /// Waker that uses the streams.
+    struct User {
+        events: Arc<Events>,
+        woken: AtomicUsize,
+    }
+
+    impl User {
+        fn new() -> Arc<Self> {
+            Arc::new(Self {
+                events: Events::new(&Limits::default(), LastUse::now()),
+                woken: AtomicUsize::new(0),
+            })
+        }
+    }
+
+    impl Wake for User {
+        fn wake(self: Arc<Self>) {
+            assert!(self.events.store.try_lock().is_ok(), "the lock is free");
+            self.woken.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn wakers_may_use_the_streams() {
+        let changes: [fn(&Arc<Events>, u64); 5] = [
+            |events, stream| events.push(stream, vec![1], false),
+            |events, stream| events.end(stream),
+            |events, stream| events.remove(stream),
+            |events, stream| events.detach(stream),
+            |events, stream| events.wake_reader(stream),
+        ];
+        let user = User::new();
+        let (events, waker) = (&user.events, Arc::clone(&user).into());
+        let mut context = Context::from_waker(&waker);
+        for (index, change) in changes.into_iter().enumerate() {
+            let stream = events.open();
+            let mut reader = events.read(EventId::stream_start(stream)).unwrap();
+            assert!(reader.poll_next(&mut context).is_pending());
+            change(events, stream);
+            assert_eq!(user.woken.load(Ordering::Relaxed), index + 1);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_writer_that_is_woken_may_use_the_streams() {
+        let user = User::new();
+        let (events, waker) = (&user.events, Arc::clone(&user).into());
+        let mut context = Context::from_waker(&waker);
+        let stream = events.open();
+        let mut reader = events.read(EventId::stream_start(stream)).unwrap();
+        while events.has_room(stream) {
+            events.push(stream, vec![1], false);
+        }
+        let (mut message, mut writer) = (Some(vec![2]), Writer::new(events, stream));
+        let mut write = pin!(writer.push(&mut message, false, std::time::Duration::MAX));
+        assert!(write.as_mut().poll(&mut context).is_pending());
+        assert!(reader.poll_next(&mut context).is_ready());
+        assert_eq!(user.woken.load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     fn finished_streams_without_events_are_removed() {

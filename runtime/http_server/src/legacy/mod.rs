@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use treenail_schema::Revision;
 
 use self::dispatch::{dispatch_body, plain_response};
@@ -46,18 +46,25 @@ use crate::response::{
 };
 use crate::stream_permits::StreamPermits;
 use treenail_runtime::Connection;
+use treenail_runtime::Limits;
 use treenail_runtime::Principal;
 use treenail_runtime::RpcError;
 use treenail_runtime::Server;
 use treenail_runtime::internal::Body;
 use treenail_runtime::internal::Invalid;
 use treenail_runtime::internal::Message;
+use treenail_runtime::internal::oversized;
 use treenail_runtime::internal::random_id;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 type HttpResult = Result<Response<HttpBody>, Rejection>;
+
+/// Returns true if a request belongs to a session, by its headers.
+pub(super) fn names_session(headers: &HeaderMap) -> bool {
+    headers.contains_key(SESSION)
+}
 
 /// One HTTP request that belongs to a session or starts one.
 pub(super) struct Legacy<'a> {
@@ -82,7 +89,7 @@ impl Legacy<'_> {
             &body,
             Body::One(Ok(Message::Request(_, envelope))) if envelope.method == "initialize"
         );
-        if is_initialize && !self.parts.headers.contains_key(SESSION) {
+        if is_initialize && !names_session(&self.parts.headers) {
             return self.start_session(body).map(Reply::Ready);
         }
         let session = self.streamable_session()?;
@@ -92,6 +99,11 @@ impl Legacy<'_> {
     /// Rejects a body that is a malformed message, see [`reject_invalid`].
     pub(super) fn reject_invalid(self, invalid: Invalid<'_>) -> Rejection {
         reject_invalid(self.streamable_session().ok(), invalid)
+    }
+
+    /// Rejects a body that is too long, see [`reject_oversized`].
+    pub(super) fn reject_oversized(self, head: &[u8]) -> Rejection {
+        reject_oversized(self.streamable_session().ok(), head, self.server.limits())
     }
 
     /// Starts a session.
@@ -236,6 +248,17 @@ fn reject_invalid(session: Option<Arc<Session>>, invalid: Invalid<'_>) -> Reject
         session.with_connection(|connection| connection.on_message(Err(invalid), &mut unused));
     }
     Rejection::with_error(StatusCode::BAD_REQUEST, id, error)
+}
+
+/// Rejects a body that is too long, given its first bytes. If they are those of a response, the request of the server that it
+/// answers fails.
+fn reject_oversized(session: Option<Arc<Session>>, head: &[u8], limits: &Limits) -> Rejection {
+    if let Some(session) = session {
+        let mut unused = Vec::new();
+        session.with_connection(|connection| connection.reject_oversized(head, b"", &mut unused));
+    }
+    let error = oversized(limits.message_bytes);
+    Rejection::with_error(StatusCode::PAYLOAD_TOO_LARGE, None, error)
 }
 
 fn unknown_event() -> Rejection {

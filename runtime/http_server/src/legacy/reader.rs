@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::legacy::events::Events;
-use crate::legacy::store::{Event, EventId};
+use crate::legacy::store::{Event, EventId, Wakers};
 
 /// Reader of a stream, until the stream ends or another reader replaces it.
 #[derive(Debug)]
@@ -64,32 +64,39 @@ impl Reader {
             self.after = event.id;
             self.finished = event.last;
             stream.read = event.id.number;
-            stream.wake_writers();
+            let wakers = stream.take_writers();
             if self.not_resumable {
                 let read = stream.events.pop_front();
                 store.count_dropped(read);
             }
+            drop(store);
+            wakers.wake();
             return Poll::Ready(Some(event));
         }
         if stream.ended {
             self.finished = true;
             return Poll::Ready(None);
         }
-        stream.reader = Some(context.waker().clone());
+        let old = stream.reader.replace(context.waker().clone());
+        drop(store);
+        // Without the lock, because a waker may own its task.
+        drop(old);
         Poll::Pending
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        let mut store = self.events.lock();
-        if let Some(stream) = store.streams.get_mut(self.after.stream) {
-            if stream.reader_generation == self.generation {
-                self.events.last_use.touch();
-                stream.attached = false;
-                stream.wake_writers();
+        // Dropped without the lock, because a waker may own its task.
+        let mut waker = None;
+        self.events.change(self.after.stream, |stream| {
+            if stream.reader_generation != self.generation {
+                return Wakers::default();
             }
-        }
-        store.remove_if_finished(self.after.stream);
+            self.events.last_use.touch();
+            stream.attached = false;
+            waker = stream.reader.take();
+            stream.take_writers()
+        });
     }
 }

@@ -141,12 +141,18 @@ impl Replay {
             self.format.write_event(&mut events, &event);
         }
         let session = self.session.as_mut();
-        let closed = session.is_some_and(|session| session.poll_closed(&self.reader, context));
+        let closing = session.is_some_and(|session| session.poll_closing(&self.reader, context));
+        let mut closed = false;
         while events.len() < WRITE_CHUNK_BYTES {
             match self.reader.poll_next(context) {
                 Poll::Ready(Some(event)) => self.format.write_event(&mut events, &event),
                 Poll::Pending if events.is_empty() && !closed => {
-                    return self.keep_alive.poll(context);
+                    // The end of a call wakes the reader from here on. Those that have ended since may have left events.
+                    let session = self.session.as_ref().filter(|_| closing);
+                    closed = session.is_some_and(SharedStream::is_finished);
+                    if !closed {
+                        return self.keep_alive.poll(context);
+                    }
                 }
                 Poll::Ready(None) | Poll::Pending => break,
             }
@@ -158,16 +164,18 @@ impl Replay {
 
 impl SharedStream {
     /// Moves outgoing messages of the session to the stream, while the client is authorized. Returns true if the stream must end
-    /// once nothing is left to send.
-    fn poll_closed(&mut self, reader: &Reader, context: &mut Context<'_>) -> bool {
+    /// once it is finished.
+    fn poll_closing(&mut self, reader: &Reader, context: &mut Context<'_>) -> bool {
         let expired = self.poll_expired(context);
         if !expired {
             self.session.poll_shared_stream(reader, context);
         }
-        let closed =
-            expired || self.server.is_closed() || self.closed.as_mut().poll(context).is_ready();
-        // In HTTP+SSE, the responses of calls in flight need this stream.
-        closed && (self.guard.is_none() || !self.session.has_calls())
+        expired || self.server.is_closed() || self.closed.as_mut().poll(context).is_ready()
+    }
+
+    /// Returns true if no call needs this stream. In HTTP+SSE, the responses of calls in flight do.
+    fn is_finished(&self) -> bool {
+        self.guard.is_none() || !self.session.has_calls()
     }
 
     /// Returns true if the authorization of the client has ended, and no later request has extended it.

@@ -13,7 +13,9 @@ use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind};
 use crate::legacy::sessions::SessionGuard;
 use crate::legacy::store::EventId;
-use crate::legacy::{HttpResult, Legacy, new_session_id, no_session, reject_invalid};
+use crate::legacy::{
+    HttpResult, Legacy, new_session_id, no_session, reject_invalid, reject_oversized,
+};
 use crate::response::{Rejection, Reply, replay_stream};
 use crate::without_slash;
 
@@ -126,6 +128,11 @@ impl Legacy<'_> {
     /// Rejects a body that is a malformed message, see [`reject_invalid`].
     pub(crate) fn reject_invalid_sse(self, invalid: Invalid<'_>) -> Rejection {
         reject_invalid(self.sse_session().ok(), invalid)
+    }
+
+    /// Rejects a body that is too long, see [`reject_oversized`].
+    pub(crate) fn reject_oversized_sse(self, head: &[u8]) -> Rejection {
+        reject_oversized(self.sse_session().ok(), head, self.server.limits())
     }
 
     /// Responds to a request with an error on the shared stream.

@@ -79,27 +79,54 @@ pub(super) struct Stream {
     pub(super) stalled_since: Option<Instant>,
 }
 
+/// Wakers of a stream that are due. They are woken without the lock of the store, because they run other code.
+#[derive(Debug, Default)]
+#[must_use = "they have to be woken"]
+pub(super) struct Wakers {
+    reader: Option<Waker>,
+    writers: Vec<Waker>,
+}
+
+impl Wakers {
+    pub(super) fn wake(self) {
+        self.reader
+            .into_iter()
+            .chain(self.writers)
+            .for_each(Waker::wake);
+    }
+}
+
 impl Stream {
-    pub(super) fn wake_reader(&mut self) {
-        if let Some(waker) = self.reader.take() {
-            waker.wake();
+    /// Returns the waker of the reader after a new event.
+    pub(super) fn take_reader(&mut self) -> Wakers {
+        Wakers {
+            reader: self.reader.take(),
+            writers: Vec::new(),
         }
     }
 
-    /// Wakes the writers after progress of the reader, or at its end.
-    pub(super) fn wake_writers(&mut self) {
+    /// Returns the wakers of the writers after progress of the reader, or at its end.
+    pub(super) fn take_writers(&mut self) -> Wakers {
         self.stalled_since = None;
-        for waker in self.writers.take() {
-            waker.wake();
+        Wakers {
+            reader: None,
+            writers: self.writers.take().collect(),
+        }
+    }
+
+    /// Returns all wakers, at the end of the stream.
+    pub(super) fn take_wakers(&mut self) -> Wakers {
+        Wakers {
+            reader: self.reader.take(),
+            ..self.take_writers()
         }
     }
 
     /// Detaches the reader, which receives no further events.
-    pub(super) fn detach(&mut self) {
+    pub(super) fn detach(&mut self) -> Wakers {
         self.reader_generation += 1;
         self.attached = false;
-        self.wake_reader();
-        self.wake_writers();
+        self.take_wakers()
     }
 
     /// Returns the number of the last event that was dropped.
@@ -136,10 +163,10 @@ impl Store {
     }
 
     /// Appends a message to a stream, unless the stream has ended.
-    pub(super) fn push(&mut self, id: u64, message: Vec<u8>, last: bool) {
+    pub(super) fn push(&mut self, id: u64, message: Vec<u8>, last: bool) -> Wakers {
         let length = message.len();
         let Some(stream) = self.streams.get_mut(id).filter(|stream| !stream.ended) else {
-            return;
+            return Wakers::default();
         };
         stream.last += 1;
         stream.ended = last;
@@ -152,10 +179,11 @@ impl Store {
             message: exact(message),
             last,
         });
-        stream.wake_reader();
+        let wakers = stream.take_reader();
         self.events += 1;
         self.bytes += length;
         self.drop_oldest(Some(id));
+        wakers
     }
 
     /// Returns true if a stream has room for a message.
@@ -205,15 +233,14 @@ impl Store {
         }
     }
 
-    pub(super) fn remove(&mut self, stream: u64) {
+    pub(super) fn remove(&mut self, stream: u64) -> Wakers {
         let Some(mut stream) = self.streams.remove(stream) else {
-            return;
+            return Wakers::default();
         };
-        stream.wake_reader();
-        stream.wake_writers();
         for event in stream.events.drain(..) {
             self.count_dropped(Some(event));
         }
+        stream.take_wakers()
     }
 }
 

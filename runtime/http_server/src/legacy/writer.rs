@@ -63,9 +63,10 @@ impl<'a> Writer<'a> {
         let has_room = store.has_room(self.stream);
         let stream = store.streams.get_mut(self.stream);
         let Some(stream) = stream.filter(|_| !has_room) else {
-            if let Some(message) = message.take() {
-                store.push(self.stream, message, last);
-            }
+            let message = message.take();
+            let wakers = message.map(|message| store.push(self.stream, message, last));
+            drop(store);
+            wakers.unwrap_or_default().wake();
             return Ok(());
         };
         let old = self.place.and_then(|place| stream.writers.remove(place));

@@ -13,22 +13,19 @@ pub(super) enum Payload {
     /// The revision has no such request.
     None,
     Waiting(Request),
-    /// The request failed. The state of the task decides whether with the error of the task.
-    Failed(Failure),
+    /// The request was refused, and no poll has been answered since. The error may be that of the task or one of the server, such
+    /// as a store that was away.
+    Refused(ClientError),
+    /// A request that was sent after the end of the task was refused, with the error of the task.
+    RefusedAfterEnd(ClientError),
+    /// The request failed, with an error that is not that of the task.
+    Failed,
 }
 
 pub(super) struct Request {
     response: Owned<Result<String, ClientError>>,
     /// True if the task was known to have ended before.
     after_end: bool,
-}
-
-pub(super) struct Failure {
-    error: ClientError,
-    /// True if the task was known to have ended before the request.
-    after_end: bool,
-    /// True if a poll has failed since.
-    is_old: bool,
 }
 
 impl Payload {
@@ -58,57 +55,48 @@ impl Payload {
         };
         let result = ready!(request.response.as_mut().poll(context));
         if let Err(error) = &result {
-            *self = Self::Failed(Failure {
-                error: error.clone(),
-                after_end: request.after_end,
-                is_old: false,
-            });
+            *self = match error.as_refused() {
+                None => Self::Failed,
+                Some(_) if request.after_end => Self::RefusedAfterEnd(error.clone()),
+                Some(_) => Self::Refused(error.clone()),
+            };
         }
         Poll::Ready(Some(result))
     }
 
     /// Returns true if a request was refused that was sent after the end of the task.
     pub(super) fn is_refused_after_end(&self) -> bool {
-        matches!(self, Self::Failed(failure) if failure.after_end && failure.is_refused())
+        matches!(self, Self::RefusedAfterEnd(_))
     }
 
-    /// Notes a failed poll.
+    /// Notes a failed poll: the server fails, so an error before may be its own.
     pub(super) fn note_failed_poll(&mut self) {
-        if let Self::Failed(failure) = self {
-            failure.is_old = true;
+        if matches!(self, Self::Refused(_)) {
+            *self = Self::Failed;
         }
     }
 
-    /// Returns the error of the task, if it has ended with one. Requests the result again if the request has failed. The error
-    /// of a request before the end may be one of the server, such as a store that was away.
+    /// Returns the error of the task, if it has ended with one. Requests the result again if the request has failed.
     pub(super) fn note_state(
         &mut self,
         task: &RemoteTask,
         update: &TaskUpdate,
     ) -> Option<ClientError> {
-        let Self::Failed(failure) = self else {
-            return None;
-        };
         let has_ended = update.is_final();
-        if has_ended && failure.after_end && failure.is_refused() {
-            return Some(failure.error.clone());
+        match self {
+            Self::None | Self::Waiting(_) => return None,
+            Self::RefusedAfterEnd(error) if has_ended => return Some(error.clone()),
+            Self::Refused(_) | Self::RefusedAfterEnd(_) | Self::Failed => {}
         }
         *self = Self::request(task, has_ended);
         None
     }
 
     /// Returns the error of a task that the server no longer knows: some forget a task whose result they have sent.
-    pub(super) fn take_error(&self) -> Option<ClientError> {
-        let Self::Failed(failure) = self else {
-            return None;
-        };
-        let is_of_task = failure.after_end || !failure.is_old;
-        (is_of_task && failure.is_refused()).then(|| failure.error.clone())
-    }
-}
-
-impl Failure {
-    fn is_refused(&self) -> bool {
-        self.error.as_refused().is_some()
+    pub(super) fn error(&self) -> Option<ClientError> {
+        match self {
+            Self::Refused(error) | Self::RefusedAfterEnd(error) => Some(error.clone()),
+            Self::None | Self::Waiting(_) | Self::Failed => None,
+        }
     }
 }

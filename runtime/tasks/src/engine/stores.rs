@@ -54,6 +54,10 @@ impl Engine {
         self.timed(|store| store.usage(owner)).await
     }
 
+    pub(crate) fn is_durable(&self) -> bool {
+        self.store.is_durable()
+    }
+
     /// Runs an operation of the store. A panic of the store, which the user may have written, is an error.
     async fn timed<'a, T>(
         &'a self,

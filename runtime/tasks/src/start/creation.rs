@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tokio::time::Instant;
-use treenail_runtime::RpcError;
 use treenail_runtime::internal::task::StoredCall;
+use treenail_runtime::{RpcError, Server};
 
 use crate::clock;
 use crate::engine::{Engine, not_written, store_failed};
@@ -18,6 +18,7 @@ const LEAST_TTL_MS: u64 = 60_000;
 /// Task that is to be created.
 #[derive(Debug)]
 pub(super) struct NewTask {
+    pub(super) server: Server,
     pub(super) engine: Arc<Engine>,
     pub(super) owner: Box<str>,
     pub(super) policy: Policy,
@@ -31,9 +32,14 @@ impl NewTask {
         }
     }
 
-    /// Checks that the owner and this process may have one more task.
+    /// Checks that the owner may have one more task, and that a task would outlive a server that closes.
     pub(super) async fn check(&self) -> Result<(), RpcError> {
         let Self { engine, owner, .. } = self;
+        if self.server.is_closed() && !engine.is_durable() {
+            return Err(RpcError::internal(
+                "the server shuts down, and its tasks end with it",
+            ));
+        }
         let limits = &engine.limits;
         let usage = engine.usage(owner).await;
         let usage = usage.map_err(|error| store_failed(&error))?;

@@ -54,6 +54,7 @@ impl Wrapped {
         engine.start(facts.server);
         let detachable = DetachableCall::new(call, &self.tool);
         let mut task = NewTask {
+            server: facts.server.clone(),
             engine: Arc::clone(engine),
             owner: facts.principal.unwrap_or_default().into(),
             policy: self.options.policy(&self.tool, &engine.limits),

@@ -96,4 +96,10 @@ pub trait TaskStore: Debug + Send + Sync + 'static {
 
     /// Returns the number and size of the tasks of an owner.
     fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage>;
+
+    /// Returns `true` if tasks outlive the process. Otherwise a server that [closes](treenail_runtime::Server::close) creates no
+    /// more tasks, because their clients would wait in vain. Default `true`.
+    fn is_durable(&self) -> bool {
+        true
+    }
 }

@@ -42,4 +42,8 @@ impl<S: TaskStore + ?Sized> TaskStore for Arc<S> {
     fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         (**self).usage(owner)
     }
+
+    fn is_durable(&self) -> bool {
+        (**self).is_durable()
+    }
 }

@@ -1,10 +1,13 @@
 //! Negotiation and creation of tasks (2026-07-28).
 
-use serde_json::{Value, json};
-use treenail::tasks::MemoryStore;
+use std::sync::Arc;
 
+use serde_json::{Value, json};
+use treenail::tasks::{MemoryStore, TaskStore};
+
+use crate::failing_store::FailingStore;
 use crate::peer::{Peer, TASKS};
-use crate::works::Works;
+use crate::works::{Works, shared};
 
 #[tokio::test(start_paused = true)]
 async fn the_extension_is_declared_and_not_the_older_capability() {
@@ -75,6 +78,27 @@ async fn a_slow_call_becomes_a_task_with_flat_members() {
     assert_eq!(read["status"], "working", "TASK-S-11");
     // 128 random bits.
     assert!(task.len() == 22, "TASK-S-31: {task}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_closes_creates_only_tasks_that_outlive_it() {
+    let stores: [(Arc<dyn TaskStore>, _); 2] = [
+        (shared(), "complete"),
+        (Arc::new(FailingStore::new(shared())), "task"),
+    ];
+    for (store, kind) in stores {
+        let works = Works::default();
+        let server = works.server(store);
+        let mut peer = Peer::modern(&server);
+        let params = json!({"name": "slow", "arguments": {"seconds": 9}});
+        let call = peer.send("tools/call", params).await;
+        while works.notes().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        server.close();
+        let response = peer.response(call).await;
+        assert_eq!(response["result"]["resultType"], kind, "{response}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

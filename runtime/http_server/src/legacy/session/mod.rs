@@ -108,7 +108,8 @@ impl Session {
         }
         drop(connection);
         // The action may have changed subscriptions or produced messages.
-        if let Some(waker) = lock(&self.stream_waker).take() {
+        let waker = lock(&self.stream_waker).take();
+        if let Some(waker) = waker {
             waker.wake();
         }
         output

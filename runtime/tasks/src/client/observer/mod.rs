@@ -132,10 +132,8 @@ impl Observer {
     /// Notes a failed poll, which is not the end of the task.
     fn note_failure(&mut self, error: ClientError) -> Step {
         if is_invalid_params(&error) {
-            return Step::Ended(Outcome::ended(Err(self
-                .payload
-                .take_error()
-                .unwrap_or(error))));
+            let error = self.payload.error().unwrap_or(error);
+            return Step::Ended(Outcome::ended(Err(error)));
         }
         tracing::debug!(%error, "a poll of a task failed");
         self.payload.note_failed_poll();

@@ -60,12 +60,12 @@ impl Observer {
                 Step::Ended(Outcome::given_up(error))
             }
             Poll::Ready(_) => {
-                // The state decides between the error of the task and one of this request. A server that refuses the request
-                // again and again is asked as rarely as otherwise, until its task has ended.
+                // The state decides between the error of the task and one of this request, unless it is of a poll that the server
+                // may have answered before. A server that refuses the request again and again is asked as rarely as otherwise,
+                // until its task has ended.
                 let is_first = !std::mem::replace(&mut self.payload_failed, true);
-                if is_first || self.payload.is_refused_after_end() {
-                    self.polling.get_or_insert_with(|| self.task.get());
-                }
+                let at_once = is_first || self.payload.is_refused_after_end();
+                self.polling = at_once.then(|| self.task.get());
                 Step::Changed
             }
         }

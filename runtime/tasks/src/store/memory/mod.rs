@@ -169,4 +169,8 @@ impl TaskStore for MemoryStore {
     fn usage<'a>(&'a self, owner: &'a str) -> StoreFuture<'a, StoreUsage> {
         ready(Ok(self.table().usage(owner)))
     }
+
+    fn is_durable(&self) -> bool {
+        false
+    }
 }
