@@ -20,6 +20,7 @@ mod names;
 mod nested;
 mod nested_questions;
 mod openai;
+mod output;
 mod pause;
 mod rounds;
 mod sampling;

@@ -10,8 +10,9 @@ use treenail_schema::Tool;
 use treenail_schema::internal::quoted;
 
 use crate::names::{ToolKey, ToolNames, preferred_name};
+use crate::output::{OutputType, SUBMIT};
 use crate::report::Fault;
-use crate::{ToolChoice, ToolSource, Trust};
+use crate::{RequestedCall, ToolChoice, ToolSource, Trust};
 
 /// Catalog of the tools of all sources, by the names that the model sees.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub(super) struct Catalog {
     positions: HashMap<String, usize>,
     /// Tool definitions as they are sent to the model.
     definitions: Vec<Tool>,
+    output: Option<OutputType>,
+    /// Tool that submits the output.
+    submission: Option<Arc<Tool>>,
     max: usize,
 }
 
@@ -49,7 +53,11 @@ pub(super) struct ToolEntry {
 
 impl Catalog {
     /// Creates a catalog without any cached lists.
-    pub(super) fn new(sources: &[(String, ToolSource)], max: usize) -> Result<Self, Fault> {
+    pub(super) fn new(
+        sources: &[(String, ToolSource)],
+        output: Option<OutputType>,
+        max: usize,
+    ) -> Result<Self, Fault> {
         let mut names = HashSet::new();
         for (name, _) in sources {
             if name.is_empty() {
@@ -72,13 +80,16 @@ impl Catalog {
             entries: Vec::new(),
             positions: HashMap::new(),
             definitions: Vec::new(),
+            output,
+            submission: None,
             max,
         })
     }
 
     /// Fetches the lists that have changed. A source that fails to list its tools again retains its cached list.
     pub(super) async fn refresh(&mut self) -> Result<(), Fault> {
-        let mut changed = false;
+        // Without sources, there is only the submission of an output.
+        let mut changed = self.sources.is_empty();
         for source in &mut self.sources {
             match source.fetch().await {
                 Ok(None) => {}
@@ -112,11 +123,19 @@ impl Catalog {
                 "the sources have {count} tools, the limit is {max}; select tools with `ToolSource::only`"
             )));
         }
+        // After the tools of the sources, which retain their names.
+        let submission = (self.sources.len(), SUBMIT.to_owned());
+        if self.output.is_some() {
+            wanted.push((submission.clone(), SUBMIT.to_owned()));
+        }
         self.names.assign(&wanted);
         self.entries = self.entries();
         let positions = self.entries.iter().enumerate();
         self.positions = positions.map(|(at, it)| (it.name.clone(), at)).collect();
+        let output = self.output.as_ref().zip(self.names.name(&submission));
+        self.submission = output.map(|(output, name)| Arc::new(output.tool(name)));
         self.definitions = self.entries.iter().map(definitions).collect();
+        self.definitions.extend(self.submission.as_deref().cloned());
         Ok(())
     }
 
@@ -141,11 +160,24 @@ impl Catalog {
     }
 
     pub(super) fn names(&self) -> Vec<&str> {
-        self.entries.iter().map(|entry| &*entry.name).collect()
+        self.definitions.iter().map(|tool| &*tool.name).collect()
     }
 
-    /// Finds a tool by the name that the model sees, or by its own name if only one source has it.
+    /// Returns the tool that submits the output, if there is one.
+    pub(super) fn submission(&self) -> Option<&Arc<Tool>> {
+        self.submission.as_ref()
+    }
+
+    /// Returns true if a call is one of the tool that submits the output.
+    pub(super) fn is_submission(&self, call: &RequestedCall) -> bool {
+        call.source.is_none() && self.submission().is_some_and(|it| it.name == call.name)
+    }
+
+    /// Finds a tool of a source by the name that the model sees, or by its own name if only one source has it.
     pub(super) fn find(&self, name: &str) -> Option<&ToolEntry> {
+        if self.submission().is_some_and(|tool| tool.name == name) {
+            return None;
+        }
         if let Some(position) = self.positions.get(name) {
             return self.entries.get(*position);
         }
@@ -163,7 +195,12 @@ impl Catalog {
 
     /// Returns the definitions that a tool choice allows.
     pub(super) fn offered(&self, choice: &ToolChoice) -> Result<Vec<Tool>, Fault> {
+        let submission = || self.submission.as_deref().cloned().into_iter().collect();
         match choice {
+            ToolChoice::None if self.submission.is_some() => Ok(submission()),
+            ToolChoice::Tool(name) if self.submission().is_some_and(|it| it.name == *name) => {
+                Ok(submission())
+            }
             ToolChoice::Tool(name) => {
                 let entry = self.find(name);
                 let entry = entry.ok_or_else(|| {

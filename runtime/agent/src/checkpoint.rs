@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::time::Instant;
 use treenail_schema::{
     OneOrMany, Role, SamplingMessage, SamplingMessageContentBlock, ToolResultContent,
@@ -74,6 +75,9 @@ pub(super) struct RunState {
     pub(super) usage: Option<Usage>,
     pub(super) calls: Vec<CallRecord>,
     pub(super) model: Option<String>,
+    /// Submitted output, if one has been accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) output: Option<Value>,
     #[serde(rename = "end")]
     pub(super) stop_reason: Option<StopReason>,
     /// Running time so far.
@@ -234,6 +238,7 @@ impl RunState {
             iterations: self.iterations,
             calls: self.calls.clone(),
             model: self.model.clone(),
+            output: self.output.clone(),
         }
     }
 }

@@ -57,8 +57,8 @@ pub enum RunEvent {
         /// Result of the tool, if it returned one.
         result: Option<Box<CallToolResult>>,
     },
-    /// All calls of a message have results. The next model request follows, unless the run has timed out; then calls in
-    /// flight were cancelled.
+    /// All calls of a message have results. The next model request follows, unless an output was submitted or the run has timed
+    /// out; then calls in flight were cancelled.
     #[non_exhaustive]
     RoundFinished {
         /// Number of model messages so far.

@@ -15,6 +15,7 @@
 // - `run`: the engine; `model_call`: one request to a model; `arguments`: validation and repair of arguments;
 //   `results`: tool results as content for a model.
 // - `text`: tool calls for models without tool use; `raw_arguments`: calls whose arguments arrive as text.
+// - `output`: the tool with which a model submits the output of a run, as a value of a type.
 // - `checkpoint` and `report`: the state of a run, and its result.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -35,6 +36,7 @@ mod model_call;
 mod names;
 #[cfg(feature = "openai")]
 mod openai;
+mod output;
 mod raw_arguments;
 mod report;
 mod results;

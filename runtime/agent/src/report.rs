@@ -4,7 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use treenail_runtime::client::ClientError;
 use treenail_schema::{Role, SamplingMessage};
 
@@ -28,6 +30,10 @@ pub struct RunReport {
     pub calls: Vec<CallRecord>,
     /// Name of the model that wrote the last message.
     pub model: Option<String>,
+    /// Submitted output, if the loop requests one with [`ToolLoop::output`](crate::ToolLoop::output), and the model has submitted
+    /// a valid one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
 }
 
 impl RunReport {
@@ -37,6 +43,26 @@ impl RunReport {
         last.filter(|message| message.role == Role::Assistant)
             .map(message_text)
             .unwrap_or_default()
+    }
+
+    /// Returns the submitted output as a `T`, the type of [`ToolLoop::output`](crate::ToolLoop::output).
+    ///
+    /// # Errors
+    ///
+    /// [`ToolLoopError::Output`] if the model has not submitted a valid output before the run ended, or if the output does not
+    /// fit another type.
+    pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, ToolLoopError> {
+        let reason = match &self.output {
+            None => format!("the run ended without an output ({:?})", self.stop_reason),
+            Some(output) => match T::deserialize(output) {
+                Ok(output) => return Ok(output),
+                Err(error) => format!("the output does not fit the type: {error}"),
+            },
+        };
+        Err(ToolLoopError::Output {
+            reason: reason.into(),
+            report: Box::new(self.clone()),
+        })
     }
 }
 
@@ -122,15 +148,25 @@ pub enum ToolLoopError {
         /// Report up to the failure.
         report: Box<RunReport>,
     },
+    /// A run that has ended has no output of the requested type; see [`RunReport::output_as`].
+    #[non_exhaustive]
+    Output {
+        /// Cause of the failure.
+        reason: Arc<str>,
+        /// Report of the run.
+        report: Box<RunReport>,
+    },
 }
 
 impl ToolLoopError {
-    /// Returns the report up to the failure. Its reason is [`StopReason::Failed`], and its transcript can be continued.
+    /// Returns the report up to the failure. Its transcript can be continued. Its reason is [`StopReason::Failed`], unless only
+    /// the output is missing.
     pub fn report(&self) -> &RunReport {
         match self {
             Self::Model { report, .. }
             | Self::Source { report, .. }
-            | Self::Invalid { report, .. } => report,
+            | Self::Invalid { report, .. }
+            | Self::Output { report, .. } => report,
         }
     }
 }
@@ -142,7 +178,9 @@ impl fmt::Display for ToolLoopError {
             Self::Source { name, error, .. } => {
                 write!(formatter, "failed to list the tools of `{name}`: {error}")
             }
-            Self::Invalid { reason, .. } => formatter.write_str(reason),
+            Self::Invalid { reason, .. } | Self::Output { reason, .. } => {
+                formatter.write_str(reason)
+            }
         }
     }
 }
@@ -153,7 +191,7 @@ impl Error for ToolLoopError {
         match self {
             Self::Model { error, .. } => error.source(),
             Self::Source { error, .. } => error.source(),
-            Self::Invalid { .. } => None,
+            Self::Invalid { .. } | Self::Output { .. } => None,
         }
     }
 }
@@ -204,6 +242,7 @@ mod tests {
             iterations: 0,
             calls: Vec::new(),
             model: None,
+            output: None,
         };
         let broker = BrokerError(io::Error::other("connection reset"));
         let error = Box::new(ClientError::authorization(broker));

@@ -43,7 +43,7 @@ const REJECTED: i64 = -1;
 /// - A request **with tools** goes to the model. The server owns these tools and runs them: the response contains the
 ///   calls, and the server sends a further request with the results.
 /// - A request **without tools** goes to the model or, with a [`ToolLoop`], to a whole run of it with its own sources.
-///   The server receives only the final text. However, the server wrote the prompt and can make the model use these tools
+///   The server receives only the final text, or the [output](ToolLoop::output) as JSON. However, the server wrote the prompt and can make the model use these tools
 ///   as it likes, so add no source that this server must not use. Calls that need approval are denied.
 ///
 /// The settings of a [`ToolLoop`] apply to both: the lower of `maxTokens` and [`ToolLoop::max_tokens`] counts, the system prompt
@@ -176,7 +176,8 @@ fn with_settings(
 
 /// Returns the final message of a run.
 fn final_message(report: &RunReport) -> Result<CreateMessageResult, RpcError> {
-    let text = report.text();
+    let output = report.output.as_ref();
+    let text = output.map_or_else(|| report.text(), ToString::to_string);
     if text.is_empty() {
         return Err(internal_error(&"the run ended without text"));
     }

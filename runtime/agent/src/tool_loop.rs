@@ -4,10 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
+use treenail_runtime::internal::JsonSchema;
 use treenail_schema::CreateMessageRequestParams;
 
 use crate::approval::ApprovalPolicy;
 use crate::checkpoint::RunState;
+use crate::output::OutputType;
 use crate::{
     Approval, ApprovalRequest, Conversation, Model, PausedRun, Run, TextToolFormat, ToolLoopLimits,
     ToolSource,
@@ -67,6 +70,7 @@ pub(super) struct Config {
     pub(super) system_prompt: Option<String>,
     pub(super) max_tokens: i64,
     pub(super) tool_choice: ToolChoice,
+    pub(super) output: Option<OutputType>,
     pub(super) limits: ToolLoopLimits,
     pub(super) policy: ApprovalPolicy,
     pub(super) format: TextToolFormat,
@@ -86,7 +90,8 @@ pub enum ToolChoice {
     /// The model must call a tool in its first message; afterwards tools are optional. (Otherwise the run could never
     /// finish.)
     Required,
-    /// The model must not call tools. A call that it makes anyway is not run, and the model receives an error.
+    /// The model must not call tools, except for the submission of an [output](ToolLoop::output). A call that it makes anyway is
+    /// not run, and the model receives an error.
     None,
     /// The model must call this tool in its first message; afterwards it may call any. The name is the one that the
     /// source uses or the one that the model sees.
@@ -103,6 +108,7 @@ impl ToolLoop {
                 system_prompt: None,
                 max_tokens: 4096,
                 tool_choice: ToolChoice::default(),
+                output: None,
                 limits: ToolLoopLimits::default(),
                 policy: ApprovalPolicy::default(),
                 format: TextToolFormat::default(),
@@ -140,6 +146,44 @@ impl ToolLoop {
     /// Sets the tool choice. Default: [`ToolChoice::Auto`].
     pub fn tool_choice(self, choice: ToolChoice) -> Self {
         self.with(|config| config.tool_choice = choice)
+    }
+
+    /// Ends runs with a value of this type instead of a text. [`RunReport::output_as`](crate::RunReport::output_as) reads it
+    /// from the report.
+    ///
+    /// ```
+    /// use treenail::agent::{ScriptedModel, ScriptedReply, ToolLoop};
+    /// use treenail::{json, mcp_type};
+    ///
+    /// #[mcp_type]
+    /// struct Plan {
+    ///     city: String,
+    ///     steps: Vec<String>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> treenail::Result<()> {
+    /// let submission = json!({"city": "Oslo", "steps": ["opera"]});
+    /// let model = ScriptedModel::new([ScriptedReply::call("submit_output", submission)]);
+    /// let report = ToolLoop::new(model).output::<Plan>().run("A day in Oslo").await?;
+    /// let plan: Plan = report.output_as()?;
+    /// assert_eq!(plan.city, "Oslo");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The model submits the value by calling a tool of the loop. Its name is `submit_output`, with a digest if a source has a
+    /// tool of this name. Its input schema is that of the type. A value other than a struct is its argument `output`.
+    ///
+    /// - Each request requires a call ([`ToolChoice::Required`]). For an endpoint that cannot, [`edit_requests`](Self::edit_requests)
+    ///   removes `tool_choice`. With [`ToolChoice::None`], the submission is the only tool.
+    /// - A submission is validated as other calls are. The model reads the errors, and can submit again. No approval is requested.
+    /// - The first valid submission is the output. The other calls of its message run, and the run ends when they have results
+    ///   and no task runs in the background.
+    /// - A model that ends with a text is reminded of the submission once. If it ends with a text again, the run ends with it.
+    /// - In the last message of [`ToolLoopLimits::max_iterations`], the model can only submit.
+    pub fn output<T: DeserializeOwned + JsonSchema>(self) -> Self {
+        self.with(|config| config.output = Some(OutputType::of::<T>()))
     }
 
     /// Sets the approval policy, in place of [`Approval::by_annotations`]. The function must not block.

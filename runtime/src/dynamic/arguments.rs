@@ -226,7 +226,7 @@ pub struct ArgumentError(Box<str>);
 
 impl ArgumentError {
     fn new<E: fmt::Display>(error: &serde_path_to_error::Error<E>) -> Self {
-        let problem = Problem::located(error);
+        let problem = Problem::located("", error);
         let heading = "the arguments could not be read:".to_owned();
         Self(format_problems(heading, &[problem], &Map::new()).into())
     }

@@ -102,14 +102,15 @@ impl Problem {
         problem
     }
 
-    /// Creates the problem of an object that cannot be deserialized.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn located<E: std::fmt::Display>(error: &serde_path_to_error::Error<E>) -> Self {
+    /// Creates the problem of a value at `pointer` that cannot be deserialized.
+    #[inline]
+    pub(crate) fn located<E: std::fmt::Display>(
+        pointer: &str,
+        error: &serde_path_to_error::Error<E>,
+    ) -> Self {
         let (value, reason) = (None, reason_of(error.inner()));
-        Self::at(
-            pointer_of(error.path()),
-            Fault::Unreadable { value, reason },
-        )
+        let pointer = pointer.to_owned() + &pointer_of(error.path());
+        Self::at(pointer, Fault::Unreadable { value, reason })
     }
 
     /// Returns `true` if there is no such argument.

@@ -15,6 +15,7 @@ pub(crate) mod schema;
 pub(crate) mod schema_fit;
 pub(crate) mod schema_format;
 pub(crate) mod schema_hint;
+pub(crate) mod submission;
 pub(crate) mod text;
 pub(crate) mod type_schema;
 #[cfg(feature = "schema-validation")]

@@ -9,6 +9,7 @@ mod http_server;
 
 use std::sync::Arc;
 
+pub use schemars::JsonSchema;
 use serde_json::value::RawValue;
 use treenail_schema::LoggingMessageNotificationParams;
 
@@ -24,6 +25,7 @@ use crate::context::Context;
 pub use crate::environment::simulated;
 pub use crate::environment::{NoRandomBytes, fill_random, system_time};
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
+pub use crate::function::submission::Submission;
 #[cfg(feature = "schema-validation")]
 pub use crate::function::violations::to_problems;
 pub use crate::log_throttle::LogThrottle;

@@ -114,3 +114,21 @@ async fn the_last_message_knows_the_outcomes_of_all_tasks() {
     let sent = serde_json::to_string(&model.requests()[1].messages).unwrap();
     assert_eq!(sent.matches("it leaks").count(), 2, "{sent}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_with_an_output_ends_after_its_tasks() {
+    let model = ScriptedModel::new([
+        ScriptedReply::call("quick", json!({})),
+        ScriptedReply::call("submit_output", json!({"output": "deep"})),
+    ]);
+    let agent = ToolLoop::new(model)
+        .source("yard", client(&Yard::default()).await)
+        .background_tasks(true)
+        .output::<String>();
+    let report = agent.run("Go").await.unwrap();
+    assert_eq!(report.stop_reason, StopReason::Finished);
+    assert_eq!(report.output_as::<String>().unwrap(), "deep");
+    let texts = user_texts(&report);
+    assert!(texts[1].ends_with("quick report"), "{texts:?}");
+    assert_well_formed(&report.transcript);
+}

@@ -3,6 +3,7 @@
 mod example;
 mod failures;
 pub(crate) mod fake;
+mod outputs;
 mod requests;
 mod responses;
 mod secrets;

@@ -21,6 +21,7 @@ use treenail_validation::{ValidationLimits, is_simple};
 
 use self::number::normalize_integers;
 use self::repair::{Outcome, repair};
+pub(crate) use self::report::describe;
 use self::report::{report, too_large};
 use self::schemas::SchemaCache;
 

@@ -1,7 +1,7 @@
 //! Messages to the model about invalid arguments.
 
 use serde_json::{Map, Value};
-use treenail_runtime::internal::{self, to_problems};
+use treenail_runtime::internal::{self, Problem, to_problems};
 use treenail_schema::internal::quoted;
 use treenail_validation::Violation;
 
@@ -13,8 +13,18 @@ pub(super) fn report(
     root: &Map<String, Value>,
 ) -> String {
     let (reported, has_more) = to_problems(value, mistakes, root);
+    describe(tool, &reported, has_more, root)
+}
+
+/// Describes problems with the arguments of a call.
+pub(crate) fn describe(
+    tool: &str,
+    problems: &[Problem],
+    has_more: bool,
+    root: &Map<String, Value>,
+) -> String {
     let heading = format!("Wrong arguments for the tool {}:", quoted(tool));
-    let mut text = internal::format_problems(heading, &reported, root);
+    let mut text = internal::format_problems(heading, problems, root);
     if has_more {
         text.push_str("\n- and more");
     }

@@ -29,6 +29,8 @@ pub(crate) enum CallFailure<'a> {
     NoApprover,
     /// The call timed out.
     TimedOut { after: Duration },
+    /// The call submits another output.
+    AlreadySubmitted,
     /// The message contains too many calls.
     TooManyCalls { max: usize },
     /// The run ended before the call was finished.
@@ -63,6 +65,9 @@ pub(crate) fn error_text(tool: &str, failure: CallFailure<'_>) -> String {
             Go on without it, or tell the user what you would have done."
         ),
         CallFailure::TimedOut { after } => timed_out(&name, after),
+        CallFailure::AlreadySubmitted => {
+            format!("The call of {name} has no effect: an output was accepted before.")
+        }
         CallFailure::TooManyCalls { max } => format!(
             "The tool {name} was not called: of the calls in one message, only {max} are run.\n\
             Call it again in your next message, if it is still needed."

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use tokio::time::timeout_at;
+use treenail_schema::{JsonObject, Tool};
 
 use super::calls::CallRunner;
+use crate::arguments::Prepared;
 use crate::catalog::{Catalog, ToolEntry};
 use crate::checkpoint::Stage;
 use crate::results::CallFailure;
@@ -38,7 +40,10 @@ impl CallRunner {
         problem: Option<&str>,
         catalog: &Catalog,
     ) {
-        if self.shared.config.tool_choice == ToolChoice::None {
+        let submission = catalog
+            .submission()
+            .filter(|_| catalog.is_submission(&call));
+        if self.shared.config.tool_choice == ToolChoice::None && submission.is_none() {
             return self.fail(index, CallFailure::CallsDisabled);
         }
         let max = self.shared.config.limits.calls_per_message;
@@ -48,30 +53,52 @@ impl CallRunner {
         if let Some(message) = problem {
             return self.fail(index, CallFailure::Malformed { message });
         }
-        let Some(entry) = find_tool(&call, catalog) else {
+        if submission.is_some() && self.shared.state().output.is_some() {
+            return self.fail(index, CallFailure::AlreadySubmitted);
+        }
+        let entry = find_tool(&call, catalog);
+        let Some(tool) = submission.or(entry.map(|entry| &entry.tool)) else {
             let known = &catalog.names();
             return self.fail(index, CallFailure::UnknownTool { known });
         };
         let input = std::mem::take(&mut call.input);
-        let prepared = self.arguments.prepare_aside(&entry.tool, &call.name, input);
-        let unchecked = match timeout_at(self.shared.deadline(), prepared).await {
+        let Some(prepared) = self.prepare(index, tool, &call.name, input).await else {
+            return;
+        };
+        call.input = prepared.input;
+        match entry {
+            Some(entry) => self.apply_policy(index, call, prepared.unchecked, entry),
+            None => self.submit(index, call),
+        }
+    }
+
+    /// Validates and repairs the arguments of a call, or fails it.
+    async fn prepare(
+        &self,
+        index: usize,
+        tool: &Arc<Tool>,
+        name: &str,
+        input: JsonObject,
+    ) -> Option<Prepared> {
+        let prepared = self.arguments.prepare_aside(tool, name, input);
+        match timeout_at(self.shared.deadline(), prepared).await {
             Err(_) => {
                 let reason = "the run exceeded its timeout";
-                return self.fail(index, CallFailure::Interrupted { reason });
+                self.fail(index, CallFailure::Interrupted { reason });
+                None
             }
             Ok(Ok(prepared)) => {
-                call.input = prepared.input;
-                prepared.unchecked
+                let checked = prepared.input.clone();
+                if let Some(open) = self.shared.state().open.get_mut(index) {
+                    open.call.input = checked;
+                }
+                Some(prepared)
             }
             Ok(Err(report)) => {
-                return self.fail(index, CallFailure::InvalidArguments { report: &report });
+                self.fail(index, CallFailure::InvalidArguments { report: &report });
+                None
             }
-        };
-        let checked = call.input.clone();
-        if let Some(open) = self.shared.state().open.get_mut(index) {
-            open.call.input = checked;
         }
-        self.apply_policy(index, call, unchecked, entry);
     }
 
     fn apply_policy(

@@ -7,7 +7,7 @@ use tokio::time::timeout_at;
 use treenail_runtime::internal::check_conversation;
 use treenail_schema::{
     CreateMessageRequestParams, OneOrMany, Role, SamplingMessage,
-    SamplingMessageContentBlock as Block, ToolChoice as Mode, ToolChoiceMode, ToolUseContent,
+    SamplingMessageContentBlock as Block, ToolUseContent,
 };
 
 use super::calls::{CallRunner, CallsOutcome};
@@ -15,16 +15,16 @@ use super::shared::Shared;
 use crate::call_ids::CallIds;
 use crate::catalog::Catalog;
 use crate::checkpoint::{OpenCall, RunState, Stage};
-use crate::model_call::{ModelCallError, ModelCaller, ModelResponse, append_to_prompt, json_bytes};
+use crate::model_call::{ModelCallError, ModelCaller, ModelResponse, json_bytes};
 use crate::report::Fault;
 use crate::results::CallFailure;
-use crate::{RequestedCall, RunEvent, StopReason, ToolChoice};
+use crate::{RequestedCall, RunEvent, StopReason};
 
 /// Main loop of a run.
 pub(super) struct Engine {
     pub(super) shared: Arc<Shared>,
-    catalog: Catalog,
-    calls: CallRunner,
+    pub(super) catalog: Catalog,
+    pub(super) calls: CallRunner,
     /// Size of the conversation in bytes.
     bytes: usize,
 }
@@ -43,7 +43,7 @@ impl Engine {
         }
         let config = &shared.config;
         let engine = Self {
-            catalog: Catalog::new(&config.sources, config.limits.tools)?,
+            catalog: Catalog::new(&config.sources, config.output.clone(), config.limits.tools)?,
             calls: CallRunner::new(Arc::clone(&shared)),
             bytes: 0,
             shared: Arc::clone(&shared),
@@ -89,6 +89,9 @@ impl Engine {
             // `Run::pause` waits for the tasks, takes the state and drops this future.
             pending::<()>().await;
         }
+        if self.has_output() {
+            return Ok(TurnOutcome::Stop(self.end_with_output().await));
+        }
         let is_last = self.shared.state().iterations >= limits.max_iterations.max(1);
         // The last message is an answer, which has to know all outcomes.
         if is_last && !self.wait_for_all_tasks().await {
@@ -116,11 +119,14 @@ impl Engine {
         self.record_message(response);
         let calls = !self.shared.state().open.is_empty();
         if is_last {
-            self.reject_open_calls();
+            self.reject_open_calls().await;
             return Ok(TurnOutcome::Stop(StopReason::MaxIterations));
         }
         if !calls {
-            return Ok(self.end_turn(end).await);
+            return Ok(match self.end_turn(end).await {
+                TurnOutcome::Stop(StopReason::Finished) if self.remind() => TurnOutcome::Continue,
+                ended => ended,
+            });
         }
         if self.run_calls().await == CallsOutcome::TimedOut {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
@@ -135,42 +141,6 @@ impl Engine {
             Ok(refreshed) => refreshed.map(|()| true),
             Err(_) => Ok(false),
         }
-    }
-
-    /// Builds the next request. The last one disables tool calls, so that the model answers.
-    fn request(&self, is_last: bool) -> Result<CreateMessageRequestParams, Fault> {
-        let config = &self.shared.config;
-        let state = self.shared.state();
-        let is_first = state.iterations == 0;
-        let mut request =
-            CreateMessageRequestParams::new(state.messages.clone(), config.max_tokens);
-        drop(state);
-        request.system_prompt.clone_from(&config.system_prompt);
-        let auto = ToolChoice::Auto;
-        let choice = match &config.tool_choice {
-            ToolChoice::Required | ToolChoice::Tool(_) if !is_first => &auto,
-            choice => choice,
-        };
-        let tools = self.catalog.offered(choice)?;
-        let mode = match choice {
-            _ if is_last => Some(ToolChoiceMode::None),
-            ToolChoice::Auto => None,
-            ToolChoice::None => Some(ToolChoiceMode::None),
-            ToolChoice::Required | ToolChoice::Tool(_) => Some(ToolChoiceMode::Required),
-        };
-        if is_last {
-            let prompt = request.system_prompt.take();
-            request.system_prompt =
-                append_to_prompt(prompt, final_round_prompt(config.limits.max_iterations));
-        }
-        if !tools.is_empty() {
-            request.tools = Some(tools);
-            request.tool_choice = mode.map(|mode| Mode::new().with_mode(mode));
-        }
-        if let Some(edit) = &config.edit {
-            edit(&mut request);
-        }
-        Ok(request)
     }
 
     /// Requests a message; `None` if the run timed out.
@@ -248,15 +218,15 @@ impl Engine {
         outcome
     }
 
-    /// Fails all open calls without running them.
-    fn reject_open_calls(&mut self) {
+    /// Fails all open calls without running them, except for submissions.
+    async fn reject_open_calls(&mut self) {
         if self.shared.state().open.is_empty() {
             return;
         }
         let max = self.shared.config.limits.max_iterations;
         let reason = format!("the limit of {max} rounds of calls was reached");
-        self.calls
-            .fail_open(|_| CallFailure::Interrupted { reason: &reason });
+        let failure = CallFailure::Interrupted { reason: &reason };
+        self.calls.submit_last(&self.catalog, failure).await;
         self.add_results();
     }
 
@@ -273,16 +243,6 @@ impl Engine {
         let added: usize = state.messages[before..].iter().map(json_bytes).sum();
         self.bytes = self.bytes.saturating_add(added);
     }
-}
-
-/// System prompt for the last message, after all iterations are used.
-fn final_round_prompt(max: u32) -> String {
-    let rounds = if max <= 1 { "round" } else { "rounds" };
-    format!(
-        "You have had {} {rounds} of tool calls, which is the limit. Do not call tools any more: answer now with what you \
-         know, and say what is missing.",
-        max.max(1)
-    )
 }
 
 /// Maps the stop reason of a message without calls.

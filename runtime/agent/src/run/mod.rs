@@ -1,8 +1,8 @@
 //! A run: a future of a report, and a stream of events.
 //!
-//! `shared` is the state of a run and its engine, `engine` the main loop, `decide` validates and approves calls,
-//! `calls` runs them, `results` sets their results, `background` has those that run as tasks, `clock` is the deadline,
-//! and `cancel` ends a run early.
+//! `shared` is the state of a run and its engine, `engine` the main loop, `request` builds its requests, `decide` validates
+//! and approves calls, `calls` runs them, `output` ends the run with a submission, `results` sets the results of calls,
+//! `background` has those that run as tasks, `clock` is the deadline, and `cancel` ends a run early.
 
 mod background;
 mod calls;
@@ -10,6 +10,8 @@ mod cancel;
 mod clock;
 mod decide;
 mod engine;
+mod output;
+mod request;
 mod results;
 mod shared;
 
