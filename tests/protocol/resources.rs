@@ -91,6 +91,23 @@ async fn a_server_with_only_templates_lists_no_resources() {
 }
 
 #[tokio::test]
+async fn a_template_matches_no_uri_above_64_kib() {
+    let server = server();
+    for revision in [Revision::V2025_11_25, MODERN] {
+        let mut peer = Peer::connect(&server, revision).await;
+        let uri = |length: usize| format!("file:///{}", "a".repeat(length - 8));
+        let longest = peer.read(&uri(64 * 1024)).await;
+        assert!(longest["contents"][0]["blob"].is_string());
+        let params = json!({"uri": uri(64 * 1024 + 1)});
+        let response = peer.request("resources/read", params).await;
+        let (code, message) = error(&response);
+        assert!(matches!(code, -32002 | -32602), "{code}");
+        assert!(message.ends_with("was not found"), "{message}");
+        assert!(message.len() < 300, "{message}");
+    }
+}
+
+#[tokio::test]
 async fn each_return_type_becomes_contents() {
     // The URI, its media type, and its contents.
     let place = r#"{"name":"Os\"lo","latitude":59.9,"note":null}"#;

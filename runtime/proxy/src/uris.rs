@@ -17,21 +17,48 @@ struct Table {
     owners: HashMap<Box<str>, u64>,
     /// Prefixes of all mounts; empty without a namespace.
     prefixes: HashMap<u64, Box<str>>,
+    /// The number of mounts of each prefix that is not empty: a mount is replaced by one with the same namespace.
+    counts: HashMap<Box<str>, usize>,
 }
 
 impl Table {
     /// Returns true if the URI or template certainly belongs to another mount.
     fn is_foreign(&self, uri: &str, mount: u64) -> bool {
         self.owners.get(uri).is_some_and(|owner| *owner != mount)
-            || has_foreign_prefix(&self.prefixes, uri, mount)
+            || self.has_foreign_prefix(uri, mount)
     }
-}
 
-/// Returns true if the URI starts with the prefix of another mount.
-fn has_foreign_prefix(prefixes: &HashMap<u64, Box<str>>, uri: &str, mount: u64) -> bool {
-    let own = prefixes.get(&mount);
-    let mut others = prefixes.values().filter(|prefix| Some(*prefix) != own);
-    others.any(|prefix| !prefix.is_empty() && uri.starts_with(&**prefix))
+    /// Returns true if the URI starts with the prefix of another mount.
+    fn has_foreign_prefix(&self, uri: &str, mount: u64) -> bool {
+        let own = self.prefixes.get(&mount);
+        // Each prefix is a part of a scheme that ends with a `+`.
+        let scheme = uri.split(':').next().unwrap_or_default();
+        let mut ends = scheme.match_indices('+').map(|(end, _)| &uri[..=end]);
+        ends.any(|prefix| {
+            let is_own = own.is_some_and(|own| **own == *prefix);
+            !is_own && self.counts.contains_key(prefix)
+        })
+    }
+
+    fn insert(&mut self, mount: u64, prefix: &str) {
+        self.prefixes.insert(mount, prefix.into());
+        if !prefix.is_empty() {
+            *self.counts.entry(prefix.into()).or_default() += 1;
+        }
+    }
+
+    fn remove(&mut self, mount: u64) {
+        self.owners.retain(|_, owner| *owner != mount);
+        let Some(prefix) = self.prefixes.remove(&mount) else {
+            return;
+        };
+        if let Some(count) = self.counts.get_mut(&prefix) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&prefix);
+            }
+        }
+    }
 }
 
 impl Owners {
@@ -52,7 +79,7 @@ pub(crate) struct Uris {
 impl Uris {
     pub(crate) fn new(owners: Owners, mount: u64, namespace: &str) -> Self {
         let prefix = scheme_prefix(namespace);
-        owners.lock().prefixes.insert(mount, prefix.as_str().into());
+        owners.lock().insert(mount, &prefix);
         Self {
             owners,
             mount,
@@ -70,15 +97,15 @@ impl Uris {
     /// mount belongs to that one.
     pub(crate) fn claim<'a>(&self, uris: impl Iterator<Item = &'a str> + Clone) {
         let mut table = self.owners.lock();
-        let Table { owners, prefixes } = &mut *table;
-        let mine: HashSet<&str> = if prefixes.contains_key(&self.mount) {
-            uris.clone()
-                .filter(|uri| !has_foreign_prefix(prefixes, uri, self.mount))
+        let mine: HashSet<&str> = if table.prefixes.contains_key(&self.mount) {
+            let own = uris.clone();
+            own.filter(|uri| !table.has_foreign_prefix(uri, self.mount))
                 .collect()
         } else {
             // The mount was released.
             HashSet::new()
         };
+        let owners = &mut table.owners;
         owners.retain(|uri, owner| *owner != self.mount || mine.contains(&**uri));
         for uri in uris.filter(|uri| mine.contains(uri)) {
             owners.entry(uri.into()).or_insert(self.mount);
@@ -87,9 +114,7 @@ impl Uris {
 
     /// Releases all URIs and the prefix. Later claims have no effect.
     pub(crate) fn release(&self) {
-        let mut table = self.owners.lock();
-        table.owners.retain(|_, owner| *owner != self.mount);
-        table.prefixes.remove(&self.mount);
+        self.owners.lock().remove(self.mount);
     }
 
     /// Returns the URI or template at the proxy; `None` if another server has it and there is no namespace.

@@ -9,9 +9,10 @@ use treenail::RpcError;
 use treenail::dynamic::Resource;
 use treenail::extension::Extension;
 use treenail::prelude::*;
+use treenail::schema::Revision;
 
 use super::jobs::{ID, connect};
-use crate::support::peer::{MODERN, error};
+use crate::support::peer::{MODERN, Peer, error};
 
 #[tokio::test]
 async fn a_failed_subscription_is_no_interest() {
@@ -51,4 +52,33 @@ async fn a_failed_subscription_is_no_interest() {
     let changed = timeout(Duration::ZERO, resources.changed()).await;
     changed.expect("the end of its subscription is a change");
     assert_eq!(resources.uris().len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_that_changes_no_subscription_is_no_change() {
+    let resource = Resource::new("a", "a://a").subscribable(true);
+    let resource = resource.handler(|_, _| async { "text" });
+    let server = treenail::server!().dynamic().add(resource).build().unwrap();
+    let mut resources = server.subscribed_resources();
+    let mut peer = Peer::connect(&server, Revision::V2025_11_25).await;
+    let uri = json!({"uri": "a://a"});
+    peer.request("resources/subscribe", uri.clone()).await;
+    timeout(Duration::ZERO, resources.changed()).await.unwrap();
+    peer.request("resources/subscribe", uri.clone()).await;
+    peer.request("resources/unsubscribe", json!({"uri": "a://b"}))
+        .await;
+    drop(Peer::connect(&server, Revision::V2025_11_25).await);
+    let changed = timeout(Duration::ZERO, resources.changed()).await;
+    assert!(changed.is_err(), "no subscription has changed");
+    peer.request("resources/unsubscribe", uri.clone()).await;
+    timeout(Duration::ZERO, resources.changed()).await.unwrap();
+    peer.request("resources/subscribe", uri).await;
+    drop(peer);
+    timeout(Duration::from_secs(10), async {
+        while !resources.uris().is_empty() {
+            resources.changed().await;
+        }
+    })
+    .await
+    .expect("the end of a connection ends its subscriptions");
 }

@@ -114,6 +114,10 @@ impl MentionDetector {
     }
 
     fn is_sentence_end(&self) -> bool {
+        if self.sentence.ends_with(char::is_whitespace) {
+            // The white space before this one did not end the sentence either.
+            return false;
+        }
         let last = self.sentence.split_whitespace().next_back();
         let Some(last) = last.filter(|last| last.ends_with(['.', '!', '?'])) else {
             return false;

@@ -108,6 +108,10 @@ impl Pattern {
             });
             return accepted.then(Vec::new);
         }
+        if let Some(Part::Text(end)) = self.parts.last() {
+            // Most templates that do not match are found here, before their values are read.
+            uri.strip_suffix(&**end)?;
+        }
         let mut variables = Vec::new();
         let mut rest = uri;
         let mut parts = self.parts.iter().peekable();

@@ -149,8 +149,20 @@ impl Index {
     /// Returns `true` if the namespace, or one nested in it, has an entry.
     fn has_namespace(&self, namespace: &str) -> bool {
         let mut known = self.entries.iter().flat_map(|entry| entry.namespaces());
-        known.any(|known| known.replace('.', &self.separator) == namespace)
+        known.any(|known| is_separated(known, namespace, &self.separator))
     }
+}
+
+/// Returns `true` if `text` is `name` with `separator` in place of the dots.
+fn is_separated(name: &str, text: &str, separator: &str) -> bool {
+    let (first, others) = name.split_once('.').unwrap_or((name, ""));
+    let mut others = others.split_terminator('.');
+    let rest = text.strip_prefix(first).and_then(|rest| {
+        others.try_fold(rest, |rest, part| {
+            rest.strip_prefix(separator)?.strip_prefix(part)
+        })
+    });
+    rest == Some("")
 }
 
 /// Returns the position of `key`, given sorted keys with their positions.

@@ -20,6 +20,9 @@ use crate::scope::RequiredScopes;
 use crate::server::registry::list::List;
 use crate::wire::{RpcError, quoted};
 
+/// Maximum length of a URI that is compared with templates, each of which may read all of it.
+const MAX_URI_BYTES: usize = 64 * 1024;
+
 /// Resources and templates of a server.
 #[derive(Debug)]
 pub(crate) struct Resources {
@@ -135,8 +138,12 @@ impl Resources {
         resource_not_found(uri, message, revision)
     }
 
-    /// Returns the first template that matches `uri`, and the values of its variables.
+    /// Returns the first template that matches `uri`, and the values of its variables. A template matches no URI above
+    /// [`MAX_URI_BYTES`].
     fn family<'a, 'u>(&'a self, uri: &'u str) -> Option<(&'a Entry, Variables<'a, 'u>)> {
+        if uri.len() > MAX_URI_BYTES {
+            return None;
+        }
         let listed = self.families.index.entries().iter();
         let mut families = listed.chain(&self.unlisted);
         families.find_map(|family| Some((&**family, family.template()?.pattern.matches(uri)?)))

@@ -54,13 +54,11 @@ impl Snapshot {
     /// Returns the scopes of a tool, a prompt or a resource, as its requests name it.
     pub(crate) fn named_scopes(&self, method: Method, name: &str) -> Option<&RequiredScopes> {
         match method {
-            Method::CallTool => self.tools.index.find(name).ok().map(|tool| &tool.scopes),
-            Method::GetPrompt => self
-                .prompts
-                .index
-                .find(name)
-                .ok()
-                .map(|prompt| &prompt.scopes),
+            Method::CallTool => self.tools.index.known(name).map(|tool| &tool.scopes),
+            Method::GetPrompt => {
+                let prompt = self.prompts.index.known(name);
+                prompt.map(|prompt| &prompt.scopes)
+            }
             Method::ReadResource | Method::Subscribe => self.resources.scopes(name),
             _ => None,
         }

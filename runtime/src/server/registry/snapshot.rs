@@ -161,11 +161,9 @@ impl Snapshot {
             return &[];
         }
         // A tool has the same headers under all of its names.
-        let tool = match self.tools.index.find(tool) {
-            Ok(entry) => entry.key(),
-            Err(_) => return &[],
-        };
-        self.mirrors.get(tool).map_or(&[], Vec::as_slice)
+        let tool = self.tools.index.known(tool).map(Entry::key);
+        let mirrors = tool.and_then(|tool| self.mirrors.get(tool));
+        mirrors.map_or(&[], Vec::as_slice)
     }
 
     /// Returns `true` if there is a tool with this name.

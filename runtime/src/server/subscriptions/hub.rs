@@ -21,7 +21,7 @@ pub(crate) struct Hub {
     listeners: Mutex<Listeners>,
     closed: AtomicBool,
     closing: watch::Sender<()>,
-    /// Notified after each change of the subscriptions of a connection.
+    /// Notified after each change of the URIs and topics that connections have subscribed to.
     interest: watch::Sender<()>,
     /// Events for other replicas; `None` without a bus.
     queue: Option<Arc<EventQueue>>,
@@ -164,7 +164,7 @@ impl Hub {
         }
     }
 
-    /// Notes that the subscriptions of a connection have changed.
+    /// Notes that the URIs or topics of a connection have changed.
     pub(crate) fn note_interest(&self) {
         self.interest.send_replace(());
     }
@@ -228,7 +228,7 @@ pub(crate) struct Registration {
 }
 
 impl Registration {
-    /// Notes that the subscriptions of the connection have changed.
+    /// Notes that the URIs or topics of the connection have changed.
     pub(crate) fn note_interest(&self) {
         self.hub.note_interest();
     }
@@ -237,6 +237,8 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         self.hub.lock().remove(self.key);
-        self.hub.note_interest();
+        if self.listener.has_interests() {
+            self.hub.note_interest();
+        }
     }
 }

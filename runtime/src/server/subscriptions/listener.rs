@@ -1,5 +1,6 @@
 //! Subscriptions of one connection: the hub marks changes in them, and the connection takes them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -13,6 +14,8 @@ use crate::server::subscriptions::{Event, Kinds};
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     state: Mutex<State>,
+    /// The number of URIs and topics when the peer last changed its subscriptions, so that events for others need no lock.
+    interests: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +57,13 @@ impl State {
         removed
     }
 
+    /// Returns the number of URIs and topics.
+    fn interests(&self) -> usize {
+        let all = self.subscriptions.iter();
+        all.map(|one| one.uris().count() + one.topics().count())
+            .sum()
+    }
+
     /// Returns the subscription of a legacy peer. A new one includes `kinds`.
     pub(crate) fn legacy(&mut self, kinds: Kinds) -> &mut Subscription {
         let place = self.subscriptions.iter().position(|one| one.id().is_none());
@@ -70,8 +80,26 @@ impl Listener {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes the subscriptions. Also returns `true` if the number of URIs or topics has changed.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> (T, bool) {
+        let mut state = self.lock();
+        let before = state.interests();
+        let changed = change(&mut state);
+        let after = state.interests();
+        self.interests.store(after, Ordering::Release);
+        (changed, before != after)
+    }
+
+    /// Returns `true` if a subscription has URIs or topics, and perhaps if it had some.
+    pub(crate) fn has_interests(&self) -> bool {
+        self.interests.load(Ordering::Acquire) > 0
+    }
+
     /// Marks the change of `event`. Returns the waker of the connection if it has something new to send.
     pub(crate) fn mark(&self, event: &Event) -> Option<Waker> {
+        if matches!(event, Event::ResourceUpdated(_)) && !self.has_interests() {
+            return None;
+        }
         let mut state = self.lock();
         let mut new = false;
         for subscription in &mut state.subscriptions {
@@ -83,6 +111,9 @@ impl Listener {
     /// Marks a message of an extension. Returns the waker as [`Listener::mark`] does.
     #[inline]
     pub(crate) fn publish(&self, publication: &Arc<Publication>) -> Option<Waker> {
+        if !self.has_interests() {
+            return None;
+        }
         let mut state = self.lock();
         let mut new = false;
         for subscription in &mut state.subscriptions {

@@ -281,9 +281,11 @@ impl Subscriber {
     fn change<T>(&mut self, server: &Server, change: impl FnOnce(&mut State) -> T) -> T {
         let register = || server.state.hub.register();
         let registration = self.registration.get_or_insert_with(register);
-        let changed = change(&mut registration.listener.lock());
+        let (changed, has_new_interests) = registration.listener.change(change);
         self.drop_idle();
-        server.state.hub.note_interest();
+        if has_new_interests {
+            server.state.hub.note_interest();
+        }
         changed
     }
 

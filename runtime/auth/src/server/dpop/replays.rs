@@ -1,8 +1,7 @@
 //! Memory of used DPoP proofs.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -40,10 +39,17 @@ impl<S: ReplayStore + ?Sized> ReplayStore for Arc<S> {
 }
 
 /// Maximum number of proofs in memory.
-const CAPACITY: usize = 100_000;
+const CAPACITY: usize = 400_000;
+
+/// Maximum number of proofs of one key, so that one client cannot use all places: 333 requests per second, for the 5 minutes
+/// after which a proof expires.
+const CAPACITY_OF_KEY: usize = 100_000;
 
 /// Time between two searches for expired proofs.
 const SWEEP: Duration = Duration::from_secs(1);
+
+/// Length of a stored id: 132 bits of its digest.
+const ID: usize = 22;
 
 /// Memory of one process.
 #[derive(Default)]
@@ -51,57 +57,68 @@ pub(super) struct MemoryReplays(Mutex<Used>);
 
 #[derive(Default)]
 struct Used {
-    /// The end of validity of each proof.
-    proofs: HashMap<Box<str>, SystemTime>,
+    /// The end of validity of each proof, by the thumbprint of its key.
+    by_key: HashMap<Box<str>, HashMap<[u8; ID], SystemTime>>,
+    /// The number of all proofs.
+    count: usize,
     /// The time of the last search for expired proofs.
     swept: Option<SystemTime>,
 }
 
-impl fmt::Debug for MemoryReplays {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("MemoryReplays")
-            .finish_non_exhaustive()
+impl Used {
+    fn is_full(&self, key: &str) -> bool {
+        let of_key = self.by_key.get(key).map_or(0, HashMap::len);
+        self.count >= CAPACITY || of_key >= CAPACITY_OF_KEY
+    }
+
+    fn sweep(&mut self, now: SystemTime) {
+        self.count = 0;
+        self.by_key.retain(|_, proofs| {
+            proofs.retain(|_, expires_at| *expires_at >= now);
+            proofs.shrink_to(proofs.len() * 2);
+            self.count += proofs.len();
+            !proofs.is_empty()
+        });
+        self.swept = Some(now);
     }
 }
 
 impl MemoryReplays {
-    fn insert_now(
+    /// Stores the id of a proof of `key`, as [`ReplayStore::insert`] does.
+    pub(super) fn insert(
         &self,
+        key: &str,
         id: &str,
         expires_at: SystemTime,
         now: SystemTime,
     ) -> Result<bool, AuthError> {
+        let Some(id) = id.as_bytes().first_chunk::<ID>() else {
+            return Err(AuthError::Invalid("the id of a proof is too short".into()));
+        };
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.proofs.contains_key(id) {
+        if used
+            .by_key
+            .get(key)
+            .is_some_and(|proofs| proofs.contains_key(id))
+        {
             return Ok(false);
         }
-        if used.proofs.len() >= CAPACITY && used.swept.is_none_or(|swept| now >= swept + SWEEP) {
-            used.proofs.retain(|_, expires_at| *expires_at >= now);
-            used.swept = Some(now);
+        if used.is_full(key) && used.swept.is_none_or(|swept| now >= swept + SWEEP) {
+            used.sweep(now);
         }
-        // Only holders of valid tokens get here, so a full memory is no work of strangers.
-        if used.proofs.len() >= CAPACITY {
+        if used.is_full(key) {
             return Err(AuthError::Unavailable("too many proofs are in use".into()));
         }
-        used.proofs.insert(id.into(), expires_at);
+        let proofs = used.by_key.entry(key.into()).or_default();
+        proofs.insert(*id, expires_at);
+        used.count += 1;
         Ok(true)
-    }
-}
-
-impl ReplayStore for MemoryReplays {
-    fn insert<'a>(
-        &'a self,
-        id: &'a str,
-        expires_at: SystemTime,
-        now: SystemTime,
-    ) -> ReplayFuture<'a> {
-        Box::pin(ready(self.insert_now(id, expires_at, now)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::future::ready;
     use std::time::UNIX_EPOCH;
 
     use super::*;
@@ -110,25 +127,46 @@ mod tests {
     fn memory_is_bounded_and_forgets_expired_proofs() {
         let replays = MemoryReplays::default();
         let end = UNIX_EPOCH + Duration::from_secs(300);
-        for number in 0..CAPACITY {
-            let id = number.to_string();
-            assert!(replays.insert_now(&id, end, UNIX_EPOCH).unwrap());
+        let insert = |key: &str, number: usize, end, now| {
+            replays.insert(
+                key,
+                &format!("{number:043}").chars().rev().collect::<String>(),
+                end,
+                now,
+            )
+        };
+        for number in 0..CAPACITY_OF_KEY {
+            assert!(insert("one", number, end, UNIX_EPOCH).unwrap());
         }
-        assert!(
-            !replays.insert_now("0", end, UNIX_EPOCH).unwrap(),
-            "AUTH-R-64"
-        );
-        assert!(replays.insert_now("new", end, UNIX_EPOCH).is_err());
+        assert!(!insert("one", 0, end, UNIX_EPOCH).unwrap(), "AUTH-R-64");
+        let new = CAPACITY_OF_KEY;
+        assert!(insert("one", new, end, UNIX_EPOCH).is_err());
+        for key in ["two", "three", "four"] {
+            for number in 0..CAPACITY_OF_KEY {
+                assert!(insert(key, number, end, UNIX_EPOCH).unwrap(), "{key}");
+            }
+        }
+        assert!(insert("five", 0, end, UNIX_EPOCH).is_err());
         let later = end + Duration::from_secs(1);
-        assert!(replays.insert_now("new", later, later).unwrap());
+        assert!(insert("five", 0, later, later).unwrap());
+        assert!(insert("one", new, later, later).unwrap());
     }
 
     #[tokio::test]
     async fn a_store_can_be_shared() {
+        struct Once(Mutex<bool>);
+
+        impl ReplayStore for Once {
+            fn insert<'a>(&'a self, _: &'a str, _: SystemTime, _: SystemTime) -> ReplayFuture<'a> {
+                let is_used = std::mem::replace(&mut *self.0.lock().unwrap(), true);
+                Box::pin(ready(Ok(!is_used)))
+            }
+        }
+
         async fn insert(store: impl ReplayStore) -> bool {
             store.insert("x", UNIX_EPOCH, UNIX_EPOCH).await.unwrap()
         }
-        let shared: Arc<dyn ReplayStore> = Arc::new(MemoryReplays::default());
+        let shared: Arc<dyn ReplayStore> = Arc::new(Once(Mutex::new(false)));
         assert!(insert(Arc::clone(&shared)).await);
         assert!(!insert(shared).await);
     }
