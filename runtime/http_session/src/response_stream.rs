@@ -14,14 +14,14 @@ use crate::inner::Inner;
 use crate::response::HttpResponse;
 use crate::{Answer, backoff};
 
-/// Maximum number of attempts in a row to resume a stream that are refused for want of an authorization. Only the first one may
-/// ask the user, so later ones depend on what other requests obtain.
+/// Maximum number of attempts in a row to resume a stream that the server refuses for want of an authorization. Only the first one
+/// may ask the user, so later ones depend on what other requests obtain.
 const MAX_REFUSALS: u32 = 2;
 
 /// Outcome of an attempt to resume a stream.
 enum Resumed {
     Stream(Body),
-    /// Other credentials are needed.
+    /// The server requires other credentials.
     Refused(ClientError),
     /// Another attempt may succeed.
     Failed(ClientError),
@@ -131,10 +131,12 @@ async fn request_rest(
             }
             Err(stream_ended(Some(error)))
         }
-        Err(error @ ClientError::Authorization(_)) => Ok(Resumed::Refused(error)),
-        Err(error @ (ClientError::Closed(_) | ClientError::Unreachable(_))) => {
-            Ok(Resumed::Failed(error))
-        }
+        // Without credentials, nothing was sent.
+        Err(
+            error @ (ClientError::Authorization(_)
+            | ClientError::Closed(_)
+            | ClientError::Unreachable(_)),
+        ) => Ok(Resumed::Failed(error)),
         Err(error) => Err(error),
     }
 }

@@ -1,7 +1,7 @@
 //! Credentials that are not available for a short time.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, Method, StatusCode};
@@ -15,10 +15,7 @@ use super::super::scripted_server::{Response, ScriptedServer};
 
 /// Fails for one request of a stream after a first one has succeeded.
 #[derive(Debug, Default)]
-struct Outage {
-    begun: AtomicBool,
-    ended: AtomicBool,
-}
+struct Outage(AtomicU32);
 
 impl HttpAuthorization for Outage {
     fn authorize<'a>(
@@ -27,9 +24,7 @@ impl HttpAuthorization for Outage {
         _: &'a mut HeaderMap,
     ) -> AuthorizationFuture<'a, ()> {
         let is_stream = request.http_method == Method::GET;
-        let fails = is_stream
-            && self.begun.swap(true, Ordering::SeqCst)
-            && !self.ended.swap(true, Ordering::SeqCst);
+        let fails = is_stream && matches!(self.0.fetch_add(1, Ordering::SeqCst), 1 | 2);
         Box::pin(async move {
             if fails {
                 return Err(ClientError::authorization(io::Error::other("an outage")));
