@@ -140,6 +140,7 @@ pub(super) async fn refused(
     let mut need = Need::unauthorized(challenge, request.revision);
     let announcement = server.announcement(challenge);
     let (operation, may_ask_user) = (request.operation, request.may_ask_user);
+    let may_authorize = may_ask_user || !server.asks_user();
     let tries = Tries::of(request);
     need.refused = tries.used;
     let error = challenge.and_then(|challenge| challenge.parameter("error"));
@@ -149,9 +150,11 @@ pub(super) async fn refused(
     }
     let is_step_up = status == StatusCode::FORBIDDEN && error == Some("insufficient_scope");
     if is_unauthorized {
-        return unauthorized(server, tries, need, may_ask_user).await;
+        return unauthorized(server, tries, need, may_authorize).await;
     }
-    if !may_ask_user || !is_step_up {
+    // The function of the program may ask its user.
+    let may_step_up = may_ask_user || !matches!(server.settings.step_up, StepUp::Ask(_));
+    if !is_step_up || !may_authorize || !may_step_up {
         return Ok(Refusal::Final);
     }
     // Challenges of single operations need not announce the metadata again.
@@ -160,12 +163,12 @@ pub(super) async fn refused(
     step_up(server, tries, need).await
 }
 
-/// Reacts to status 401: other tokens, a refresh, then an authorization, if the user may be asked; each of them once.
+/// Reacts to status 401: other tokens, a refresh, then an authorization, if there may be one; each of them once.
 async fn unauthorized(
     server: &Arc<Server>,
     tries: &mut Tries,
     need: Need,
-    may_ask_user: bool,
+    may_authorize: bool,
 ) -> Result<Refusal, AuthError> {
     let current = server.tokens().await?;
     if let (Some(current), Some(used)) = (&current, tries.used) {
@@ -180,7 +183,7 @@ async fn unauthorized(
             }
         }
     }
-    if tries.authorizations > 0 || !may_ask_user {
+    if tries.authorizations > 0 || !may_authorize {
         return Ok(Refusal::Final);
     }
     authorize(server, tries, need).await
