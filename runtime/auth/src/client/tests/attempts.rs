@@ -133,3 +133,30 @@ async fn a_client_without_a_user_is_authorized_for_each_request() {
         }
     }
 }
+
+#[tokio::test]
+async fn requests_in_the_background_leave_an_authorization_to_the_program() {
+    let planner = TestClient::secret("planner", "s3cret");
+    let builder = TestAuthorizationServer::builder().client(planner);
+    let server = builder.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let url = resource.url().parse().unwrap();
+    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
+    let client = OAuth::client_credentials(credentials);
+    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
+    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    for (may_ask_user, is_authorized) in [
+        (false, true),
+        (false, true),
+        (false, false),
+        (true, true),
+        (true, false),
+    ] {
+        let mut attempt = begin(&client, &url).await;
+        attempt.may_ask_user = may_ask_user;
+        let status = StatusCode::UNAUTHORIZED;
+        let refused = client.refused(&mut attempt, status, &response).await;
+        assert_eq!(refused.is_ok(), is_authorized, "{refused:?}");
+    }
+    assert_eq!(server.requests_at(Endpoint::Token).len(), 3);
+}
