@@ -1,7 +1,7 @@
 //! Servers over HTTP.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -89,6 +89,36 @@ pub(crate) fn rejecting_server(
         }
     });
     (url, heads)
+}
+
+/// Starts a relay to a server. It answers requests with this method with status 503.
+pub(crate) fn relay_without(method: &'static str, url: &str) -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let own = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let target = url.strip_prefix("http://").unwrap();
+    let target = target.strip_suffix("/mcp").unwrap().to_owned();
+    thread::spawn(move || {
+        for client in listener.incoming().map(Result::unwrap) {
+            let target = target.clone();
+            thread::spawn(move || pass_on(&client, &target, method));
+        }
+    });
+    own
+}
+
+fn pass_on(mut client: &TcpStream, target: &str, method: &str) -> io::Result<()> {
+    let head = read_head(client);
+    if head.contains(&format!("mcp-method: {method}\r\n")) {
+        let answer = "HTTP/1.1 503 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        return client.write_all(answer.as_bytes());
+    }
+    let mut server = TcpStream::connect(target)?;
+    let head = head.replacen("\r\n", "\r\nconnection: close\r\n", 1);
+    server.write_all(head.as_bytes())?;
+    let (mut reading, mut writing) = (client.try_clone()?, server.try_clone()?);
+    thread::spawn(move || io::copy(&mut reading, &mut writing));
+    io::copy(&mut server, &mut client)?;
+    client.shutdown(Shutdown::Both)
 }
 
 fn read_head(mut stream: &TcpStream) -> String {

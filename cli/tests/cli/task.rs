@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::http::HttpServer;
+use crate::http::{HttpServer, relay_without};
 use crate::process::{Outcome, outcome_of};
 
 /// Server with tasks, and the state directory of a user.
@@ -137,6 +137,19 @@ fn a_cancelled_task_is_forgotten() {
         );
         yard.run(&["task", "get", &id]).check(2, "", &error);
     }
+}
+
+#[test]
+fn a_task_whose_state_cannot_be_read_keeps_its_ticket() {
+    let mut yard = Yard::start("2026-07-28");
+    yard.server.url = relay_without("tasks/get", &yard.server.url);
+    let id = yard.detach("report");
+    let cancelled = yard.run(&["task", "cancel", &id]);
+    assert_eq!(cancelled.code, 3, "{}", cancelled.stderr);
+    let note = "the cancellation was requested";
+    assert!(cancelled.stderr.contains(note), "{}", cancelled.stderr);
+    let listed = yard.run_alone(&["task", "list"]);
+    assert!(listed.stdout.contains(&id), "{}", listed.stdout);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use treenail_http_client::response::is_unauthorized;
 use treenail_runtime::client::{
     ClientError, HttpAttempt, HttpAuthorization, Refusal, SessionNotification, SessionRequest,
 };
-use treenail_runtime::internal::{Members, as_string, timeout::paused};
+use treenail_runtime::internal::{Members, as_string, is_in_background, timeout::paused};
 use treenail_schema::Revision;
 
 use crate::headers::name_in;
@@ -33,8 +33,6 @@ pub(crate) struct Subject<'a> {
     pub(crate) revision: Option<Revision>,
     /// Set while the server may have the message: during an attempt to send it, and after the last one.
     pub(crate) in_flight: Option<&'a AtomicBool>,
-    /// The request repeats another one without an action of the user, so the user is not asked for its sake.
-    pub(crate) in_background: bool,
 }
 
 impl<'a> From<&'a SessionRequest> for Subject<'a> {
@@ -45,7 +43,6 @@ impl<'a> From<&'a SessionRequest> for Subject<'a> {
             name: request.name_header.as_deref(),
             revision: request.revision,
             in_flight: None,
-            in_background: false,
         }
     }
 }
@@ -58,18 +55,11 @@ impl<'a> From<&'a SessionNotification> for Subject<'a> {
             name: None,
             revision: notification.revision,
             in_flight: None,
-            in_background: false,
         }
     }
 }
 
 impl Subject<'_> {
-    /// Sets whether the request repeats another one without an action of the user. Default: false.
-    pub(crate) fn in_background(mut self, in_background: bool) -> Self {
-        self.in_background = in_background;
-        self
-    }
-
     /// Returns the name of the tool, prompt, resource or task.
     fn name(&self) -> Option<String> {
         let name = self.name.map(str::to_owned);
@@ -91,7 +81,7 @@ impl Subject<'_> {
     fn may_ask_user(&self, http_method: &Method) -> bool {
         let is_worth_it =
             *http_method != Method::DELETE && self.method != Some("notifications/cancelled");
-        is_worth_it && !self.in_background
+        is_worth_it && !is_in_background()
     }
 
     pub(crate) fn set_in_flight(&self, in_flight: bool) {

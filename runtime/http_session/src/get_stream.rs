@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::ClientError;
+use treenail_runtime::internal::in_background_if;
 
 use crate::backoff::Backoff;
 use crate::events::Events;
@@ -68,9 +69,8 @@ async fn read_all(
     loop {
         let started = Instant::now();
         backoff.delivered = false;
-        let subject = state.subject().in_background(*was_open);
-        let response = inner.sender.get(state, position.id.as_ref(), subject);
-        let response = response.await;
+        let response = inner.sender.get(state, position.id.as_ref());
+        let response = in_background_if(*was_open, response).await;
         // Requests may have been sent before the first response, without the messages of the server after them.
         let is_late = opened.take().is_some_and(|opened| opened.send(()).is_err());
         match response {

@@ -7,6 +7,7 @@ use tokio::time::sleep;
 use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::ClientError;
+use treenail_runtime::internal::in_background_if;
 
 use crate::events::Events;
 use crate::incoming::Source;
@@ -14,14 +15,14 @@ use crate::inner::Inner;
 use crate::response::HttpResponse;
 use crate::{Answer, backoff};
 
-/// Maximum number of attempts in a row to resume a stream that are refused for want of an authorization. Only the first one may
-/// ask the user, so later ones depend on what other requests obtain.
+/// Maximum number of attempts in a row to resume a stream that the server refuses for want of an authorization. Only the first one
+/// may ask the user, so later ones depend on what other requests obtain.
 const MAX_REFUSALS: u32 = 2;
 
 /// Outcome of an attempt to resume a stream.
 enum Resumed {
     Stream(Body),
-    /// Other credentials are needed.
+    /// The server requires other credentials.
     Refused(ClientError),
     /// Another attempt may succeed.
     Failed(ClientError),
@@ -92,8 +93,8 @@ async fn resume(
             return Err(stream_ended(cause));
         }
         sleep(backoff::delay(position.retry, *failures)).await;
-        let in_background = *failures > 1;
-        match request_rest(inner, position, (handshake, in_background)).await? {
+        let request = request_rest(inner, position, handshake);
+        match in_background_if(*failures > 1, request).await? {
             Resumed::Stream(body) => return Ok(body),
             Resumed::Refused(error) => (cause, refusals) = (Some(error), refusals + 1),
             Resumed::Failed(error) => (cause, refusals) = (Some(error), 0),
@@ -106,18 +107,13 @@ async fn resume(
 async fn request_rest(
     inner: &Arc<Inner>,
     position: &Position,
-    (handshake, in_background): (u64, bool),
+    handshake: u64,
 ) -> Result<Resumed, ClientError> {
     let state = inner.state.current();
     if state.handshake != handshake {
         return Err(stream_ended(None));
     }
-    let subject = state.subject().in_background(in_background);
-    match inner
-        .sender
-        .get(&state, position.id.as_ref(), subject)
-        .await
-    {
+    match inner.sender.get(&state, position.id.as_ref()).await {
         Ok(HttpResponse::Events(body)) => Ok(Resumed::Stream(body)),
         Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended(None)),
         Ok(HttpResponse::Error(error)) => {
@@ -131,10 +127,12 @@ async fn request_rest(
             }
             Err(stream_ended(Some(error)))
         }
-        Err(error @ ClientError::Authorization(_)) => Ok(Resumed::Refused(error)),
-        Err(error @ (ClientError::Closed(_) | ClientError::Unreachable(_))) => {
-            Ok(Resumed::Failed(error))
-        }
+        // Without credentials, nothing was sent.
+        Err(
+            error @ (ClientError::Authorization(_)
+            | ClientError::Closed(_)
+            | ClientError::Unreachable(_)),
+        ) => Ok(Resumed::Failed(error)),
         Err(error) => Err(error),
     }
 }

@@ -111,7 +111,6 @@ impl Sender {
         &self,
         state: &SessionState,
         last_event_id: Option<&HeaderValue>,
-        subject: Subject<'_>,
     ) -> Result<HttpResponse, ClientError> {
         let request = |to: &Uri| {
             let mut headers = state.headers();
@@ -122,7 +121,8 @@ impl Sender {
         };
         let limit = self.limits.http.informational_responses;
         let bound = ResponseBound::InformationalResponses(limit);
-        let response = self.send(&self.url, request, (bound, subject)).await?;
+        let options = (bound, state.subject());
+        let response = self.send(&self.url, request, options).await?;
         HttpResponse::read(response, &self.limits).await
     }
 

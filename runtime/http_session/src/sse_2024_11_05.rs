@@ -34,7 +34,7 @@ pub(crate) async fn connect(
     state: SessionState,
     error: ErrorResponse,
 ) -> Result<SessionState, ClientError> {
-    let body = match inner.sender.get(&state, None, state.subject()).await {
+    let body = match inner.sender.get(&state, None).await {
         Ok(HttpResponse::Events(body)) => body,
         // The server supports this transport, or another one, for authorized clients.
         Ok(HttpResponse::Error(refused)) if refused.status == StatusCode::UNAUTHORIZED => {

@@ -7,6 +7,7 @@
 pub(crate) mod answers;
 #[cfg(feature = "http-client")]
 mod authorization;
+pub(crate) mod background;
 pub(crate) mod cache;
 mod challenge;
 mod child;

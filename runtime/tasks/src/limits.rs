@@ -26,8 +26,8 @@ limits! {
         bytes_per_owner: u64 = 64 << 20,
         /// Maximum number of running tasks in this process. Default 1,024.
         running: usize = 1_024,
-        /// Maximum number of tasks in this process that wait for an answer, a quarter of them (at least one) of one owner. The
-        /// question of one more fails. Default 512.
+        /// Maximum number of tasks in this process that wait for answers, a quarter of them (at least one) of one owner. Each counts
+        /// once, also with several open questions. The question of one more fails. Default 512.
         waiting: usize = 512,
         /// Maximum number of open questions of one task. One more fails. Default 16.
         questions: usize = 16,

@@ -1,5 +1,6 @@
 //! Streams of the updates of resources.
 
+mod background;
 mod faults;
 
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use treenail::client::{
-    ClientError, ResourceUpdates, Session, SessionFuture, SessionRequest, SessionWrapper,
+    ClientError, McpClientBuilder, ResourceUpdates, Session, SessionFuture, SessionRequest,
+    SessionWrapper,
 };
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -209,6 +211,11 @@ impl SessionWrapper for Expiring {
 
 /// Connects to a legacy server whose sessions expire.
 async fn expiring() -> (McpClient, Arc<AtomicUsize>, Received) {
+    let (builder, times, received) = expiring_builder();
+    (builder.build().await.unwrap(), times, received)
+}
+
+fn expiring_builder() -> (McpClientBuilder, Arc<AtomicUsize>, Received) {
     let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("initialize") => {
             let result = json!({"protocolVersion": "2025-11-25",
@@ -227,7 +234,7 @@ async fn expiring() -> (McpClient, Arc<AtomicUsize>, Received) {
         let times = Arc::clone(&shared);
         Arc::new(Expiring { session, times })
     });
-    (wrapped.build().await.unwrap(), times, received)
+    (wrapped, times, received)
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use treenail::schema::SubscriptionFilter;
 use super::scripted_server::{Received, Response, ScriptedServer};
 
 /// Response of a modern server, which opens subscriptions with `listen`.
-fn respond(received: &Received, listen: impl FnOnce(&str) -> Response) -> Response {
+pub(super) fn respond(received: &Received, listen: impl FnOnce(&str) -> Response) -> Response {
     match received.rpc() {
         "server/discover" => {
             let result = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],

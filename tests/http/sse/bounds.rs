@@ -1,11 +1,11 @@
 //! Limits on sessions, calls and stalled readers.
 
-use std::future::Future;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 use treenail::Limits;
 use treenail::http::{SsePaths, http_service};
@@ -121,4 +121,61 @@ async fn a_reader_that_stalls_across_posts_loses_its_session() {
         "the reader has stalled for the write timeout"
     );
     assert_eq!(client.ping().await.status, 404);
+}
+
+/// Polls the posts once. The stream, which is not being read, has no room for their responses.
+async fn begin<F: Future>(mut posts: Pin<&mut F>) {
+    let waits = poll_fn(|context| Poll::Ready(posts.as_mut().poll(context).is_pending()));
+    assert!(waits.await);
+}
+
+#[tokio::test]
+async fn a_closing_server_delivers_the_responses_that_wait_for_room() {
+    let service = super::service();
+    let mut client = Client::start(&service, Revision::V2025_03_26).await;
+    fill(&client).await;
+    let mut stream = client.take_stream();
+    let arguments = json!({"a": 2, "b": 3});
+    let batch = json!([{"jsonrpc": "2.0", "id": 2, "method": "ping"}]);
+    let mut posts = pin!(async {
+        tokio::join!(
+            client.ping(),
+            client.tool(1, "add", &arguments),
+            client.send(&batch),
+        )
+    });
+    begin(posts.as_mut()).await;
+    service.server().close();
+    let read = async {
+        let mut ids = Vec::new();
+        while let Some((_, data)) = stream.event().await {
+            let message: Value = serde_json::from_str(&data).unwrap();
+            let id = message.pointer("/0/id").unwrap_or(&message["id"]);
+            ids.push(id.as_i64().unwrap());
+        }
+        ids
+    };
+    let ((ping, (), batch), mut ids) = tokio::join!(posts, read);
+    ping.expect_accepted("SRV-SSE-03");
+    batch.expect_accepted("SRV-SSE-03");
+    let mut waited = ids.split_off(16);
+    waited.sort_unstable();
+    assert_eq!(waited, [1, 2, 9], "all that were accepted");
+}
+
+#[tokio::test]
+async fn a_closing_stream_does_not_wait_for_posts_that_are_given_up() {
+    let service = super::service();
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    fill(&client).await;
+    let mut stream = client.take_stream();
+    let mut post = Box::pin(client.ping());
+    begin(post.as_mut()).await;
+    service.server().close();
+    for _ in 0..16 {
+        stream.message().await;
+    }
+    // The stream waits for the post, and is woken by its end.
+    let (last, ()) = tokio::join!(stream.event(), async { drop(post) });
+    assert!(last.is_none());
 }

@@ -93,7 +93,8 @@ impl OneTask {
             let cancelling = async { Ok(task.handle.cancel().await) };
             let cancelled = task.connection.with_timeout(cancelling).await?;
             task.forget_if_unknown(cancelled)?;
-            match task.status().await {
+            let status = status(task.connection, &task.handle).await;
+            match status.map_err(|failure| failure.note("the cancellation was requested"))? {
                 Some(status @ (TaskStatus::Completed | TaskStatus::Failed)) => {
                     let status = status_name(status);
                     terminal.print_note(&format!(
@@ -156,18 +157,6 @@ impl Resumed<'_> {
         Ok(outcome?)
     }
 
-    /// Returns the status of the task. `None` if it cannot be read.
-    async fn status(&self) -> Option<TaskStatus> {
-        let requesting = async { Ok(self.handle.status().await) };
-        let update = self
-            .connection
-            .with_timeout(requesting)
-            .await
-            .ok()?
-            .ok()??;
-        Some(update.status)
-    }
-
     /// Requests and prints the state of the task.
     async fn print_state(&self, one: &OneTask) -> Result<Exit, Failure> {
         let terminal = &self.connection.terminal;
@@ -184,6 +173,19 @@ impl Resumed<'_> {
             terminal.print_text(&sanitize_text(&text)).await?;
         }
         Ok(Exit::Success)
+    }
+}
+
+/// Returns the status of a task. `None` if the server does not know the task any more.
+async fn status(
+    connection: &Connection,
+    task: &TaskHandle<CallToolResult>,
+) -> Result<Option<TaskStatus>, Failure> {
+    let requesting = async { Ok(task.status().await) };
+    match connection.with_timeout(requesting).await? {
+        Ok(update) => Ok(update.map(|update| update.status)),
+        Err(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -224,15 +226,13 @@ async fn has_ended(
         ClientError::Cancelled(_) | ClientError::Tool(_) => true,
         ClientError::Refused(_) => {
             // The error is that of the task, or of the requests for its state.
-            let requesting = async { Ok(task.status().await) };
-            match connection.with_timeout(requesting).await {
-                Ok(Ok(Some(update))) => matches!(
-                    update.status,
+            match status(connection, task).await {
+                Ok(Some(status)) => matches!(
+                    status,
                     TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled
                 ),
-                Ok(Ok(None)) => true,
-                Ok(Err(ClientError::Refused(error))) => error.code == error_code::INVALID_PARAMS,
-                Ok(Err(_)) | Err(_) => false,
+                Ok(None) => true,
+                Err(_) => false,
             }
         }
         _ => false,

@@ -19,6 +19,7 @@ use crate::legacy::filtered::handle_filtered;
 use crate::legacy::reader::Reader;
 use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind, StreamHandle};
+use crate::legacy::shared_response::SharedResponse;
 use crate::legacy::store::Event;
 use crate::legacy::{HttpResult, Legacy, no_session};
 use crate::response::{
@@ -49,7 +50,7 @@ pub(super) fn dispatch_body(
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
-            Ok(immediate_response(session, None, out, id))
+            Ok(immediate_response(session, out, id))
         }
         Body::One(message) => {
             let id = request_id(&message);
@@ -59,7 +60,7 @@ pub(super) fn dispatch_body(
             if let Handled::Cancelled(id) = handled {
                 session.cancel(&id);
             }
-            Ok(immediate_response(session, None, out, id))
+            Ok(immediate_response(session, out, id))
         }
         Body::Batch(messages) => dispatch_batch(session, legacy, &messages),
     }
@@ -111,23 +112,24 @@ pub(super) fn respond(
             session.finish_stream(stream);
             Err(over_capacity(id))
         }
+        _ if session.kind == SessionKind::HttpSse => {
+            if !guard.is_running() {
+                return Ok(accepted().into());
+            }
+            let messages = std::iter::from_fn(|| branch.next_outgoing()).collect();
+            Ok(SharedResponse::of_call(session, guard).send(messages, out, id))
+        }
         _ => {
-            // In HTTP+SSE, the call counts until its output is on the stream, which a closing server ends after the calls.
-            let guard = match session.kind {
-                SessionKind::HttpSse => guard.is_running().then_some(Some(guard)),
-                SessionKind::Streamable(_) => guard.finish().then_some(None),
-            };
-            let Some(guard) = guard else {
+            if !guard.finish() {
                 return Ok(stopped_response(&session, handle.reader).into());
-            };
+            }
             let Some(first) = branch.next_outgoing() else {
                 session.remove_stream(stream);
-                return Ok(immediate_response(session, guard, out, id));
+                return Ok(plain_response(out, id).into());
             };
             let others = std::iter::from_fn(|| branch.next_outgoing());
             let messages = std::iter::once(first).chain(others).collect();
-            let sent = send_output(session, (handle, guard), messages, out);
-            Ok(Reply::pending(sent))
+            Ok(Reply::pending(send_output(session, handle, messages, out)))
         }
     }
 }
@@ -143,27 +145,19 @@ fn stopped_response(session: &Session, reader: Option<Reader>) -> Response<HttpB
 /// Sends the output of a call that finished in its first poll, but has sent messages before its response.
 async fn send_output(
     session: Arc<Session>,
-    (StreamHandle { stream, reader }, guard): (StreamHandle, Option<CallGuard>),
+    StreamHandle { stream, reader }: StreamHandle,
     messages: Vec<Vec<u8>>,
     response: Vec<u8>,
 ) -> HttpResult {
+    // The stream is not being read yet, so there is no back-pressure.
     for message in messages {
-        session.send_unread(stream, message, false).await;
+        session.events.push(stream, message, false);
     }
-    session.send_unread(stream, response, true).await;
-    match (session.kind, reader) {
-        (SessionKind::HttpSse, _) => {
-            drop(guard);
-            session.finish_stream(stream);
-            Ok(accepted())
-        }
-        (SessionKind::Streamable(_), Some(mut reader)) => {
-            let deadline = session.stream_deadline();
-            let first = first_event(&mut reader, deadline).await;
-            Ok(call_response(&session, reader, first, deadline))
-        }
-        (SessionKind::Streamable(_), None) => Err(no_session()),
-    }
+    session.events.push(stream, response, true);
+    let mut reader = reader.ok_or_else(no_session)?;
+    let deadline = session.stream_deadline();
+    let first = first_event(&mut reader, deadline).await;
+    Ok(call_response(&session, reader, first, deadline))
 }
 
 /// Polls a call until its response. If other messages are first, or if its stream is closed early, a task continues it.
@@ -241,27 +235,12 @@ pub(super) fn accepted() -> Response<HttpBody> {
     json_response(StatusCode::ACCEPTED, Bytes::new())
 }
 
-/// Returns the response to a message whose handling is complete: `out`, which may be empty. Its call ends once that is sent.
-fn immediate_response(
-    session: Arc<Session>,
-    guard: Option<CallGuard>,
-    out: Vec<u8>,
-    id: Option<&str>,
-) -> Reply {
-    if session.kind == SessionKind::HttpSse {
-        if !out.is_empty() && is_valid_request(&out, id) {
-            return Reply::pending(async move {
-                session.send(session.shared_stream, out, false).await;
-                drop(guard);
-                session.finish_stream(session.shared_stream);
-                Ok(accepted())
-            });
-        }
-        drop(guard);
-        // If it is closing, it waits for the end of the calls.
-        session.finish_stream(session.shared_stream);
+/// Returns the response to a message that was handled without a call: `out`, which may be empty.
+fn immediate_response(session: Arc<Session>, out: Vec<u8>, id: Option<&str>) -> Reply {
+    match session.kind {
+        SessionKind::HttpSse => SharedResponse::new(session).send(Vec::new(), out, id),
+        SessionKind::Streamable(_) => plain_response(out, id).into(),
     }
-    plain_response(out, id).into()
 }
 
 /// Returns `out` as the HTTP response.
@@ -279,6 +258,6 @@ pub(super) fn plain_response(out: Vec<u8>, id: Option<&str>) -> Response<HttpBod
 }
 
 /// Returns false if `out` is the error of a malformed message. Without an id, the output of a batch is an array.
-fn is_valid_request(out: &[u8], id: Option<&str>) -> bool {
+pub(super) fn is_valid_request(out: &[u8], id: Option<&str>) -> bool {
     id.is_some() || out.starts_with(b"[")
 }

@@ -20,6 +20,7 @@ mod replay;
 mod session;
 mod sessionless;
 mod sessions;
+mod shared_response;
 mod sse;
 mod store;
 mod writer;

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use treenail_runtime::WeakServer;
 use treenail_runtime::client::{ClientError, McpClient, SessionNotification};
-use treenail_runtime::internal::{Backoff, jitter, next_list_fetch};
+use treenail_runtime::internal::{Backoff, in_background, jitter, next_list_fetch};
 use treenail_schema::internal::shortened;
 
 pub(crate) use self::connect::LatestSession;
@@ -91,7 +91,7 @@ impl Supervisor {
             let cause = match self.connect().await {
                 Ok(link) => {
                     let since = Instant::now();
-                    let cause = self.serve(&link).await;
+                    let cause = in_background(self.serve(&link)).await;
                     // A server that ends at once is not started again at once.
                     if since.elapsed() >= limits.max_backoff {
                         failures = 0;

@@ -47,13 +47,13 @@ impl Default for DriftThreshold {
 }
 
 impl McpClientBuilder {
-    /// Fetches changed lists at once, instead of at their next use. Default `false`.
+    /// Fetches changed lists at once, instead of at their next use. No user is asked to sign in for that. Default `false`.
     pub fn auto_refresh(mut self, enabled: bool) -> Self {
         self.watch.auto_refresh = enabled;
         self
     }
 
-    /// Subscribes to list changes with a request that stays open (modern era). Default `true`.
+    /// Subscribes to list changes with a request that stays open (modern era). No user is asked to sign in for that. Default `true`.
     pub fn subscribe_to_changes(mut self, enabled: bool) -> Self {
         self.watch.subscribe = enabled;
         self

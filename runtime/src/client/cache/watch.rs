@@ -8,6 +8,7 @@ use futures_core::Stream;
 use tokio::time::Instant;
 use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
+use crate::client::background::in_background;
 use crate::client::cache::background::{BACKOFF, Watcher};
 use crate::client::cache::{Inner, McpClient};
 use crate::client::{ClientError, McpClientSession, Subscription};
@@ -41,11 +42,11 @@ pub(super) fn spawn_watcher(
     let mut tasks = Vec::new();
     if options.subscribe && info.revision.is_modern() {
         let subscribing = keep_subscribed(Arc::downgrade(session), filter);
-        tasks.push(tokio::spawn(subscribing).abort_handle());
+        tasks.push(tokio::spawn(in_background(subscribing)).abort_handle());
     }
     if options.auto_refresh {
         let refreshing = refresh_on_change(Arc::downgrade(session), client);
-        tasks.push(tokio::spawn(refreshing).abort_handle());
+        tasks.push(tokio::spawn(in_background(refreshing)).abort_handle());
     }
     (!tasks.is_empty()).then_some(Watcher::new(tasks))
 }

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use treenail_schema::{InputRequest, Revision};
 
 use crate::client::answers::check_decoded_size;
+use crate::client::background::in_background;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::input_required::{CompleteResult, parse_input_requests, result_type};
 use crate::client::protocol::params::Params;
@@ -131,13 +132,13 @@ impl Drop for Creation {
         else {
             return;
         };
-        runtime.spawn(async move {
+        runtime.spawn(in_background(async move {
             let created = timeout(inner.link.limits.request_timeout, call).await;
             let created = created.and_then(|created| created);
             if let Some(created) = created.ok().filter(|created| created.task.is_some()) {
                 drop(inner.outcome(created));
             }
-        });
+        }));
     }
 }
 

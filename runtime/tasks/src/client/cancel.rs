@@ -1,6 +1,7 @@
 //! Cancellation of a task whose caller has dropped its call.
 
 use tokio::runtime::Handle;
+use treenail_runtime::internal::in_background;
 
 use crate::client::remote::RemoteTask;
 
@@ -24,10 +25,10 @@ impl Drop for CancelOnDrop {
         let (Some(task), Ok(runtime)) = (self.0.take(), Handle::try_current()) else {
             return;
         };
-        runtime.spawn(async move {
+        runtime.spawn(in_background(async move {
             if let Err(error) = task.cancel().await {
                 tracing::debug!(%error, "a task could not be cancelled");
             }
-        });
+        }));
     }
 }

@@ -20,7 +20,7 @@ struct Taken {
     owners: HashMap<Box<str>, usize>,
 }
 
-/// Place of one question. It is free again when this is dropped.
+/// Place of one task. It is free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     waiting: Arc<Waiting>,
@@ -42,7 +42,7 @@ impl Waiting {
         }
     }
 
-    /// Takes a place for a question of a task of `owner`.
+    /// Takes a place for a task of `owner`.
     pub(crate) fn take(self: &Arc<Self>, owner: &str) -> Result<Place, NoPlace> {
         let mut taken = self.taken();
         let its = taken.owners.get(owner).copied().unwrap_or_default();

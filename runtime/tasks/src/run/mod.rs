@@ -13,7 +13,7 @@ mod retry;
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::task::Journal;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Place};
 use crate::record::{Record, TaskKey};
 use crate::store::TaskId;
 
@@ -45,6 +45,8 @@ pub(crate) struct Run {
     /// Wakes the keeper.
     wake: Notify,
     pending: Mutex<Pending>,
+    /// Place among the waiting tasks of the process, which the open questions share.
+    place: Mutex<Weak<Place>>,
     /// Keys of work that an earlier run has begun, and that is not safe to repeat.
     begun_before: BTreeSet<String>,
     /// Set once the run has ended.
@@ -162,6 +164,7 @@ impl Run {
             stopped: watch::Sender::default(),
             wake: Notify::new(),
             pending: Mutex::default(),
+            place: Mutex::default(),
             dismissed: watch::Sender::new(false),
         })
     }

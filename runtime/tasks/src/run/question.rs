@@ -1,7 +1,7 @@
 //! Questions of a run to its client, which wait for an answer through any process.
 
 use std::future::pending;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use serde_json::value::RawValue;
 use treenail_runtime::internal::task::TaskQuestion;
@@ -45,7 +45,9 @@ impl Run {
                 // The function is dropped at this place, without another effect.
                 return pending().await;
             }
-            open.take_place()?;
+            if open.place.is_none() {
+                open.place = Some(open.run.take_place()?);
+            }
             if changes.changed().await.is_err() {
                 return Err(AskError::Closed);
             }
@@ -77,23 +79,14 @@ impl Run {
             place: None,
         })
     }
-}
 
-/// Question that waits. It is withdrawn when it is dropped.
-struct Open {
-    run: Arc<Run>,
-    key: String,
-    answered: bool,
-    /// Place among the waiting tasks of the process.
-    place: Option<Place>,
-}
-
-impl Open {
-    fn take_place(&mut self) -> Result<(), AskError> {
-        if self.place.is_some() {
-            return Ok(());
+    /// Returns the place of the task among those that wait.
+    fn take_place(&self) -> Result<Arc<Place>, AskError> {
+        let mut shared = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = shared.upgrade() {
+            return Ok(place);
         }
-        let place = self.run.engine.waiting.take(&self.run.key.owner);
+        let place = self.engine.waiting.take(&self.key.owner);
         let place = place.map_err(|reason| {
             let whose = match reason {
                 NoPlace::InProcess => "server",
@@ -101,9 +94,18 @@ impl Open {
             };
             AskError::NotAllowed(format!("too many tasks of this {whose} wait for answers"))
         })?;
-        self.place = Some(place);
-        Ok(())
+        let place = Arc::new(place);
+        *shared = Arc::downgrade(&place);
+        Ok(place)
     }
+}
+
+/// Question that waits. It is withdrawn when it is dropped.
+struct Open {
+    run: Arc<Run>,
+    key: String,
+    answered: bool,
+    place: Option<Arc<Place>>,
 }
 
 impl Drop for Open {

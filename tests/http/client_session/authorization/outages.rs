@@ -1,24 +1,23 @@
 //! Credentials that are not available for a short time.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, Method, StatusCode};
 use treenail::client::{
-    AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, HttpSession, Refusal,
+    AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, HttpClientBuilderExt as _,
+    HttpSession, McpClient, Refusal,
 };
 
 use super::super::legacy::{add, default_response};
 use super::super::listener::TestSession;
 use super::super::scripted_server::{Response, ScriptedServer};
+use super::super::subscriptions::respond;
 
-/// Fails for one request of a stream after a first one has succeeded.
+/// Fails for two requests of streams after a first one has succeeded.
 #[derive(Debug, Default)]
-struct Outage {
-    begun: AtomicBool,
-    ended: AtomicBool,
-}
+struct Outage(AtomicU32);
 
 impl HttpAuthorization for Outage {
     fn authorize<'a>(
@@ -27,9 +26,7 @@ impl HttpAuthorization for Outage {
         _: &'a mut HeaderMap,
     ) -> AuthorizationFuture<'a, ()> {
         let is_stream = request.http_method == Method::GET;
-        let fails = is_stream
-            && self.begun.swap(true, Ordering::SeqCst)
-            && !self.ended.swap(true, Ordering::SeqCst);
+        let fails = is_stream && matches!(self.0.fetch_add(1, Ordering::SeqCst), 1 | 2);
         Box::pin(async move {
             if fails {
                 return Err(ClientError::authorization(io::Error::other("an outage")));
@@ -54,7 +51,10 @@ struct Asking(Mutex<Vec<(&'static str, bool)>>);
 
 impl Asking {
     fn record(&self, step: &'static str, request: &HttpAttempt<'_>) {
-        if request.http_method == Method::GET {
+        let is_subscription = request
+            .operation
+            .is_some_and(|(method, _)| method == "subscriptions/listen");
+        if request.http_method == Method::GET || is_subscription {
             self.0.lock().unwrap().push((step, request.may_ask_user));
         }
     }
@@ -162,6 +162,30 @@ async fn no_user_is_asked_for_the_session_stream_once_it_was_open() {
         let expected = [&[("sent", true)], &again[..], &again[..]].concat();
         assert_eq!(asking.first(5), expected, "{status}");
     }
+}
+
+#[tokio::test]
+async fn no_user_is_asked_for_the_subscription_of_a_client() {
+    let mut opened = 0;
+    let mut server = ScriptedServer::new(move |received| {
+        respond(received, |acknowledgement| {
+            opened += 1;
+            match opened {
+                1 => Response::stream(acknowledgement),
+                _ => Response::complete(401, "", ""),
+            }
+        })
+    })
+    .await;
+    let asking = Arc::<Asking>::default();
+    let builder = McpClient::builder().url(&*server.url);
+    let builder = builder.authorization(Arc::clone(&asking));
+    let _client = builder.build().await.unwrap();
+    for _ in 0..3 {
+        server.next_request_with("subscriptions/listen").await;
+    }
+    let expected = ["sent", "sent", "refused", "sent"].map(|step| (step, false));
+    assert_eq!(asking.first(4), expected);
 }
 
 #[tokio::test]

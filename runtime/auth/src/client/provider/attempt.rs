@@ -19,6 +19,8 @@ use crate::{AuthError, Scopes, Secret};
 const MAX_AUTHORIZATIONS: u32 = 3;
 /// Maximum number of authorizations in a session until the server accepts a token.
 const MAX_UNACCEPTED: u32 = 3;
+/// The same for requests that may ask no user. They leave one to the requests of the program.
+const MAX_UNASKED: u32 = MAX_UNACCEPTED - 1;
 /// Maximum number of repetitions because other requests have renewed the tokens.
 const MAX_CATCH_UPS: u32 = 2;
 
@@ -140,6 +142,13 @@ pub(super) async fn refused(
     let mut need = Need::unauthorized(challenge, request.revision);
     let announcement = server.announcement(challenge);
     let (operation, may_ask_user) = (request.operation, request.may_ask_user);
+    let limit = if may_ask_user {
+        MAX_UNACCEPTED
+    } else if server.asks_user() {
+        0
+    } else {
+        MAX_UNASKED
+    };
     let tries = Tries::of(request);
     need.refused = tries.used;
     let error = challenge.and_then(|challenge| challenge.parameter("error"));
@@ -149,23 +158,25 @@ pub(super) async fn refused(
     }
     let is_step_up = status == StatusCode::FORBIDDEN && error == Some("insufficient_scope");
     if is_unauthorized {
-        return unauthorized(server, tries, need, may_ask_user).await;
+        return unauthorized(server, tries, need, limit).await;
     }
-    if !may_ask_user || !is_step_up {
+    // The function of the program may ask its user.
+    let may_step_up = may_ask_user || !matches!(server.settings.step_up, StepUp::Ask(_));
+    if !is_step_up || limit == 0 || !may_step_up {
         return Ok(Refusal::Final);
     }
     // Challenges of single operations need not announce the metadata again.
     need.challenge = announcement;
     need.cause = Cause::StepUp(owned(operation));
-    step_up(server, tries, need).await
+    step_up(server, tries, need, limit).await
 }
 
-/// Reacts to status 401: other tokens, a refresh, then an authorization, if the user may be asked; each of them once.
+/// Reacts to status 401: other tokens, a refresh, then an authorization, if `limit` is not 0; each of them once.
 async fn unauthorized(
     server: &Arc<Server>,
     tries: &mut Tries,
     need: Need,
-    may_ask_user: bool,
+    limit: u32,
 ) -> Result<Refusal, AuthError> {
     let current = server.tokens().await?;
     if let (Some(current), Some(used)) = (&current, tries.used) {
@@ -180,10 +191,10 @@ async fn unauthorized(
             }
         }
     }
-    if tries.authorizations > 0 || !may_ask_user {
+    if tries.authorizations > 0 || limit == 0 {
         return Ok(Refusal::Final);
     }
-    authorize(server, tries, need).await
+    authorize(server, tries, need, limit).await
 }
 
 /// Returns true if another request has renewed the tokens meanwhile.
@@ -197,12 +208,13 @@ async fn authorize(
     server: &Arc<Server>,
     tries: &mut Tries,
     need: Need,
+    limit: u32,
 ) -> Result<Refusal, AuthError> {
     if tries.authorizations + tries.step_ups >= MAX_AUTHORIZATIONS {
         return Ok(Refusal::Final);
     }
     tries.authorizations += 1;
-    server.authorize(need, MAX_UNACCEPTED).await?;
+    server.authorize(need, limit).await?;
     Ok(Refusal::Retry)
 }
 
@@ -211,6 +223,7 @@ async fn step_up(
     server: &Arc<Server>,
     tries: &mut Tries,
     need: Need,
+    limit: u32,
 ) -> Result<Refusal, AuthError> {
     let Some(current) = server.tokens().await? else {
         return Ok(Refusal::Final);
@@ -239,11 +252,11 @@ async fn step_up(
         scopes: Some(required.clone()),
         ..need
     };
-    if !is_allowed(server, &current, &need, &required).await? {
+    if !is_allowed(server, &current, (&need, limit), &required).await? {
         return Err(insufficient(&required, "a step-up was not allowed"));
     }
     tries.step_ups += 1;
-    server.authorize(need, MAX_UNACCEPTED).await?;
+    server.authorize(need, limit).await?;
     Ok(Refusal::Retry)
 }
 
@@ -251,14 +264,14 @@ async fn step_up(
 async fn is_allowed(
     server: &Server,
     current: &Tokens,
-    need: &Need,
+    (need, limit): (&Need, u32),
     required: &Scopes,
 ) -> Result<bool, AuthError> {
     Ok(match &server.settings.step_up {
         StepUp::Auto => true,
         StepUp::Never => false,
         StepUp::Ask(ask) => {
-            server.check_possible(need, MAX_UNACCEPTED).await?;
+            server.check_possible(need, limit).await?;
             (ask.0)(current.scopes().union(required)).await
         }
     })

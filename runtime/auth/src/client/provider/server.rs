@@ -17,7 +17,7 @@ use super::network::Network;
 use super::step_ups::{StepUps, WantedScopes};
 use super::tokens::Tokens;
 use crate::client::dpop::DpopKey;
-use crate::client::settings::Settings;
+use crate::client::settings::{Method, Settings};
 use crate::client::single_flight::SingleFlight;
 use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, TokenType, load};
 use crate::client::urls::is_loopback;
@@ -177,6 +177,11 @@ impl Server {
             Some(_) => TokenType::Dpop,
             None => TokenType::Bearer,
         }
+    }
+
+    /// Returns true if an authorization asks a user.
+    pub(super) fn asks_user(&self) -> bool {
+        matches!(&self.settings.method, Method::Grant(grant) if grant.needs_user())
     }
 
     pub(super) fn use_tokens(&self, tokens: &Arc<Tokens>) {

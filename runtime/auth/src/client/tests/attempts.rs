@@ -6,8 +6,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use treenail_runtime::client::{HttpAttempt, HttpAuthorization, Refusal};
 
 use super::fixture::{Resource, oauth};
-use crate::OAuth;
-use crate::testing::{Endpoint, TestAuthorizationServer};
+use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
+use crate::{ClientCredentials, OAuth, StepUp};
 
 async fn begin<'a>(client: &OAuth, url: &'a Uri) -> HttpAttempt<'a> {
     let mut attempt = HttpAttempt::new(&Method::POST, url, url);
@@ -96,4 +96,67 @@ async fn a_request_for_which_no_user_is_asked_is_sent_again_after_a_refresh() {
     let authorizations = server.requests_at(Endpoint::Authorization).len();
     let requests = server.requests_at(Endpoint::Token).len();
     assert_eq!((authorizations, requests), (1, 2));
+}
+
+#[tokio::test]
+async fn a_client_without_a_user_is_authorized_for_each_request() {
+    let planner = TestClient::secret("planner", "s3cret");
+    let builder = TestAuthorizationServer::builder().client(planner);
+    let server = builder.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let url = resource.url().parse().unwrap();
+    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
+    let machine = || OAuth::client_credentials(credentials.clone());
+    let ask = StepUp::ask(async |_| panic!("the function of the program may ask its user"));
+    for (client, after_step_up) in [
+        (machine(), Refusal::Retry),
+        (machine().step_up(ask), Refusal::Final),
+    ] {
+        let mut attempt = begin(&client, &url).await;
+        attempt.may_ask_user = false;
+        for (status, challenge, expected) in [
+            (
+                StatusCode::UNAUTHORIZED,
+                r#"Bearer error="invalid_token""#,
+                Refusal::Retry,
+            ),
+            (
+                StatusCode::FORBIDDEN,
+                r#"Bearer error="insufficient_scope", scope="a""#,
+                after_step_up,
+            ),
+        ] {
+            let value = HeaderValue::from_static(challenge);
+            let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+            let refused = client.refused(&mut attempt, status, &response).await;
+            assert_eq!(refused.unwrap(), expected, "{challenge}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_in_the_background_leave_an_authorization_to_the_program() {
+    let planner = TestClient::secret("planner", "s3cret");
+    let builder = TestAuthorizationServer::builder().client(planner);
+    let server = builder.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let url = resource.url().parse().unwrap();
+    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
+    let client = OAuth::client_credentials(credentials);
+    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
+    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    for (may_ask_user, is_authorized) in [
+        (false, true),
+        (false, true),
+        (false, false),
+        (true, true),
+        (true, false),
+    ] {
+        let mut attempt = begin(&client, &url).await;
+        attempt.may_ask_user = may_ask_user;
+        let status = StatusCode::UNAUTHORIZED;
+        let refused = client.refused(&mut attempt, status, &response).await;
+        assert_eq!(refused.is_ok(), is_authorized, "{refused:?}");
+    }
+    assert_eq!(server.requests_at(Endpoint::Token).len(), 3);
 }

@@ -118,15 +118,6 @@ impl Session {
         }
     }
 
-    /// Sends a message on a stream that is not being read yet, so without back-pressure. The shared stream of HTTP+SSE
-    /// always has a reader.
-    pub(in crate::legacy) async fn send_unread(&self, stream: u64, message: Vec<u8>, last: bool) {
-        match self.kind {
-            SessionKind::HttpSse => self.send(stream, message, last).await,
-            SessionKind::Streamable(_) => self.events.push(stream, message, last),
-        }
-    }
-
     /// Detaches a stalled reader. Its client can reconnect, except in HTTP+SSE.
     fn detach_reader(&self, stream: u64) {
         tracing::debug!("detached a client that does not read its stream");

@@ -14,6 +14,7 @@ use treenail_schema::ResourceUpdatedNotification;
 use super::pending::PendingUpdates;
 use super::renewal::Renewal;
 use super::{Refusals, closed, is_closed};
+use crate::client::background::in_background;
 use crate::client::{ClientError, McpClientSession, Notifications, ServerNotification};
 
 /// The resources that the streams of a client have subscribed to. The server has one subscription for all of them.
@@ -217,7 +218,7 @@ impl Drop for LegacySubscription {
             return;
         }
         let (session, subscribed) = (Arc::clone(&self.session), Arc::clone(&self.subscribed));
-        self.runtime.spawn(async move {
+        self.runtime.spawn(in_background(async move {
             for uri in last {
                 let _requests = subscribed.requests.lock().await;
                 if subscribed.streams().contains_key(&uri) {
@@ -232,7 +233,7 @@ impl Drop for LegacySubscription {
                     return;
                 }
             }
-        });
+        }));
     }
 }
 

@@ -18,6 +18,7 @@ use treenail_schema::error_code;
 
 pub(super) use self::legacy::SubscribedUris;
 use self::pending::PendingUpdates;
+use crate::client::background::in_background;
 use crate::client::cache::background::Watcher;
 use crate::client::{ClientError, McpClientSession};
 
@@ -67,16 +68,16 @@ impl ResourceUpdates {
         let (session, shared) = (Arc::clone(session), Arc::clone(&pending));
         let task = if session.protocol_version().is_modern() {
             let subscription = modern::open(&session, pending.uris()).await?;
-            tokio::spawn(async move {
+            tokio::spawn(in_background(async move {
                 let error = modern::follow(&session, &shared, subscription).await;
                 shared.end(error);
-            })
+            }))
         } else {
             let subscription = legacy::open(&session, subscribed, pending.uris()).await?;
-            tokio::spawn(async move {
+            tokio::spawn(in_background(async move {
                 let error = legacy::follow(&session, &shared, subscription).await;
                 shared.end(error);
-            })
+            }))
         };
         Ok(Self {
             pending,
