@@ -26,11 +26,11 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// [`EventBus`] over the channels (`PUBLISH`, `SUBSCRIBE`) of Redis 6 or later, Valkey, and other engines with the RESP3
 /// protocol. Requires the feature `redis`.
 ///
-/// Each replica has one connection. Nothing is stored in Redis. A replica that was disconnected notifies its subscribers
-/// after it reconnects that everything may have changed. A connection is checked every ten seconds, and closed if no response
-/// arrives within ten seconds, or if this Redis is a copy of another one, for example after a failover: the messages of a copy do
-/// not reach its primary. Redis disconnects a replica that cannot keep up (`client-output-buffer-limit pubsub`), which bounds the
-/// messages buffered for it.
+/// Each replica has one connection. Nothing is stored in Redis. A replica that was disconnected notifies its subscribers after
+/// it reconnects that everything may have changed. A connection is checked every ten seconds, and closed if no response arrives
+/// within ten seconds, or if this Redis is a copy of another one, for example after a failover: the messages of a copy do not
+/// reach its primary. The other replicas are then notified that everything may have changed. Redis disconnects a replica that
+/// cannot keep up (`client-output-buffer-limit pubsub`), which bounds the messages buffered for it.
 ///
 /// A user with limited permissions needs the commands `PUBLISH` and `SUBSCRIBE`, and `ROLE` for the check of a copy.
 ///
@@ -119,21 +119,25 @@ impl RedisBus {
         Ok((connection, driver, lost))
     }
 
-    /// Publishes the messages of this server until an error occurs.
+    /// Publishes the messages of this server until an error occurs. `unconfirmed` is set while one has been published since the last
+    /// check: a copy accepts messages, too.
     async fn publish_messages(
         &self,
         mut connection: MultiplexedConnection,
         link: &EventLink,
+        unconfirmed: &mut bool,
     ) -> RedisResult<()> {
         let mut check_at = Instant::now() + CHECK_INTERVAL;
         loop {
             if let Ok(message) = timeout_at(check_at, link.next()).await {
+                *unconfirmed = true;
                 let mut publish = redis::cmd("PUBLISH");
                 let publish = publish.arg(&*self.channel).arg(message);
                 publish.exec_async(&mut connection).await?;
             }
             if Instant::now() >= check_at {
                 check(&mut connection).await?;
+                *unconfirmed = false;
                 check_at = Instant::now() + CHECK_INTERVAL;
             }
         }
@@ -161,12 +165,17 @@ impl EventBus for RedisBus {
         Box::pin(async move {
             let (connection, _driver, lost) = self.connect(link.clone()).await?;
             link.connected();
-            race(self.publish_messages(connection, &link), async {
+            let mut unconfirmed = false;
+            let publishing = self.publish_messages(connection, &link, &mut unconfirmed);
+            let ended = race(publishing, async {
                 lost.notified().await;
                 Ok(())
-            })
-            .await
-            .map_err(Into::into)
+            });
+            let ended = ended.await;
+            if unconfirmed {
+                link.resync_others();
+            }
+            ended.map_err(Into::into)
         })
     }
 }

@@ -78,6 +78,14 @@ impl EventLink {
         self.shared.codec.encode(&event)
     }
 
+    /// Notifies the other replicas, with the next message, that everything may have changed.
+    ///
+    /// For a bus that has learned that messages which it had published may not have reached them.
+    #[inline]
+    pub fn resync_others(&self) {
+        self.shared.queue.push(&Event::Resync);
+    }
+
     /// Handles a message published by this or another replica. Invalid messages are dropped.
     ///
     /// It never blocks.

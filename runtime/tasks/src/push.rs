@@ -9,7 +9,7 @@ use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written, owner, store_failed};
 use crate::record::{Form, Record, TaskKey, view_text};
-use crate::store::{StoreError, TaskId};
+use crate::store::{StoreError, StoredTask, TaskId};
 
 /// Member of the filter of `subscriptions/listen`.
 pub(crate) const MEMBER: &str = "taskIds";
@@ -153,7 +153,8 @@ impl Watch {
     }
 }
 
-/// Returns the tasks that the caller may subscribe to. Unknown and foreign ids are left out (TASK-S-24), and damaged tasks.
+/// Returns the tasks that the caller may subscribe to. Unknown and foreign ids are left out (TASK-S-24), and tasks that
+/// cannot be read.
 pub(crate) async fn accept(
     engine: Arc<Engine>,
     context: Context,
@@ -162,7 +163,8 @@ pub(crate) async fn accept(
     engine.start(context.server());
     let mut accepted = Vec::with_capacity(ids.len());
     for id in ids {
-        match engine.find(&id, owner(&context)).await {
+        let found = engine.find(&id, owner(&context)).await;
+        match found.and_then(loaded) {
             Ok(Some(loaded)) if engine.watch.add(&loaded.key.id) => {
                 // A newer version may have been sent to other subscribers since. That of a run in this process may not be
                 // stored yet, and may never be.
@@ -185,6 +187,11 @@ pub(crate) async fn accept(
     Ok(accepted)
 }
 
+fn loaded(stored: Option<StoredTask>) -> Result<Option<Loaded>, StoreError> {
+    let loaded = stored.map(|stored| Loaded::read(&stored));
+    Ok(loaded.transpose()?)
+}
+
 impl Engine {
     /// Reads subscribed tasks that run in other processes, and publishes those that have changed.
     pub(crate) async fn read_watched(&self) {
@@ -199,9 +206,8 @@ impl Engine {
                 Ok(Some(_)) => self.get(&id).await,
                 found => found,
             };
-            match found {
-                Ok(Some(stored)) => {
-                    let loaded = Loaded::read(&stored);
+            match found.and_then(loaded) {
+                Ok(Some(loaded)) => {
                     self.watch
                         .publish(&loaded.key, loaded.version, &loaded.record);
                 }

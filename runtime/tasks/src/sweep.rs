@@ -24,7 +24,7 @@ const MAX_BATCH: usize = 1_024;
 pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
     let limits = &engine.limits;
     let (sweep, watch) = (limits.sweep_interval, limits.watch_interval);
-    let mut suspensions = Suspensions::new(limits.lease);
+    let (mut suspensions, mut batch) = (Suspensions::new(limits.lease), BATCH);
     // At once: the process may have been restarted.
     let (mut next_sweep, mut next_watch) = (Instant::now(), deadline::after(watch));
     while !engine.is_halted() {
@@ -33,7 +33,9 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
             let Some(server) = server.upgrade() else {
                 return;
             };
-            engine.sweep_once(&server, &mut suspensions).await;
+            engine
+                .sweep_once(&server, &mut suspensions, &mut batch)
+                .await;
             next_sweep = deadline::after(sweep);
         }
         if now >= next_watch {
@@ -50,14 +52,21 @@ pub(crate) async fn sweep(engine: Arc<Engine>, server: WeakServer) {
 }
 
 impl Engine {
-    /// Handles the tasks that are due now.
-    async fn sweep_once(self: &Arc<Self>, server: &Server, suspensions: &mut Suspensions) {
+    /// Handles the tasks that are due now. `first_batch` is the number that is read at first, smaller after a failure.
+    async fn sweep_once(
+        self: &Arc<Self>,
+        server: &Server,
+        suspensions: &mut Suspensions,
+        first_batch: &mut usize,
+    ) {
         self.remove_disowned().await;
-        let mut batch = BATCH;
+        let mut batch = *first_batch;
         loop {
             let due = match self.due(batch).await {
                 Ok(due) => due,
                 Err(error) => {
+                    // Long records may take more time than an operation has.
+                    *first_batch = (batch / 4).clamp(1, BATCH);
                     tracing::warn!(%error, "interrupted tasks could not be searched");
                     return;
                 }
@@ -74,6 +83,7 @@ impl Engine {
                 }
             }
             if found < batch {
+                *first_batch = BATCH;
                 return;
             }
             // Those that were not handled are due again, so another search returns them first.
@@ -86,28 +96,29 @@ impl Engine {
         }
     }
 
-    /// Moves those tasks behind all others for which this process has no room: the next search reaches the others. The tasks
-    /// stay due, for another process.
+    /// Moves those tasks behind all others for which this process has no room, or which it cannot read: the next search reaches
+    /// the others. The tasks stay due and as they are, for another process.
     async fn move_back(&self, due: &[StoredTask], leases: Leases) {
         for task in due {
             if self.is_halted() {
                 return;
             }
-            let Loaded {
-                key,
-                version,
-                record,
-            } = Loaded::read(task);
-            let is_over = record.is_final() || self.local(&key.id).is_some();
-            if is_over || !matches!(self.verdict(&key, &record, leases), Verdict::NoRoom) {
+            if self.local(&task.id).is_some() || !self.is_for_others(task, leases) {
                 continue;
             }
-            let moved = self.replace_record(&key, version, record, Duration::ZERO);
-            if let Err(error) = moved.await {
-                tracing::warn!(id = ?key.id, %error, "a task that waits for room could not be moved back");
+            let mut moved = task.clone();
+            moved.version += 1;
+            if let Err(error) = self.replace(moved, Duration::ZERO).await {
+                tracing::warn!(id = ?task.id, %error, "a task for another process could not be moved back");
                 return;
             }
         }
+    }
+
+    fn is_for_others(&self, task: &StoredTask, leases: Leases) -> bool {
+        Loaded::read(task).map_or(true, |Loaded { key, record, .. }| {
+            !record.is_final() && matches!(self.verdict(&key, &record, leases), Verdict::NoRoom)
+        })
     }
 
     /// Handles a task that is due. Returns `false` if it stays due.
@@ -121,14 +132,21 @@ impl Engine {
             // Its lease could not be renewed in time, and its run notices that itself.
             return Ok(false);
         }
-        let readable = Record::read(task).is_ok();
         let Loaded {
             key,
             version,
             record,
-        } = Loaded::read(task);
+        } = match Loaded::read(task) {
+            Ok(loaded) => loaded,
+            Err(newer) => {
+                if self.newer.is_due() {
+                    tracing::warn!(id = ?task.id, "a task that is due is left alone: {newer}");
+                }
+                return Ok(false);
+            }
+        };
         let id = &key.id;
-        if !readable {
+        if Record::read(task).is_err() {
             return self.store_record(&key, version, record).await;
         }
         if record.is_final() {
@@ -218,16 +236,6 @@ impl Engine {
         record: Record,
     ) -> Result<bool, StoreError> {
         let wake = record.wake(key.created_ms);
-        self.replace_record(key, version, record, wake).await
-    }
-
-    async fn replace_record(
-        &self,
-        key: &TaskKey,
-        version: u64,
-        record: Record,
-        wake: Duration,
-    ) -> Result<bool, StoreError> {
         let stored = record.store(key, version + 1);
         let stored = stored
             .map_err(|damaged| StoreError::Other(not_written(damaged).message.into_owned()))?;

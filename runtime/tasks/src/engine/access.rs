@@ -4,7 +4,7 @@ use treenail_runtime::{Context, RpcError};
 
 use super::Engine;
 use super::stores::store_failed;
-use crate::record::{Record, TaskKey};
+use crate::record::{Newer, Record, TaskKey};
 use crate::store::{StoreError, StoredTask};
 
 /// Task that has been read for a client.
@@ -17,17 +17,21 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Reads a stored task. A damaged one reads as a failed one.
-    pub(crate) fn read(stored: &StoredTask) -> Self {
-        let record = Record::read(stored).unwrap_or_else(|error| {
-            let (id, problem) = (&stored.id, &error.problem);
-            tracing::error!(?id, %problem, "a stored task is damaged");
-            Record::damaged(stored.created_ms)
-        });
-        Self {
+    pub(crate) fn read(stored: &StoredTask) -> Result<Self, Newer> {
+        let record = match Record::read(stored) {
+            Ok(record) => record,
+            Err(error) => {
+                Newer::check(&[&stored.body, &stored.state])?;
+                let (id, problem) = (&stored.id, &error.problem);
+                tracing::error!(?id, %problem, "a stored task is damaged");
+                Record::damaged(stored.created_ms)
+            }
+        };
+        Ok(Self {
             key: stored.into(),
             version: stored.version,
             record,
-        }
+        })
     }
 }
 
@@ -48,17 +52,20 @@ impl Engine {
     pub(crate) async fn load(&self, id: &str, owner: &str) -> Result<Loaded, RpcError> {
         let found = self.find(id, owner).await;
         let found = found.map_err(|error| store_failed(&error))?;
-        found.ok_or_else(unknown_task)
+        Ok(Loaded::read(&found.ok_or_else(unknown_task)?)?)
     }
 
-    /// Returns a task of `owner`, or `None` if it has none with this id.
-    pub(crate) async fn find(&self, id: &str, owner: &str) -> Result<Option<Loaded>, StoreError> {
+    /// Returns the record of a task of `owner`, or `None` if it has none with this id.
+    pub(crate) async fn find(
+        &self,
+        id: &str,
+        owner: &str,
+    ) -> Result<Option<StoredTask>, StoreError> {
         let Ok(id) = id.parse() else {
             return Ok(None);
         };
         let stored = self.get(&id).await?;
-        let stored = stored.filter(|task| task.owner == owner);
-        Ok(stored.map(|stored| Loaded::read(&stored)))
+        Ok(stored.filter(|task| task.owner == owner))
     }
 
     /// Returns the state of a task of `owner`, without its body and without decoding it.

@@ -62,6 +62,8 @@ pub(crate) struct Engine {
     pub(crate) not_created: LogThrottle,
     /// Warnings about full journals, likewise.
     pub(crate) journal_full: LogThrottle,
+    /// Warnings about due tasks of a newer version, which each sweep finds.
+    pub(crate) newer: LogThrottle,
 }
 
 impl Engine {
@@ -86,6 +88,7 @@ impl Engine {
             halted: AtomicBool::new(false),
             not_created: LogThrottle::default(),
             journal_full: LogThrottle::default(),
+            newer: LogThrottle::default(),
         }
     }
 

@@ -144,8 +144,9 @@ async fn list(engine: Arc<Engine>, context: Context, params: ListParams) -> Resu
             }
             last = Some(task.id.clone());
             let mut text = Vec::new();
-            polled(task).write(&mut ResultWriter::of_text(&mut text, None))?;
-            page.tasks.push(text);
+            // A task of a newer version hides no others.
+            let written = polled(task).write(&mut ResultWriter::of_text(&mut text, None));
+            page.tasks.extend(written.is_ok().then_some(text));
         }
         if is_end {
             return Ok(page);

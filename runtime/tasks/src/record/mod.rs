@@ -5,6 +5,7 @@
 //! the state, and `view` writes it for each revision without decoding it.
 
 mod call;
+mod newer;
 mod outcome;
 mod questions;
 mod state;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use treenail_runtime::internal::task::{Journal, ResultShape, StoredCall};
 
 pub(crate) use self::call::CallText;
+pub(crate) use self::newer::Newer;
 pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
 pub(crate) use self::questions::{Answer, Question};
 use self::state::read_outcome;
@@ -28,7 +30,7 @@ pub(crate) use self::view::{Form, Polled, has_questions, view_text};
 use crate::clock::now_ms;
 use crate::store::{StoredTask, TaskId};
 
-/// Version of the format of a state and a body. Those of another version are damaged for this program.
+/// Version of the format of a state and a body. Those of every version are JSON objects with the member `format`.
 const FORMAT: u32 = 1;
 
 /// Body of a stored task.

@@ -10,7 +10,7 @@ use treenail_schema::Revision;
 
 use super::outcome::StoredError;
 use super::state::check_line;
-use super::{Damaged, FORMAT, Record};
+use super::{Damaged, FORMAT, Newer, Record};
 use crate::store::StoredTask;
 
 /// Form of a task in the messages of a revision.
@@ -36,9 +36,10 @@ impl WriteResult for Polled {
     fn write(self, result: &mut ResultWriter<'_>) -> Result<(), RpcError> {
         let start = result.mark();
         if let Err(error) = write_view(&self.task.state, self.form, result) {
+            result.rewind(start);
+            Newer::check(&[&self.task.state])?;
             let (id, problem) = (&self.task.id, &error.problem);
             tracing::error!(?id, %problem, "a stored task is damaged");
-            result.rewind(start);
             let record = Record::damaged(self.task.created_ms);
             let state = record.state(&(&self.task).into());
             let written = state.and_then(|state| write_view(&state, self.form, result));

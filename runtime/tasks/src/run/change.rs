@@ -8,7 +8,7 @@ use treenail_runtime::RpcError;
 
 use super::retry::StoreRetry;
 use super::{Creation, Lease, Run, Stop};
-use crate::record::Record;
+use crate::record::{Newer, Record};
 use crate::store::StoreError;
 
 /// Maximum number of conflicts of one change. Each is a change by a client.
@@ -145,8 +145,10 @@ impl Run {
                 }
             }
             Err(error) => {
-                let (id, problem) = (&self.key.id, error.problem);
-                tracing::error!(?id, %problem, "a stored task is damaged");
+                let id = &self.key.id;
+                let newer = Newer::check(&[&stored.body, &stored.state]);
+                let problem = newer.map_or_else(|newer| newer.to_string(), |()| error.problem);
+                tracing::error!(?id, %problem, "a stored task cannot be read");
                 self.stop(Stop::Lost);
             }
         }

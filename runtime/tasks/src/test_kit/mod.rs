@@ -59,6 +59,7 @@ pub async fn check_store(create: impl AsyncFn() -> Arc<dyn TaskStore>) {
 #[cfg(feature = "test-tasks")]
 pub async fn check_shared_store(create: impl AsyncFn() -> [Arc<dyn TaskStore>; 2]) {
     shared::check_visibility(&create().await).await;
+    shared::check_due(&create().await).await;
     shared::check_replacements(&create().await).await;
 }
 

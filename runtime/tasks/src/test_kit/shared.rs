@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::wake::due;
 use super::{next, task};
-use crate::store::{StoreError, TaskStore};
+use crate::store::{StoreError, StoredTask, TaskStore};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Repetitions of a race.
@@ -28,12 +29,14 @@ pub(super) async fn check_visibility([one, other]: &[Arc<dyn TaskStore>; 2]) {
         Err(StoreError::Duplicate),
         "an id of another process is taken"
     );
+    check_state(one, &first).await;
     let second = next(&first, *b"22");
     assert_eq!(
         other.replace(second.clone(), Duration::ZERO).await,
         Ok(true),
         "its task is replaced"
     );
+    check_state(one, &second).await;
     let lost = one.replace(next(&first, *b"x"), HOUR).await;
     assert_eq!(
         lost,
@@ -56,10 +59,68 @@ pub(super) async fn check_visibility([one, other]: &[Arc<dyn TaskStore>; 2]) {
         Ok(true),
         "a task is removed"
     );
+    for found in [one.get(&first.id).await, one.state(&first.id).await] {
+        assert_eq!(
+            found,
+            Ok(None),
+            "a task that another process removed is absent"
+        );
+    }
+}
+
+/// Checks that a state is that of a change by another process.
+async fn check_state(store: &Arc<dyn TaskStore>, task: &StoredTask) {
+    let mut expected = task.clone();
+    expected.body.clear();
     assert_eq!(
-        one.get(&first.id).await,
-        Ok(None),
-        "a task that another process removed is absent"
+        store.state(&task.id).await,
+        Ok(Some(expected)),
+        "the state of another process is visible"
+    );
+}
+
+pub(super) async fn check_due([one, other]: &[Arc<dyn TaskStore>; 2]) {
+    let limit = Duration::from_secs(30);
+    let first = task("owner", 1, *b"1");
+    one.insert(first.clone(), Duration::ZERO)
+        .await
+        .expect("a task is inserted");
+    assert_eq!(
+        due(other, 1, limit).await,
+        std::slice::from_ref(&first),
+        "a task of another process is due"
+    );
+    let second = next(&first, *b"2");
+    assert_eq!(
+        one.replace(second.clone(), HOUR).await,
+        Ok(true),
+        "a task is replaced"
+    );
+    assert_eq!(
+        other.due(10).await,
+        Ok(Vec::new()),
+        "another process makes a task due later"
+    );
+    let third = next(&second, *b"3");
+    assert_eq!(
+        other.replace(third.clone(), Duration::ZERO).await,
+        Ok(true),
+        "its task is replaced"
+    );
+    assert_eq!(
+        due(one, 1, limit).await,
+        std::slice::from_ref(&third),
+        "another process makes a task due earlier"
+    );
+    assert_eq!(
+        other.remove(&first.id, 3).await,
+        Ok(true),
+        "a task is removed"
+    );
+    assert_eq!(
+        one.due(10).await,
+        Ok(Vec::new()),
+        "a task that another process removed is not due"
     );
 }
 

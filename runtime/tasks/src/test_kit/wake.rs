@@ -13,7 +13,11 @@ const HOUR: Duration = Duration::from_secs(3_600);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Returns the tasks that are due, once there are `count`.
-async fn due(store: &Arc<dyn TaskStore>, count: usize, limit: Duration) -> Vec<StoredTask> {
+pub(super) async fn due(
+    store: &Arc<dyn TaskStore>,
+    count: usize,
+    limit: Duration,
+) -> Vec<StoredTask> {
     let polling = async {
         loop {
             let due = store.due(100).await.expect("due tasks are returned");
@@ -129,10 +133,33 @@ pub(super) async fn check_order(store: &Arc<dyn TaskStore>) {
         }
         gap *= 2;
     };
-    let due = due(store, tasks.len(), gap * 4 + Duration::from_secs(30)).await;
-    let expected: Vec<StoredTask> = tasks.into_iter().rev().collect();
+    let limit = gap * 4 + Duration::from_secs(30);
+    let due = due(store, tasks.len(), limit).await;
+    let mut expected: Vec<StoredTask> = tasks.into_iter().rev().collect();
     assert_eq!(
         due, expected,
         "the task with the earliest wake time is the first"
     );
+    check_start(store, &expected).await;
+
+    // Two changes at the same time of the clock have no order.
+    sleep(POLL_INTERVAL).await;
+    let moved = next(&expected.remove(0), []);
+    let replaced = store.replace(moved.clone(), Duration::ZERO).await;
+    assert_eq!(replaced, Ok(true), "a task is replaced");
+    expected.push(moved);
+    self::due(store, expected.len(), limit).await;
+    check_start(store, &expected).await;
+}
+
+/// Checks that a search with a limit returns the first of the due tasks.
+async fn check_start(store: &Arc<dyn TaskStore>, due: &[StoredTask]) {
+    for limit in 1..=due.len() {
+        let found = store.due(limit).await;
+        assert_eq!(
+            found.as_deref(),
+            Ok(&due[..limit]),
+            "a limit leaves out the tasks with the latest wake times"
+        );
+    }
 }

@@ -25,6 +25,8 @@ pub(crate) struct FailingStore {
     loses_changes: Arc<AtomicBool>,
     /// Time that a replacement takes, in milliseconds.
     delay: Arc<AtomicU64>,
+    /// Number of due tasks beyond which a search does not end.
+    searches: Arc<AtomicUsize>,
     /// Permits of insertions.
     gate: Arc<Semaphore>,
     /// Number of insertions that were requested.
@@ -44,6 +46,7 @@ impl FailingStore {
             loses: Arc::default(),
             loses_changes: Arc::default(),
             delay: Arc::default(),
+            searches: Arc::new(AtomicUsize::new(usize::MAX)),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             requested: Arc::default(),
             log: Arc::default(),
@@ -81,6 +84,11 @@ impl FailingStore {
     pub(crate) fn delay(&self, delay: Duration) {
         let delay = delay.as_millis().try_into().unwrap();
         self.delay.store(delay, Ordering::SeqCst);
+    }
+
+    /// Makes searches for more tasks than `most` not end.
+    pub(crate) fn limit_searches(&self, most: usize) {
+        self.searches.store(most, Ordering::SeqCst);
     }
 
     /// Makes the next insertions wait. Returns their permits.
@@ -180,6 +188,9 @@ impl TaskStore for FailingStore {
     }
 
     fn due(&self, limit: usize) -> StoreFuture<'_, Vec<StoredTask>> {
+        if limit > self.searches.load(Ordering::SeqCst) {
+            return Box::pin(std::future::pending());
+        }
         self.run(|| self.inner.due(limit))
     }
 

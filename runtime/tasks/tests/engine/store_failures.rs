@@ -224,11 +224,10 @@ async fn a_damaged_record_is_an_honest_failure() {
     let body = &*stored.body;
     for (state, body) in [
         ("", &b"{"[..]),
-        ("", br#"{"format":99}"#),
         ("", b""),
         ("{}", body),
         (&text[1..], body),
-        (&text.replace("\"format\":1", "\"format\":2"), body),
+        (&text.replace("\"format\":1", "\"format\":0"), body),
         (&text.replace("\"task\":", "\"other\":"), body),
         (&text.replace(',', ",\n"), body),
         (&text.replace("\"task\":{", "\"task\":{\"task\":"), body),

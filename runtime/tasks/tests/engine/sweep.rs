@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio::time::sleep;
 use treenail::tasks::{ServerTasks, TaskStore as _, Tasks};
 
+use crate::failing_store::FailingStore;
 use crate::peer::Peer;
 use crate::works::{Works, limits, shared};
 
@@ -37,4 +38,18 @@ async fn tasks_that_wait_for_room_hide_no_expired_one() {
     let third = server(MANY);
     sleep(limits().sweep_interval * 2).await;
     assert_eq!(ServerTasks::of(&third).unwrap().running(), MANY - 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_that_takes_too_long_is_repeated_with_fewer_tasks() {
+    let (works, store) = (Works::default(), FailingStore::new(shared()));
+    let server = works.with(Tasks::new().store(store.clone()).limits(limits()));
+    let mut peer = Peer::modern(&server);
+    for _ in 0..10 {
+        let expiring = peer.task("short", json!({"seconds": 0})).await;
+        peer.end(&expiring).await;
+    }
+    store.limit_searches(5);
+    sleep(Duration::from_secs(20) + 3 * limits().store_timeout).await;
+    assert_eq!(store.usage("").await.unwrap().tasks, 0);
 }

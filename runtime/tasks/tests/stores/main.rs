@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
+mod faulty;
 mod memory;
 mod sqlite;

@@ -93,8 +93,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Sets the timeout of an operation, which includes the wait for a connection. Default 10 s. PostgreSQL cancels statements
-    /// that take longer.
+    /// Sets the timeout of an operation, which includes the wait for a connection. Default 10 s. A statement that
+    /// takes longer is cancelled.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;

@@ -39,8 +39,8 @@ const MIN_VALUE_BOUND: usize = 64 << 10;
 /// another. With several hosts in the URL and `target_session_attrs=read-write`, it is one to the primary server. An operation has
 /// ten seconds. A pooler such as PgBouncer must be in session mode.
 ///
-/// The tables are created on first use: `treenail_tasks`, and two beside it with the endings `_usage` and `_format`. Their user
-/// needs the right to connect, and `CREATE` on the schema for the first use. Without it, a database administrator starts the
+/// The tables are created on first use: `treenail_tasks`, and two beside it with the endings `_usage` and `_format`, with a function
+/// of triggers with the ending `_count`. Their user needs the right to connect, and `CREATE` on the schema for the first use. Without it, a database administrator starts the
 /// program once as a user with that right, and then grants `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the first two tables,
 /// and `SELECT` on the third. Rows that other programs remove are counted, too.
 ///

@@ -107,7 +107,7 @@ fn triggers(names: &Names) -> String {
         ["_inserted", "_replaced", "_removed", "_emptied"].map(|suffix| names.unqualified(suffix));
     format!(
         "
-CREATE FUNCTION {count}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE OR REPLACE FUNCTION {count}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     INSERT INTO {usage} AS stored (owner_hash, part, tasks, bytes)

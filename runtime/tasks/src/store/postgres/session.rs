@@ -6,22 +6,32 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Error, Row, Socket, Statement};
+use tokio_postgres::{CancelToken, Client, Config, Error, Row, Socket, Statement};
 
 use super::failure::Failure;
 use super::names::Names;
 use super::query::{QUERIES, Query, Value};
 use super::schema;
 
+/// Longest time of a request to cancel a statement.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+
 type Connecting<'a> =
     Pin<Box<dyn Future<Output = Result<(Client, AbortHandle), Error>> + Send + 'a>>;
+type Cancelling = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Function that connects to a server, with TLS or without.
+/// Functions that connect to a server, with TLS or without.
 #[derive(Clone)]
-pub(super) struct Connector(Arc<dyn Fn(&Config) -> Connecting<'_> + Send + Sync>);
+pub(super) struct Connector {
+    connect: Arc<dyn Fn(&Config) -> Connecting<'_> + Send + Sync>,
+    /// Cancels the statement that a connection runs, over another connection.
+    cancel: Arc<dyn Fn(CancelToken) -> Cancelling + Send + Sync>,
+}
 
 impl Connector {
     pub(super) fn new<T>(tls: T) -> Self
@@ -31,15 +41,22 @@ impl Connector {
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        Self(Arc::new(move |config| {
-            let tls = tls.clone();
-            Box::pin(async move {
-                let (client, connection) = config.connect(tls).await?;
-                // The end of the connection shows in the client.
-                let driver = tokio::spawn(async move { drop(connection.await) });
-                Ok((client, driver.abort_handle()))
-            })
-        }))
+        let cancelling = tls.clone();
+        Self {
+            connect: Arc::new(move |config| {
+                let tls = tls.clone();
+                Box::pin(async move {
+                    let (client, connection) = config.connect(tls).await?;
+                    // The end of the connection shows in the client.
+                    let driver = tokio::spawn(async move { drop(connection.await) });
+                    Ok((client, driver.abort_handle()))
+                })
+            }),
+            cancel: Arc::new(move |statement| {
+                let tls = cancelling.clone();
+                Box::pin(async move { statement.cancel_query(tls).await })
+            }),
+        }
     }
 }
 
@@ -61,6 +78,7 @@ pub(super) struct Settings {
 pub(super) struct Session {
     client: Client,
     driver: AbortHandle,
+    connector: Connector,
     statements: [Option<Statement>; QUERIES],
     /// Set while a response is pending. The connection cannot be used again without it.
     is_busy: bool,
@@ -69,22 +87,28 @@ pub(super) struct Session {
 impl Session {
     /// Connects, and creates the tables if there are none.
     pub(super) async fn open(settings: &Settings) -> Result<Self, Failure> {
-        let (client, driver) = (settings.connector.0)(&settings.config).await?;
+        let connector = settings.connector.clone();
+        let (client, driver) = (connector.connect)(&settings.config).await?;
         let mut session = Self {
             client,
             driver,
+            connector,
             statements: Default::default(),
             is_busy: true,
         };
+        let prepared = session.prepare(settings).await;
+        session.is_busy = false;
+        prepared.map(|()| session)
+    }
+
+    async fn prepare(&self, settings: &Settings) -> Result<(), Failure> {
         let limit = settings.timeout.as_millis().clamp(1, 2_147_483_647);
         // Changes are those of one statement, for which this isolation is enough. Others would refuse some of them.
         let set = format!(
             "SET default_transaction_isolation = 'read committed'; SET statement_timeout = {limit}"
         );
-        session.client.batch_execute(&set).await?;
-        schema::prepare(&session.client, &settings.names).await?;
-        session.is_busy = false;
-        Ok(session)
+        self.client.batch_execute(&set).await?;
+        schema::prepare(&self.client, &settings.names).await
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -145,9 +169,15 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.is_busy {
-            // Without it, the connection would remain until the server responds.
-            self.driver.abort();
+        if !self.is_busy {
+            return;
+        }
+        // Without it, the connection would remain until the server responds.
+        self.driver.abort();
+        // A commit that waits for a standby notices neither the end of its connection nor `statement_timeout`.
+        if let Ok(runtime) = Handle::try_current() {
+            let cancelling = (self.connector.cancel)(self.client.cancel_token());
+            runtime.spawn(timeout(CANCEL_TIMEOUT, cancelling));
         }
     }
 }

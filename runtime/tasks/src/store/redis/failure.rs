@@ -1,6 +1,6 @@
 //! Errors of Redis as errors of a store.
 
-use treenail_redis::internal::redis::{ErrorKind, RedisError, ServerErrorKind};
+use treenail_redis::internal::redis::{ErrorKind, RedisError};
 
 use crate::store::StoreError;
 
@@ -10,47 +10,46 @@ const CODE_BYTES: usize = 32;
 /// Converts an error. Its message contains no text of Redis, which may have a part of a task, apart from the code.
 pub(super) fn store_error(error: &RedisError) -> StoreError {
     let unavailable = |reason: &str| StoreError::Unavailable(reason.to_owned());
-    if is_out_of_memory(error) {
-        let reason = "Redis has reached its `maxmemory`";
-        return StoreError::Full(reason.to_owned());
-    }
     match error.kind() {
-        _ if error.code() == Some("WRONGPASS") => {
-            unavailable("Redis refuses the name or password")
-        }
         ErrorKind::AuthenticationFailed => unavailable("Redis refuses the name or password"),
         ErrorKind::Io if error.is_timeout() => unavailable("Redis does not respond in time"),
         ErrorKind::Io => unavailable("Redis cannot be reached"),
-        ErrorKind::Server(ServerErrorKind::ReadOnly) => {
-            unavailable("this Redis is a read-only copy; use the URL of the primary one")
-        }
-        ErrorKind::Server(
-            ServerErrorKind::BusyLoading
-            | ServerErrorKind::ClusterDown
-            | ServerErrorKind::MasterDown
-            | ServerErrorKind::TryAgain,
-        ) => StoreError::Unavailable(format!("Redis returned {}", code(error))),
-        ErrorKind::Server(ServerErrorKind::Moved | ServerErrorKind::Ask) => StoreError::Other(
-            "Redis is a cluster, and the tasks of this server belong to another node; use the URL of that node".to_owned(),
+        _ => with_code(code(error)),
+    }
+}
+
+fn with_code(code: Option<&str>) -> StoreError {
+    let unavailable = |reason: &str| StoreError::Unavailable(reason.to_owned());
+    let other = |reason: &str| StoreError::Other(reason.to_owned());
+    let is_code = |code: &&str| {
+        code.len() <= CODE_BYTES && code.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    let Some(code) = code.filter(is_code) else {
+        return other("Redis returned an error");
+    };
+    match code {
+        "OOM" => StoreError::Full("Redis has reached its `maxmemory`".to_owned()),
+        "WRONGPASS" => unavailable("Redis refuses the name or password"),
+        "READONLY" => unavailable("this Redis is a read-only copy; use the URL of the primary one"),
+        "MOVED" | "ASK" => other(
+            "Redis is a cluster, and the tasks of this server belong to another node; use the URL of that node",
         ),
-        ErrorKind::Server(ServerErrorKind::NoPerm) => StoreError::Other(
-            "the user of Redis lacks a permission; `RedisStore` lists the commands that it needs".to_owned(),
+        "NOPERM" => other(
+            "the user of Redis lacks a permission; `RedisStore` lists the commands that it needs",
         ),
+        "LOADING" | "CLUSTERDOWN" | "MASTERDOWN" | "TRYAGAIN"
         // The disk of Redis is full or broken, a script runs for too long, or a password is missing.
-        _ if matches!(error.code(), Some("MISCONF" | "BUSY" | "NOAUTH" | "NOREPLICAS")) => {
-            StoreError::Unavailable(format!("Redis returned {}", code(error)))
+        | "MISCONF" | "BUSY" | "NOAUTH" | "NOREPLICAS" => {
+            StoreError::Unavailable(format!("Redis returned the error {code}"))
         }
-        _ => StoreError::Other(format!("Redis returned {}", code(error))),
+        _ => StoreError::Other(format!("Redis returned the error {code}")),
     }
 }
 
 /// Returns whether the connection is of no further use. After a failover, the address may be that of another server, while the
 /// former primary keeps its connections.
 pub(super) fn is_broken(error: &RedisError) -> bool {
-    let is_demoted = matches!(
-        error.kind(),
-        ErrorKind::Server(ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown)
-    );
+    let is_demoted = matches!(code(error), Some("READONLY" | "MASTERDOWN"));
     is_demoted || error.is_io_error() || error.is_timeout() || error.is_unrecoverable_error()
 }
 
@@ -62,19 +61,87 @@ pub(super) fn damaged() -> StoreError {
     StoreError::Other("a record is damaged".to_owned())
 }
 
-fn is_out_of_memory(error: &RedisError) -> bool {
-    // Redis 6 describes the error of a command in a script within the details of another.
-    let within = |detail: &str| detail.contains("OOM command not allowed");
-    error.code() == Some("OOM") || error.detail().is_some_and(within)
+/// Returns the code of an error. Redis 6 describes that of a command in a script within the details of another, and versions before
+/// 7.2 a missing permission of a script without a code.
+fn code(error: &RedisError) -> Option<&str> {
+    let code = error.code()?;
+    let detail = error.detail().filter(|_| code == "ERR");
+    let detail = detail.unwrap_or_default();
+    if detail.contains("The user executing the script can't") {
+        return Some("NOPERM");
+    }
+    let script = detail.split_once("@user_script");
+    let inner = script.and_then(|(_, inner)| inner.split_once(": -"));
+    inner.map_or(Some(code), |(_, error)| error.split(' ').next())
 }
 
-/// Returns the code of an error, such as `the error WRONGTYPE`.
-fn code(error: &RedisError) -> String {
-    let is_code = |code: &&str| {
-        code.len() <= CODE_BYTES && code.bytes().all(|byte| byte.is_ascii_uppercase())
-    };
-    match error.code().filter(is_code) {
-        Some(code) => format!("the error {code}"),
-        None => "an error".to_owned(),
+#[cfg(test)]
+mod tests {
+    use treenail_redis::internal::redis::{Value, parse_redis_value};
+
+    use super::*;
+
+    fn error(reply: &str) -> RedisError {
+        let reply = parse_redis_value(format!("-{reply}\r\n").as_bytes()).unwrap();
+        let Value::ServerError(error) = reply else {
+            panic!("not an error: {reply:?}");
+        };
+        error.into()
+    }
+
+    #[test]
+    fn errors_within_scripts_have_their_codes() {
+        let script = "ERR Error running script (call to f_0): @user_script:3: ";
+        for (reply, expected) in [
+            (
+                "READONLY You can't write against a read only replica.",
+                "READONLY",
+            ),
+            ("ERR unknown command 'EVAL'", "ERR"),
+            ("NOPERM this user has no permissions", "NOPERM"),
+            // Redis 6.
+            (&*format!("{script}-READONLY You can't write."), "READONLY"),
+            (
+                &format!("{script}@user_script: 3: -OOM command not allowed."),
+                "OOM",
+            ),
+            (
+                &format!("{script}-NOREPLICAS Not enough good replicas to write."),
+                "NOREPLICAS",
+            ),
+            (
+                &format!("{script}-MISCONF Redis is configured to: -save"),
+                "MISCONF",
+            ),
+            (
+                &format!(
+                    "{script}The user executing the script can't run this command or subcommand"
+                ),
+                "NOPERM",
+            ),
+            (&format!("{script}attempt to index a nil value"), "ERR"),
+            // Redis 7.0.
+            (
+                "ERR The user executing the script can't run this command or subcommand script: 0, on @user_script:3.",
+                "NOPERM",
+            ),
+        ] {
+            assert_eq!(code(&error(reply)), Some(expected), "{reply}");
+        }
+        let demoted = error(&format!("{script}-READONLY You can't write."));
+        assert!(is_broken(&demoted));
+        let reason = "this Redis is a read-only copy; use the URL of the primary one";
+        assert_eq!(
+            store_error(&demoted),
+            StoreError::Unavailable(reason.to_owned())
+        );
+    }
+
+    #[test]
+    fn texts_of_redis_are_not_in_messages() {
+        for reply in ["ERR secret", "secret", "ERR @user_script:1: -secret"] {
+            let message = store_error(&error(reply)).to_string();
+            assert!(!message.contains("secret"), "{message}");
+        }
     }
 }

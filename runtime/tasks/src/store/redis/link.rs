@@ -1,7 +1,7 @@
 //! Connection to Redis, which is opened when it is needed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
 use tokio::time::{Duration, Instant};
@@ -43,6 +43,33 @@ struct Open {
     _driver: Option<Driver>,
     /// Set once the connection is lost.
     lost: Arc<AtomicBool>,
+    /// Time of the first command since the last reply. A caller may be gone before the timeout of its command.
+    waiting_since: std::sync::Mutex<Option<Instant>>,
+}
+
+impl Open {
+    /// Runs a command. Replies are in the order of the commands, so any of them ends the wait for those before.
+    async fn run(&self, command: &Cmd) -> RedisResult<Value> {
+        let mut connection = self.connection.clone();
+        self.waiting_since().get_or_insert_with(Instant::now);
+        let reply = command.query_async(&mut connection).await;
+        *self.waiting_since() = None;
+        if reply.as_ref().is_err_and(is_broken) {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+        reply
+    }
+
+    fn is_lost(&self) -> bool {
+        let is_silent = |since: Instant| since.elapsed() >= RESPONSE_TIMEOUT;
+        self.lost.load(Ordering::Relaxed) || self.waiting_since().is_some_and(is_silent)
+    }
+
+    fn waiting_since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.waiting_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Link {
@@ -78,13 +105,7 @@ impl Link {
     }
 
     async fn run(&self, command: &Cmd) -> RedisResult<Value> {
-        let open = self.connect().await?;
-        let mut connection = open.connection.clone();
-        let reply = command.query_async(&mut connection).await;
-        if reply.as_ref().is_err_and(is_broken) {
-            open.lost.store(true, Ordering::Relaxed);
-        }
-        reply
+        self.connect().await?.run(command).await
     }
 
     /// Returns the connection, and opens one if there is none.
@@ -92,7 +113,7 @@ impl Link {
         let attempts = self.attempts.load(Ordering::Relaxed);
         let mut state = self.state.lock().await;
         let open = state.open.take();
-        if let Some(open) = open.filter(|open| !open.lost.load(Ordering::Relaxed)) {
+        if let Some(open) = open.filter(|open| !open.is_lost()) {
             state.open = Some(Arc::clone(&open));
             return Ok(open);
         }
@@ -133,15 +154,13 @@ impl Link {
             connection,
             _driver: driver,
             lost,
+            waiting_since: std::sync::Mutex::default(),
         })
     }
 
     /// Warns about damaged records, at most once per interval: due tasks are read all the time.
     pub(super) fn warn_of_damage(&self) {
-        let mut warned = match self.warned.lock() {
-            Ok(warned) => warned,
-            Err(poisoned) => poisoned.into_inner(),
-        };
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         if warned.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL) {
             *warned = Some(Instant::now());
             drop(warned);

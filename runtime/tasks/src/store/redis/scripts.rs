@@ -18,6 +18,7 @@ redis.call('HSET', KEYS[4], 'i:' .. ARGV[1], (#ARGV[6] + #ARGV[7]) .. ' ' .. ent
 redis.call('HSET', KEYS[1], 'o', ARGV[2], 'c', ARGV[3], 'v', ARGV[4], 's', ARGV[6], 'n', #ARGV[6], 'b', ARGV[7])
 return 1";
 
+/// The usage of an owner changes only with tasks that it counts: Redis may have evicted the counters.
 const REPLACE: &str = "
 local stored = redis.call('HMGET', KEYS[1], 'o', 'v')
 if stored[2] ~= ARGV[2] then return 0 end
@@ -26,10 +27,12 @@ local wake = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local longer = #ARGV[5] + #ARGV[6] - redis.call('HSTRLEN', KEYS[1], 's') - redis.call('HSTRLEN', KEYS[1], 'b')
 redis.call('ZADD', KEYS[2], string.format('%.0f', wake), ARGV[1])
 if stored[1] and longer ~= 0 then
-  redis.call('HINCRBY', KEYS[3], 'b:' .. stored[1], longer)
   local counted = redis.call('HGET', KEYS[3], 'i:' .. ARGV[1])
   local entry = counted and string.match(counted, ' .*')
-  if entry then redis.call('HSET', KEYS[3], 'i:' .. ARGV[1], (#ARGV[5] + #ARGV[6]) .. entry) end
+  if entry then
+    redis.call('HINCRBY', KEYS[3], 'b:' .. stored[1], longer)
+    redis.call('HSET', KEYS[3], 'i:' .. ARGV[1], (#ARGV[5] + #ARGV[6]) .. entry)
+  end
 end
 redis.call('HSET', KEYS[1], 'v', ARGV[3], 's', ARGV[5], 'n', #ARGV[5], 'b', ARGV[6])
 return 1";
@@ -39,10 +42,12 @@ local stored = redis.call('HMGET', KEYS[1], 'o', 'v', 'c')
 if stored[2] ~= ARGV[2] then return 0 end
 local bytes = redis.call('HSTRLEN', KEYS[1], 's') + redis.call('HSTRLEN', KEYS[1], 'b')
 redis.call('ZREM', KEYS[2], ARGV[1])
-redis.call('HDEL', KEYS[4], 'i:' .. ARGV[1])
-if stored[1] then
-  local owner = stored[1]
+local counted = redis.call('HDEL', KEYS[4], 'i:' .. ARGV[1]) == 1
+local owner = stored[1]
+if owner then
   redis.call('ZREM', KEYS[3], #owner .. ':' .. owner .. ':' .. (stored[3] or '') .. ARGV[1])
+end
+if owner and counted then
   redis.call('HINCRBY', KEYS[4], 'b:' .. owner, 0 - bytes)
   if redis.call('HINCRBY', KEYS[4], 't:' .. owner, -1) <= 0 then
     redis.call('HDEL', KEYS[4], 't:' .. owner, 'b:' .. owner)

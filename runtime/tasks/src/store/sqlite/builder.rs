@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::SqliteStore;
+use super::failure;
 use super::readers::Readers;
 use super::schema::{self, Settings};
 use super::writer::Writer;
@@ -81,7 +82,11 @@ impl SqliteStoreBuilder {
         let path = path.as_ref();
         let connection = schema::open_writer(path, &self.settings)?;
         let writer = Writer::spawn(connection)?;
-        let readers = Arc::new(Readers::new(path.to_owned(), self.settings, self.readers));
+        // Readers open it later, when the process may have another working directory.
+        let path = std::path::absolute(path).map_err(|error| {
+            failure::with_path(path, StoreError::Unavailable(error.to_string()))
+        })?;
+        let readers = Arc::new(Readers::new(path, self.settings, self.readers));
         Ok(SqliteStore { writer, readers })
     }
 }

@@ -193,3 +193,24 @@ async fn a_change_without_space_fails_alone() {
     assert_eq!(inserted, 11);
     assert_eq!(store.usage("owner").await.unwrap().tasks, 11);
 }
+
+#[tokio::test]
+async fn a_relative_path_is_that_of_the_opened_file() {
+    let directories = [Directory::new(), Directory::new()];
+    let folder = |index: usize| directories[index].path().parent().unwrap().to_owned();
+    let other = directories[1].open();
+    other
+        .insert(task("owner", 1, b"2"), Duration::ZERO)
+        .await
+        .unwrap();
+    // The other tests use absolute paths.
+    let before = std::env::current_dir().unwrap();
+    std::env::set_current_dir(folder(0)).unwrap();
+    let store = SqliteStore::open("tasks.db").unwrap();
+    std::env::set_current_dir(folder(1)).unwrap();
+    let stored = task("owner", 1, b"1");
+    store.insert(stored.clone(), Duration::ZERO).await.unwrap();
+    let found = (store.get(&stored.id).await, store.due(10).await);
+    std::env::set_current_dir(before).unwrap();
+    assert_eq!(found, (Ok(Some(stored.clone())), Ok(vec![stored])));
+}

@@ -5,5 +5,6 @@ mod kill;
 mod postgres_server;
 mod schema;
 mod silence;
+mod standby;
 mod store;
 mod tls;

@@ -69,6 +69,24 @@ async fn tables_of_other_programs_are_left_alone() {
 
 #[tokio::test]
 #[ignore = "needs postgres"]
+async fn tables_that_were_dropped_are_created_again() {
+    let server = PostgresServer::shared();
+    let ((store, table), admin) = (server.store(), server.admin().await);
+    store.due(1).await.unwrap();
+    admin
+        .run(&format!(
+            "DROP TABLE {table}, {table}_usage, {table}_format"
+        ))
+        .await;
+    let builder = PostgresStore::builder().table(&table);
+    let next = builder.build(server.url()).unwrap();
+    let task = task("owner", 1, b"1");
+    next.insert(task.clone(), Duration::ZERO).await.unwrap();
+    assert_eq!(next.due(1).await, Ok(vec![task]));
+}
+
+#[tokio::test]
+#[ignore = "needs postgres"]
 async fn tables_can_be_in_a_schema() {
     let server = PostgresServer::shared();
     let store = PostgresStore::builder()

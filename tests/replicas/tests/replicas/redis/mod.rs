@@ -4,6 +4,7 @@ mod access;
 mod failover;
 mod kill;
 mod redis_server;
+mod silence;
 mod store;
 mod subscription;
 mod unresponsive;

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use treenail::tasks::{RedisStore, StoreError, StoredTask, TaskId, TaskStore, test_kit};
+use treenail::tasks::{
+    RedisStore, StoreError, StoreUsage, StoredTask, TaskId, TaskStore, test_kit,
+};
 
 use super::redis_server::{PASSWORD, RedisServer};
 use crate::log::Log;
@@ -80,6 +82,29 @@ async fn evicted_tasks_leave_nothing() {
         redis.command(&[b"DEL", &task_key(task)]);
     }
     assert_eq!(store.list("owner: 7", None, 10).await, Ok(Vec::new()));
+    assert_eq!(redis.command(&[b"DBSIZE"]), ":0\r\n");
+}
+
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn evicted_counters_count_new_tasks_only() {
+    let redis = RedisServer::start();
+    let store = store(&redis);
+    let tasks = [1, 2, 3].map(|created_ms| task("owner", created_ms, b"12345"));
+    for task in &tasks[..2] {
+        store.insert(task.clone(), HOUR).await.unwrap();
+    }
+    redis.command(&[b"DEL", b"{treenail:hotel}:usage"]);
+    let mut shorter = tasks[0].clone();
+    (shorter.version, shorter.body) = (2, b"1".to_vec());
+    assert_eq!(store.replace(shorter, HOUR).await, Ok(true));
+    assert_eq!(store.usage("owner").await, Ok(StoreUsage::default()));
+    store.insert(tasks[2].clone(), HOUR).await.unwrap();
+    for (task, version) in [(&tasks[0], 2), (&tasks[1], 1)] {
+        assert_eq!(store.remove(&task.id, version).await, Ok(true));
+        assert_eq!(store.usage("owner").await, Ok(StoreUsage::new(1, 5)));
+    }
+    assert_eq!(store.remove(&tasks[2].id, 1).await, Ok(true));
     assert_eq!(redis.command(&[b"DBSIZE"]), ":0\r\n");
 }
 

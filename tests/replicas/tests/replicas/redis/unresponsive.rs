@@ -12,14 +12,15 @@ const COPY: &[u8] = b"*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:1\r\n$9\r\nconnec
 const FORBIDDEN: &[u8] = b"-NOPERM this user has no permissions to run the 'role' command\r\n";
 
 /// Answers the commands on a connection up to a check of the role after as many as there are `roles`, and leaves the connection
-/// open.
+/// open. Adds the messages that are published.
 async fn answer_until_check(
     socket: &mut BufReader<TcpStream>,
     roles: &[&'static [u8]],
+    published: &mut Vec<String>,
 ) -> std::io::Result<()> {
     let mut roles = roles.iter();
     loop {
-        let command = read_command(socket).await?;
+        let mut command = read_command(socket).await?;
         let reply: &[u8] = match &*command[0] {
             "HELLO" => b"%1\r\n$5\r\nproto\r\n:3\r\n",
             "CLIENT" => b"+OK\r\n",
@@ -28,6 +29,10 @@ async fn answer_until_check(
                 Some(role) => role,
                 None => return Ok(()),
             },
+            "PUBLISH" => {
+                published.extend(command.pop());
+                b":1\r\n"
+            }
             other => panic!("an unexpected command: {other}"),
         };
         socket.write_all(reply).await?;
@@ -35,7 +40,9 @@ async fn answer_until_check(
 }
 
 /// Reads the words of the next command.
-async fn read_command(socket: &mut BufReader<TcpStream>) -> std::io::Result<Vec<String>> {
+pub(super) async fn read_command(
+    socket: &mut BufReader<TcpStream>,
+) -> std::io::Result<Vec<String>> {
     let mut words = Vec::new();
     for _ in 0..read_number(socket).await? {
         let mut word = vec![0; read_number(socket).await? + 2];
@@ -64,7 +71,9 @@ async fn bus_reconnects_if_redis_stops_responding() {
     // The paused clock advances while all tasks are idle.
     for _ in 0..3 {
         let mut socket = BufReader::new(listener.accept().await.unwrap().0);
-        answer_until_check(&mut socket, &[PRIMARY]).await.unwrap();
+        let mut published = Vec::new();
+        let connected = answer_until_check(&mut socket, &[PRIMARY], &mut published).await;
+        connected.unwrap();
         open_sockets.push(socket);
         // The publishing connection gets no response at all.
         open_sockets.push(BufReader::new(listener.accept().await.unwrap().0));
@@ -85,10 +94,29 @@ async fn bus_leaves_a_redis_that_becomes_a_copy() {
     let connections: [&[&[u8]]; 3] = [&[PRIMARY, PRIMARY, COPY], &[COPY], &[FORBIDDEN, FORBIDDEN]];
     for roles in connections {
         let mut socket = BufReader::new(listener.accept().await.unwrap().0);
-        let answered = answer_until_check(&mut socket, roles).await;
+        let answered = answer_until_check(&mut socket, roles, &mut Vec::new()).await;
         // The bus closes a connection that it leaves.
         assert_eq!(answered.is_ok(), roles.last() == Some(&FORBIDDEN));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_replicas_are_resynchronized_after_messages_to_a_copy() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let bus = RedisBus::new(format!("redis://{address}")).unwrap();
+    let server = Server::builder("demo", "1").event_bus(bus).build().unwrap();
+    let mut published = Vec::new();
+    server.resource_updated("notes://1");
+    // The message on the second connection is followed by a successful check.
+    let connections: [&[&[u8]]; 3] = [&[PRIMARY, COPY], &[PRIMARY, PRIMARY, COPY], &[PRIMARY]];
+    for roles in connections {
+        let mut socket = BufReader::new(listener.accept().await.unwrap().0);
+        let answered = answer_until_check(&mut socket, roles, &mut published).await;
+        assert_eq!(answered.is_ok(), roles == [PRIMARY]);
+    }
+    let events = published.iter().map(|event| event.contains("everything"));
+    assert_eq!(events.collect::<Vec<_>>(), [false, true], "{published:?}");
 }
 
 #[test]
