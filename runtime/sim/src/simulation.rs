@@ -237,7 +237,8 @@ impl Simulation {
     }
 
     /// Sets the bytes of memory that a replica may hold: `busy` when a fault kills it, and `idle` at the end of the run, 90 seconds after
-    /// all clients have left. Default: no limits.
+    /// all clients have left. That includes sessions of the legacy era over HTTP, which expire later with the default limits, and tasks of
+    /// the protocol that still run. Default: no limits.
     ///
     /// The function `measure` calls its argument, and returns by how many bytes this changed the memory that is allocated on the
     /// current thread. It needs an allocator that counts, such as that of the crate `allocation-counter`. State that outlives the
