@@ -216,17 +216,9 @@ impl Host {
                 if missed > 0 {
                     advance(Duration::from_millis(missed)).await;
                 }
-                let waker = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
-                let step = watchdog.begin(&waker);
-                let mut work = pin!(run_until(main, end, &self.clock));
-                poll_fn(|context| {
-                    *is_stuck = step.is_late();
-                    if *is_stuck {
-                        return Poll::Ready(Ok(()));
-                    }
-                    work.as_mut().poll(context)
-                })
-                .await
+                let outcome = watch(watchdog, run_until(main, end, &self.clock)).await;
+                *is_stuck = outcome.is_none();
+                outcome.unwrap_or(Ok(()))
             })
         });
         self.time = to;
@@ -254,6 +246,20 @@ impl Host {
             }
         });
     }
+}
+
+/// Waits for the end of a step. Returns `None` once it is late.
+async fn watch<T>(watchdog: &Watchdog, work: impl Future<Output = T>) -> Option<T> {
+    let waker = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
+    let step = watchdog.begin(&waker);
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        if step.is_late() {
+            return Poll::Ready(None);
+        }
+        work.as_mut().poll(context).map(Some)
+    })
+    .await
 }
 
 /// Polls the main work until `end`.
