@@ -43,6 +43,21 @@ pub(crate) fn spawn_blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
 }
 
+/// Spawns a task that outlives the calls of clients by design. A simulation does not take it for one that a call has left behind.
+#[inline]
+pub fn spawn_lasting(work: impl Future<Output = ()> + Send + 'static) {
+    #[cfg(feature = "sim")]
+    if let Some(environment) = simulated::current() {
+        let counted = environment.lasting_task();
+        tokio::spawn(async move {
+            work.await;
+            drop(counted);
+        });
+        return;
+    }
+    tokio::spawn(work);
+}
+
 /// Waits for a future in blocking work.
 pub(crate) fn block_on(future: impl Future<Output = ()>) {
     #[cfg(feature = "sim")]
@@ -70,6 +85,9 @@ pub mod simulated {
 
         /// Returns the time of day of the process.
         fn system_time(&self) -> SystemTime;
+
+        /// Counts a lasting task until the value is dropped.
+        fn lasting_task(&self) -> Arc<()>;
     }
 
     thread_local! {

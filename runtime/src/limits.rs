@@ -42,7 +42,7 @@ limits! {
         /// Maximum size of an incoming message in bytes, without its line end. A longer one is answered with -32600. Default
         /// 4 MiB.
         message_bytes: usize = 4 << 20,
-        /// Maximum nesting depth of an incoming message, up to 128. A deeper one is answered with -32700. Default 64.
+        /// Maximum nesting depth of an incoming message, up to 128. A deeper one is answered with -32600. Default 64.
         message_depth: u32 = 64,
         /// Maximum size of a request id in bytes, as written. A longer one is answered with -32600, without its id. A call
         /// stores its id once, and each of its responses repeats it. Default 4 KiB.

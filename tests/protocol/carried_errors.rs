@@ -175,6 +175,20 @@ async fn the_log_has_the_code_of_the_error() {
     );
 }
 
+#[tokio::test]
+async fn the_log_has_the_panic_of_a_layer() {
+    let server = failing(builder().layer(LogLayer::new()), || {
+        panic!("a broken layer")
+    });
+    let mut peer = Peer::connect(&server, MODERN).await;
+    Log::start();
+    let call = json!({"name": "open", "arguments": {}});
+    peer.request("tools/call", call).await;
+    let lines = Log::take();
+    let failed = |line: &String| line.contains(r#"outcome="failed""#);
+    assert!(lines.iter().any(failed), "{lines:?}");
+}
+
 /// Authority without scopes.
 #[derive(Debug, Default)]
 struct NoScopes(RequiredScopes);

@@ -24,7 +24,7 @@ async fn invalid_lines_get_an_error_and_the_next_line_is_served() {
             -32700,
             None,
         ),
-        (deep.as_bytes(), -32700, None),
+        (deep.as_bytes(), -32600, Some(json!(1))),
         (b"3", -32600, None),
         (b"{}", -32600, None),
         (b"[]", -32600, None),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use treenail_runtime::internal::system_time;
+
 /// Source of the time for expiry, caches and proofs: the system, or a time that a test sets. Clones share the time.
 ///
 /// ```
@@ -36,7 +38,7 @@ impl Clock {
 
     /// Returns the time.
     pub fn now(&self) -> SystemTime {
-        self.0.as_ref().map_or_else(SystemTime::now, |time| {
+        self.0.as_ref().map_or_else(system_time, |time| {
             *time.lock().unwrap_or_else(PoisonError::into_inner)
         })
     }

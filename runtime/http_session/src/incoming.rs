@@ -253,7 +253,7 @@ impl Dispatcher {
         match (answered, asked) {
             (_, Some(id)) => {
                 let error = oversized(limit);
-                self.dispatch_request(&id, Err(error), own).await;
+                self.dispatch_request(id, Err(error), own).await;
             }
             (Some(id), _) if source.is_legacy() && answered != own => {
                 self.pending.complete(id, Err(ClientError::TooLong(limit)));

@@ -1,7 +1,7 @@
 //! Classification of responses by status and media type.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::header::WWW_AUTHENTICATE;
 use http::response::Parts;
@@ -12,7 +12,7 @@ use treenail_http_client::body::{self, End};
 use treenail_http_client::response::{describe_redirect, is_compressed, media_type, retry_after};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{Challenges, ClientError, ClientLimits, Unauthorized};
-use treenail_runtime::internal::error_in;
+use treenail_runtime::internal::{error_in, system_time};
 use treenail_schema::internal::quoted;
 
 /// Maximum size of the body of an error response in bytes: enough for a protocol message.
@@ -150,7 +150,7 @@ impl ErrorResponse {
             url,
             status,
             challenges: Challenges::parse(headers.get_all(WWW_AUTHENTICATE)),
-            retry_after: retry_after(headers, SystemTime::now()).map(|it| it.min(MAX_RETRY_AFTER)),
+            retry_after: retry_after(headers, system_time()).map(|it| it.min(MAX_RETRY_AFTER)),
             // Its id is ignored: the message answers the request that was posted.
             rpc_error: error_in(&bytes),
             body: String::from_utf8_lossy(shown).into(),

@@ -181,7 +181,7 @@ impl Side for Arc<Calls> {
                 }
                 let (error, id) = (oversized(max), request_id_at_ends(head, tail));
                 if let Some(id) = id.filter(|_| self.accepts_requests()) {
-                    return push_response(outward, &id, Err(&error));
+                    return push_response(outward, id, Err(&error));
                 }
                 (None, head, error)
             }

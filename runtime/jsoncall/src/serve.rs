@@ -166,7 +166,7 @@ impl Side for ServerSide {
             Rejected::TooLong { head, tail } => {
                 let error = oversized(self.0);
                 if let Some(id) = request_id_at_ends(head, tail) {
-                    push_response(outward, &id, Err(&error));
+                    push_response(outward, id, Err(&error));
                 } else if let Some(id) = id_at_ends(head, tail) {
                     reject_response(&id.to_string(), &error, inward);
                 } else {

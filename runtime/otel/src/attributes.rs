@@ -79,6 +79,7 @@ pub(crate) fn of_session(
     let version = revision.map(|revision| KeyValue::new(PROTOCOL_VERSION, revision.as_str()));
     let (transport, protocol) = match transport {
         ObservedTransport::Stdio => (Some("pipe"), None),
+        ObservedTransport::Http("3") => (Some("quic"), Some("3")),
         ObservedTransport::Http(version) => (Some("tcp"), Some(version)),
         _ => (None, None),
     };
@@ -101,4 +102,24 @@ pub(crate) fn histogram(
         .with_description(description)
         .with_boundaries(BOUNDARIES.to_vec())
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_transport_has_its_network() {
+        for (transport, network) in [
+            (ObservedTransport::Stdio, Some("pipe")),
+            (ObservedTransport::Http("1.1"), Some("tcp")),
+            (ObservedTransport::Http("3"), Some("quic")),
+            (ObservedTransport::Other, None),
+        ] {
+            let mut attributes = of_session(None, transport);
+            let found = attributes.find(|one| one.key.as_str() == NETWORK_TRANSPORT);
+            let found = found.map(|one| one.value.to_string());
+            assert_eq!(found.as_deref(), network, "{transport:?}");
+        }
+    }
 }

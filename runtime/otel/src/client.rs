@@ -86,7 +86,7 @@ impl ObservedClient {
             context
         });
         let duration = telemetry.instruments().client_operation.clone();
-        Operation::new(context, common, duration)
+        Operation::new(method, context, common, duration)
     }
 
     fn observed_transport(&self) -> ObservedTransport {

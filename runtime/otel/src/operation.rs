@@ -7,10 +7,12 @@ use opentelemetry::metrics::Histogram;
 use opentelemetry::trace::{Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
 use treenail_runtime::observe::Outcome;
+use treenail_schema::Method;
 
 use crate::attributes::{ERROR_TYPE, STATUS_CODE, bounded};
 
-/// Running request. Dropping it before its end marks it as cancelled, or as timed out.
+/// Running request. Dropping it before its end marks it as cancelled, or as timed out, unless it is a subscription: a client ends that by
+/// its cancellation.
 pub(crate) struct Operation {
     /// The context with its span, if spans are recorded.
     pub(crate) context: Option<Context>,
@@ -19,10 +21,12 @@ pub(crate) struct Operation {
     /// `None` after the end.
     duration: Option<Histogram<f64>>,
     started: Instant,
+    is_subscription: bool,
 }
 
 impl Operation {
     pub(crate) fn new(
+        method: Option<Method>,
         context: Option<Context>,
         attributes: Vec<KeyValue>,
         duration: Histogram<f64>,
@@ -32,6 +36,7 @@ impl Operation {
             attributes,
             duration: Some(duration),
             started: Instant::now(),
+            is_subscription: method == Some(Method::SubscriptionsListen),
         }
     }
 
@@ -82,6 +87,9 @@ impl Drop for Operation {
         #[cfg(feature = "client")]
         if treenail_runtime::internal::timeout::is_expired() {
             return self.fail("timeout");
+        }
+        if self.is_subscription {
+            return self.finish(None, None, "");
         }
         self.fail("cancelled");
     }

@@ -36,7 +36,7 @@ impl ServerObserver for Telemetry {
             extensions.insert(context.clone());
         }
         let duration = self.instruments().server_operation.clone();
-        let operation = Operation::new(context, attributes, duration);
+        let operation = Operation::new(request.method, context, attributes, duration);
         Some(Box::new(ServerOperation(operation)))
     }
 

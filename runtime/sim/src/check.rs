@@ -3,8 +3,9 @@
 use std::env::var_os;
 use std::thread;
 
+use crate::options::MeasureMemory;
 use crate::report::Report;
-use crate::simulation::{MeasureMemory, Simulation};
+use crate::simulation::Simulation;
 
 /// Variable with the number of seeds in place of that of the program.
 const SEEDS: &str = "TREENAIL_SIM_SEEDS";

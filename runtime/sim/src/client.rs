@@ -112,19 +112,37 @@ impl Client {
     }
 
     /// Crashes a replica, which starts again after `down`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such replica.
+    #[track_caller]
     pub fn kill(&self, replica: usize, down: Duration) {
+        self.check_replica(replica);
         let down = millis(down);
         self.world.request(Action::Kill { replica, down });
     }
 
     /// Pauses a replica.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such replica.
+    #[track_caller]
     pub fn pause_replica(&self, replica: usize, time: Duration) {
+        self.check_replica(replica);
         let time = millis(time);
         self.world.request(Action::Pause { replica, time });
     }
 
     /// Delays all messages between this client and a replica until `time` has passed.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such replica.
+    #[track_caller]
     pub fn partition(&self, replica: usize, time: Duration) {
+        self.check_replica(replica);
         let until = self.world.now().saturating_add(millis(time));
         self.world.disturbed_until(until);
         let partition = Partition {
@@ -133,6 +151,15 @@ impl Client {
             until,
         };
         self.world.network.partition(&self.world, partition);
+    }
+
+    #[track_caller]
+    fn check_replica(&self, replica: usize) {
+        let replicas = self.world.options.replicas;
+        assert!(
+            replica < replicas,
+            "there is no replica {replica}; the simulation has {replicas}"
+        );
     }
 }
 

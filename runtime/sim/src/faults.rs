@@ -55,7 +55,8 @@ impl Default for Faults {
 }
 
 impl Faults {
-    /// Creates a set without faults. Messages take 1 ms.
+    /// Creates a set without faults. Messages take 1 ms. After a quiet time, the first one takes up to 256 ms, the longest step in which
+    /// a process runs ahead of the others.
     pub fn none() -> Self {
         Self {
             latency: 1..=1,

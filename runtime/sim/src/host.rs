@@ -2,7 +2,6 @@
 //!
 //! Dropping a runtime drops all its tasks at once, those of user code included. That is a crash.
 
-use std::any::Any;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +15,9 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, advance, sleep_until};
 use treenail_runtime::internal::simulated::{self, Environment};
 
+use crate::panics;
 use crate::random::Random;
+use crate::watchdog::Watchdog;
 use crate::world::{lock, within};
 
 /// Time of day at the start of a simulation, in seconds since 1970: 2026-07-28.
@@ -35,6 +36,19 @@ pub(crate) struct HostClock {
     /// Difference of its time of day in milliseconds.
     skew: AtomicI64,
     ended: AtomicBool,
+    /// Panics since the engine last looked.
+    panics: Mutex<Vec<String>>,
+    /// Each lasting task has a clone.
+    lasting: Arc<()>,
+}
+
+impl fmt::Debug for HostClock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("HostClock")
+            .field(&self.name)
+            .finish()
+    }
 }
 
 impl HostClock {
@@ -59,6 +73,32 @@ impl HostClock {
     pub(crate) fn shift(&self, milliseconds: i64) {
         self.skew.fetch_add(milliseconds, Ordering::Relaxed);
     }
+
+    /// Returns a random number below `end`, or 0 if there is none.
+    pub(crate) fn random(&self, end: u64) -> u64 {
+        lock(&self.random).below(end)
+    }
+
+    /// Notes a panic, unless its tasks are being dropped.
+    pub(crate) fn note_panic(&self, text: String) {
+        if !self.has_ended() {
+            lock(&self.panics).push(text);
+        }
+    }
+
+    /// Returns the panics that [`catch`](Self::catch) has not returned.
+    pub(crate) fn take_panics(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.panics))
+    }
+
+    /// Runs user code. The error is the description of its panic.
+    pub(crate) fn catch<T>(&self, action: impl FnOnce() -> T) -> Result<T, String> {
+        catch_unwind(AssertUnwindSafe(action)).map_err(|panic| {
+            let noted = lock(&self.panics).pop();
+            // That of another task that is resumed here may have been taken.
+            noted.unwrap_or_else(|| panics::message(&*panic))
+        })
+    }
 }
 
 impl Environment for HostClock {
@@ -72,6 +112,10 @@ impl Environment for HostClock {
         let now = now.saturating_add_signed(self.skew.load(Ordering::Relaxed));
         UNIX_EPOCH + Duration::from_millis(now)
     }
+
+    fn lasting_task(&self) -> Arc<()> {
+        Arc::clone(&self.lasting)
+    }
 }
 
 /// A simulated process.
@@ -84,6 +128,8 @@ pub(crate) struct Host {
     time: u64,
     /// Virtual time at which a paused process continues.
     pub(crate) paused_until: u64,
+    /// Its last step did not end in real time.
+    pub(crate) is_stuck: bool,
 }
 
 impl fmt::Debug for Host {
@@ -111,6 +157,8 @@ impl Host {
             random: Mutex::new(random),
             skew: AtomicI64::new(skew),
             ended: AtomicBool::new(false),
+            panics: Mutex::default(),
+            lasting: Arc::default(),
         });
         {
             let _context = runtime.enter();
@@ -122,6 +170,7 @@ impl Host {
             main: None,
             time: now,
             paused_until: 0,
+            is_stuck: false,
         })
     }
 
@@ -141,14 +190,16 @@ impl Host {
         self.main.is_none()
     }
 
-    /// Returns the number of tasks that have not ended.
+    /// Returns the number of tasks that have not ended, without the lasting ones.
     pub(crate) fn tasks(&self) -> usize {
         let runtime = self.runtime.as_ref();
-        runtime.map_or(0, |runtime| runtime.metrics().num_alive_tasks())
+        let tasks = runtime.map_or(0, |runtime| runtime.metrics().num_alive_tasks());
+        let lasting = Arc::strong_count(&self.clock.lasting) - 1;
+        tasks.saturating_sub(lasting)
     }
 
     /// Runs until the virtual time `to`. Returns the message of a panic of its main work.
-    pub(crate) fn step(&mut self, to: u64) -> Result<(), String> {
+    pub(crate) fn step(&mut self, to: u64, watchdog: &Watchdog) -> Result<(), String> {
         if to <= self.paused_until || to <= self.time {
             return Ok(());
         }
@@ -157,7 +208,7 @@ impl Host {
         };
         let missed = self.paused_until.saturating_sub(self.time);
         let ahead = to - self.time;
-        let main = &mut self.main;
+        let (main, is_stuck) = (&mut self.main, &mut self.is_stuck);
         let _environment = simulated::enter(Arc::clone(&self.clock) as Arc<dyn Environment>);
         let outcome = within(&self.clock, || {
             runtime.block_on(async {
@@ -165,7 +216,9 @@ impl Host {
                 if missed > 0 {
                     advance(Duration::from_millis(missed)).await;
                 }
-                run_until(main, end).await
+                let outcome = watch(watchdog, run_until(main, end, &self.clock)).await;
+                *is_stuck = outcome.is_none();
+                outcome.unwrap_or(Ok(()))
             })
         });
         self.time = to;
@@ -185,34 +238,47 @@ impl Host {
                 let _context = runtime.enter();
                 drop(main);
             }
-            drop(runtime);
+            if self.is_stuck {
+                // Its blocking work may have no end.
+                runtime.shutdown_background();
+            } else {
+                drop(runtime);
+            }
         });
     }
 }
 
+/// Waits for the end of a step. Returns `None` once it is late.
+async fn watch<T>(watchdog: &Watchdog, work: impl Future<Output = T>) -> Option<T> {
+    let waker = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
+    let step = watchdog.begin(&waker);
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        if step.is_late() {
+            return Poll::Ready(None);
+        }
+        work.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
 /// Polls the main work until `end`.
-async fn run_until(main: &mut Option<Main>, end: Instant) -> Result<(), String> {
+async fn run_until(main: &mut Option<Main>, end: Instant, clock: &HostClock) -> Result<(), String> {
     let mut timer = pin!(sleep_until(end));
     poll_fn(|context| {
         if let Some(future) = main {
-            match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            match clock.catch(|| future.as_mut().poll(context)) {
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(())) => *main = None,
-                Err(panic) => {
+                Err(message) => {
                     *main = None;
-                    return Poll::Ready(Err(panic_message(&*panic)));
+                    return Poll::Ready(Err(message));
                 }
             }
         }
         timer.as_mut().poll(context).map(Ok)
     })
     .await
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Use the crate `treenail`, which re-exports this one as `treenail::sim`.
 
 // The modules, from the bottom up: `random` and `transcript`; `world` (state that all processes share) and `host` (one process,
-// with a runtime and clock of its own); `network` (connections); `watch` (messages on the connections of a server, and the rules
+// with a runtime and clock of its own), with its `panics` and the `watchdog` of its steps; `network` (connections); `watch` (messages on the connections of a server, and the rules
 // that they obey); `serve` (replicas), `client`, `bus` and `store`; `faults` and `schedule`; `simulation` and `engine` (one run),
 // `report` and `check` (many runs).
 
@@ -17,6 +17,7 @@ mod faults;
 mod host;
 mod network;
 mod options;
+mod panics;
 mod random;
 mod recorder;
 mod report;
@@ -27,6 +28,7 @@ mod simulation;
 mod store;
 mod transcript;
 mod watch;
+mod watchdog;
 mod world;
 
 pub use self::bus::SimBus;

@@ -1,4 +1,4 @@
-//! Settings of a simulation: the transport, the choice of replicas, and those that its processes need.
+//! Settings of a simulation: the transport, the choice of replicas, those that its processes need, and the limits of their memory.
 
 /// Transport between the clients and the replicas of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,4 +33,19 @@ pub(crate) struct Options {
     pub(crate) patience: u64,
     pub(crate) time_limit: u64,
     pub(crate) background_tasks: bool,
+    /// Panics outside of the work of clients break no rule.
+    pub(crate) panics: bool,
+}
+
+/// Calls its argument, and returns by how many bytes this changed the allocated memory.
+pub(crate) type MeasureMemory = fn(&mut dyn FnMut()) -> i64;
+
+/// Limits of the memory that a replica holds, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryLimits {
+    /// When a fault kills it.
+    pub(crate) busy: i64,
+    /// After all clients have left.
+    pub(crate) idle: i64,
+    pub(crate) measure: MeasureMemory,
 }

@@ -8,6 +8,7 @@ use treenail_runtime::client::{
     SessionRequest, SessionWrapper,
 };
 
+use crate::watch::waits_for_events;
 use crate::world::World;
 
 /// Session of a client that records its requests and notifications.
@@ -40,7 +41,7 @@ impl InFlight<'_> {
     /// Returns `true` if its response may be late for a reason outside of the server.
     fn is_excused(&self) -> bool {
         let has_rough = || self.world.network.has_rough(self.client, self.since);
-        self.method == "subscriptions/listen" || self.is_rough || has_rough()
+        waits_for_events(&self.method) || self.is_rough || has_rough()
     }
 }
 

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -16,8 +16,10 @@ use tower_service::Service as _;
 use treenail_http_client::body;
 use treenail_http_server::{HttpBody, HttpService, serve_stream};
 use treenail_runtime::Server;
+use treenail_runtime::internal::simulated::Environment as _;
 
 use crate::bus::SimBus;
+use crate::host::HostClock;
 use crate::network::{Listener, SimStream};
 use crate::options::Transport;
 use crate::watch::{Exchange, Monitor, Rules, WatchedBody, WatchedLines};
@@ -31,6 +33,8 @@ const MAX_BODY_BYTES: usize = 64 << 20;
 pub struct Replica {
     pub(crate) index: usize,
     pub(crate) world: Arc<World>,
+    /// Clock of its process.
+    pub(crate) clock: Arc<HostClock>,
 }
 
 impl Replica {
@@ -43,6 +47,52 @@ impl Replica {
     /// [`ServerBuilder::event_bus`](treenail_runtime::ServerBuilder::event_bus).
     pub fn bus(&self) -> SimBus {
         SimBus::new(&self.world, self.index)
+    }
+
+    /// Returns the time of day of its process, which [`Faults::clock_jumps`](crate::Faults::clock_jumps) changes.
+    ///
+    /// The code under test has no other access to it, so pass it on where a server reads the clock:
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    ///
+    /// use treenail::prelude::*;
+    /// use treenail::sim::Simulation;
+    ///
+    /// struct Tickets {
+    ///     now: Box<dyn Fn() -> SystemTime + Send + Sync>, // `SystemTime::now` in production
+    /// }
+    ///
+    /// #[mcp_tool]
+    /// impl Tickets {
+    ///     /// Issues a ticket, and returns its time in seconds since 1970.
+    ///     #[tool]
+    ///     fn issue(&self) -> Option<u64> {
+    ///         let since = (self.now)().duration_since(SystemTime::UNIX_EPOCH);
+    ///         since.ok().map(|time| time.as_secs())
+    ///     }
+    /// }
+    ///
+    /// let simulation = Simulation::new(7)
+    ///     .server(|replica| {
+    ///         let replica = replica.clone();
+    ///         let now = Box::new(move || replica.system_time());
+    ///         treenail::server!().mount(Tickets { now }).build()
+    ///     })
+    ///     .clients(1, |client| async move {
+    ///         let session = client.connect().await.expect("a server without faults");
+    ///         let time: u64 = session.call_tool_as("issue", ()).await.expect("an answer");
+    ///         assert_eq!(time / 86_400, 20_662); // 28 July 2026
+    ///     });
+    /// simulation.run().assert_ok();
+    /// ```
+    pub fn system_time(&self) -> SystemTime {
+        self.clock.system_time()
+    }
+
+    /// Returns a random number below `end` from the seed, or 0 if there is none.
+    pub fn random(&self, end: u64) -> u64 {
+        self.clock.random(end)
     }
 
     /// Adds a note to the transcript.

@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::engine::Engine;
 use crate::faults::{Faults, millis};
 use crate::host::Main;
-use crate::options::{Balance, Options, Transport};
+use crate::options::{Balance, MemoryLimits, Options, Transport};
 use crate::report::Report;
 use crate::serve::Replica;
 
@@ -22,19 +22,6 @@ pub(crate) type Factory = Rc<dyn Fn(&Replica) -> Result<Server>>;
 pub(crate) type Configure = Rc<dyn Fn(&Replica, HttpService) -> Result<HttpService>>;
 pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 
-/// Calls its argument, and returns by how many bytes this changed the allocated memory.
-pub(crate) type MeasureMemory = fn(&mut dyn FnMut()) -> i64;
-
-/// Limits of the memory that a replica holds, in bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MemoryLimits {
-    /// When a fault kills it.
-    pub(crate) busy: i64,
-    /// After all clients have left.
-    pub(crate) idle: i64,
-    pub(crate) measure: MeasureMemory,
-}
-
 /// Simulation of a server with its clients, from one seed.
 ///
 /// Each replica and each client is a process of its own: a tokio runtime with virtual time, all in the thread that calls
@@ -42,8 +29,8 @@ pub(crate) struct MemoryLimits {
 /// it takes milliseconds of real time for each minute of virtual time.
 ///
 /// The simulation checks the messages on all connections: each request gets one response, nothing is sent for a request after its
-/// response or its cancellation, progress increases, and no tokio task remains on a replica after all clients have left. It also checks
-/// [`memory_limits`](Self::memory_limits). The work of the clients makes further assertions.
+/// response or its cancellation, progress increases, nothing panics, and no tokio task remains on a replica 90 seconds after all clients
+/// have left. It also checks [`memory_limits`](Self::memory_limits). The work of the clients makes further assertions.
 ///
 /// ```
 /// use std::time::Duration;
@@ -85,7 +72,11 @@ pub(crate) struct MemoryLimits {
 ///
 /// The framework takes its random numbers, the time of day and its timers from the simulation. The code under test must do the same
 /// where it matters: `tokio::time` in place of `std::time`, tasks in place of threads, `biased;` in `tokio::select!`, no iteration over
-/// a `HashMap`, and [`Client::random`]. Functions marked `blocking` run as tasks.
+/// a `HashMap`, and [`Client::random`], [`Replica::random`] and [`Replica::system_time`]. Functions marked `blocking` run as tasks.
+///
+/// Virtual time does not advance while work of `spawn_blocking` runs, or while a task is always ready. Such work must end by itself: a run that
+/// makes no progress within [`real_time_limit`](Self::real_time_limit) fails. A loop without an `await` is not found.
+/// `block_in_place` and the modules `net`, `process` and `signal` of tokio panic in a simulation.
 #[derive(Clone)]
 #[must_use = "a simulation does nothing until it is run"]
 pub struct Simulation {
@@ -97,6 +88,7 @@ pub struct Simulation {
     pub(crate) workload: Option<Workload>,
     pub(crate) afterwards: Option<Workload>,
     pub(crate) memory_limits: Option<MemoryLimits>,
+    pub(crate) real_time_limit: Duration,
 }
 
 impl fmt::Debug for Simulation {
@@ -123,6 +115,7 @@ impl Simulation {
                 patience: 30_000,
                 time_limit: 600_000,
                 background_tasks: false,
+                panics: false,
             },
             faults: Faults::none(),
             factory: None,
@@ -130,6 +123,7 @@ impl Simulation {
             workload: None,
             afterwards: None,
             memory_limits: None,
+            real_time_limit: Duration::from_secs(60),
         }
     }
 
@@ -223,14 +217,28 @@ impl Simulation {
         self
     }
 
-    /// Allows tokio tasks that run on replicas after all clients have left, such as those of the server's own background work.
+    /// Allows tokio tasks that run on replicas after all clients have left, such as those of the server's own background work. Calls
+    /// that run as tasks of the protocol need no permission, only tokio tasks that they spawn.
     pub fn background_tasks(mut self) -> Self {
         self.options.background_tasks = true;
         self
     }
 
+    /// Allows panics on replicas, and in tasks that clients spawn. A panic in the work of a client itself breaks a rule all the same.
+    pub fn allow_panics(mut self) -> Self {
+        self.options.panics = true;
+        self
+    }
+
+    /// Sets the real time after which the run fails if a process makes no progress. Default 60 s.
+    pub fn real_time_limit(mut self, time: Duration) -> Self {
+        self.real_time_limit = time;
+        self
+    }
+
     /// Sets the bytes of memory that a replica may hold: `busy` when a fault kills it, and `idle` at the end of the run, 90 seconds after
-    /// all clients have left. Default: no limits.
+    /// all clients have left. That includes sessions of the legacy era over HTTP, which expire later with the default limits, and tasks of
+    /// the protocol that still run. Default: no limits.
     ///
     /// The function `measure` calls its argument, and returns by how many bytes this changed the memory that is allocated on the
     /// current thread. It needs an allocator that counts, such as that of the crate `allocation-counter`. State that outlives the

@@ -6,10 +6,11 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::bus::Inboxes;
 use crate::faults::Faults;
-use crate::host::HostClock;
+use crate::host::{Host, HostClock};
 use crate::network::Network;
 use crate::options::Options;
 use crate::random::Random;
@@ -26,6 +27,13 @@ pub(crate) fn within<T>(clock: &Arc<HostClock>, action: impl FnOnce() -> T) -> T
     let output = action();
     CURRENT.set(before);
     output
+}
+
+/// Returns the process that runs on this thread.
+pub(crate) fn current() -> Option<Arc<HostClock>> {
+    // The thread may be ending.
+    let current = CURRENT.try_with(|current| current.try_borrow().ok()?.clone());
+    current.ok().flatten()
 }
 
 /// State that all processes of a simulation share.
@@ -126,6 +134,20 @@ impl World {
         if state.known.insert(text.clone()) {
             state.violations.push(text);
         }
+    }
+
+    /// Notes the panic of a process.
+    pub(crate) fn panicked(&self, host: &Host, panic: &str) {
+        let name = host.clock.name();
+        self.violation(format!("{name} panicked: {panic}"));
+    }
+
+    /// Notes that a process does not reach the end of a step within `limit` of real time.
+    pub(crate) fn is_stuck(&self, host: &Host, limit: Duration) {
+        let name = host.clock.name();
+        self.violation(format!(
+            "{name} made no progress for {limit:?} of real time: blocking work waits for something, or a task never does"
+        ));
     }
 
     /// Draws from the random numbers of the network and the faults.

@@ -23,7 +23,7 @@ pub use crate::ask::{check_conversation, needs_tools};
 use crate::context::Context;
 #[cfg(feature = "sim")]
 pub use crate::environment::simulated;
-pub use crate::environment::{NoRandomBytes, fill_random, system_time};
+pub use crate::environment::{NoRandomBytes, fill_random, spawn_lasting, system_time};
 pub use crate::function::argument_error::{Fault, MAX_REPORTED, Problem, format_problems};
 pub use crate::function::submission::Submission;
 #[cfg(feature = "schema-validation")]

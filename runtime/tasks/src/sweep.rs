@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::task::{may_add_tool, resume};
+use treenail_runtime::internal::{deadline, spawn_lasting};
 use treenail_runtime::{Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written};
@@ -219,7 +219,7 @@ impl Engine {
         tracing::info!(id = ?run.key.id, attempt, "an interrupted task runs again");
         let link = Arc::clone(&run);
         let resumed = call.map(|call| resume(server, &call, link));
-        tokio::spawn(async move {
+        spawn_lasting(async move {
             match resumed {
                 Some(Ok(work)) => drive(run, Box::pin(work)).await,
                 Some(Err(error)) => run.give_up(&error.message).await,

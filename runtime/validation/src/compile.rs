@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use treenail_schema::SchemaObject;
@@ -42,10 +43,11 @@ impl CompiledSchema {
         let schema = Value::Object((**schema).clone());
         let draft = dialect(&schema)?;
         let plan = build_plan(&schema, draft, limits)?;
+        let pattern_bytes = limits.pattern_bytes / plan.patterns.max(1);
         let patterns = PatternOptions::fancy_regex()
             .backtrack_limit(limits.pattern_backtracks)
-            .size_limit(limits.pattern_bytes / plan.patterns.max(1))
-            .dfa_size_limit(limits.pattern_bytes / plan.patterns.max(1));
+            .size_limit(pattern_bytes)
+            .dfa_size_limit(pattern_bytes);
         let options = jsonschema::options()
             .with_draft(draft)
             .with_pattern_options(patterns)
@@ -54,7 +56,7 @@ impl CompiledSchema {
         let compiled = catch_library_panic(|| {
             options
                 .build(&schema)
-                .map_err(|error| describe_violation(&error))
+                .map_err(|error| describe_rejection(&error, pattern_bytes))
         })?;
         Ok(Self {
             validator: compiled?,
@@ -149,6 +151,18 @@ impl fmt::Debug for CompiledSchema {
     }
 }
 
+/// Describes why a schema is not compiled. `pattern_bytes` is the share of each pattern.
+fn describe_rejection(error: &ValidationError<'_>, pattern_bytes: usize) -> String {
+    let reason = describe_violation(error);
+    // The library does not tell the two reasons apart.
+    if matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex") {
+        return format!(
+            "{reason}, or needs more than {pattern_bytes} bytes, its share of the limit `pattern_bytes` of all patterns"
+        );
+    }
+    reason
+}
+
 /// Describes a violation with its location, in the value or in the schema itself.
 fn describe_violation(error: &ValidationError<'_>) -> String {
     let pointer = truncate(error.instance_path().as_str());
@@ -195,5 +209,28 @@ impl io::Write for ByteLimit {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_large_pattern_names_its_limit() {
+        let limits = ValidationLimits::default().pattern_bytes(100_000);
+        let of = |pattern: &str| {
+            let schema = json!({"properties": {"a": {"pattern": pattern}, "b": {"pattern": "b"}}});
+            let schema = serde_json::from_value(schema).unwrap();
+            CompiledSchema::new(&schema, &limits).map(drop)
+        };
+        of("^[a-z]+$").unwrap();
+        let reason = of("(\\w{50}){50}").unwrap_err();
+        assert!(
+            reason.contains("more than 50000 bytes, its share of the limit `pattern_bytes`"),
+            "{reason}"
+        );
     }
 }

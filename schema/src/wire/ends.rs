@@ -1,11 +1,11 @@
 //! Id of a request of which only the first and last bytes are known.
 
-use crate::wire::Members;
 use crate::wire::message::is_request_id;
+use crate::wire::{DEEPEST, Members, Scanner};
 
 /// Returns the JSON text of the id of a request, given the first and last bytes of its text. The first ones must contain the
 /// method, because an answer has an id of the other peer.
-pub fn request_id_at_ends(head: &[u8], tail: &[u8]) -> Option<String> {
+pub fn request_id_at_ends<'a>(head: &'a [u8], tail: &'a [u8]) -> Option<&'a str> {
     let head = head.utf8_chunks().next()?.valid();
     // A member that is complete is followed by a comma. The number after the last one may be cut off.
     let head = &head[..head.rfind(',')?];
@@ -22,21 +22,23 @@ pub fn request_id_at_ends(head: &[u8], tail: &[u8]) -> Option<String> {
     if !is_request {
         return None;
     }
-    let id = id.map_or_else(|| id_at_end(tail), |id| Some(id.to_owned()));
+    let id = id.or_else(|| id_at_end(tail));
     id.filter(|id| is_request_id(id))
 }
 
 /// Returns the id in the last members of a message.
-fn id_at_end(tail: &[u8]) -> Option<String> {
+fn id_at_end(tail: &[u8]) -> Option<&str> {
     let last = tail.utf8_chunks().last()?;
     let text = Some(last.valid()).filter(|_| last.invalid().is_empty())?;
     // A quote in a string has a backslash, so this is a key. Its object ends with the message, so it is the outermost one.
     let members = &text[text.rfind("\"id\":")?..];
-    let object = format!("{{{members}");
-    let mut members = Members::new(&object).ok()?;
-    let (_, id) = members.next().ok()??;
-    let id = id.to_owned();
-    while members.next().ok()?.is_some() {}
+    let mut scanner = Scanner::new(members, DEEPEST - 1);
+    scanner.next_member(true).ok()??;
+    let id = scanner.value().ok()?;
+    while scanner.next_member(false).ok()?.is_some() {
+        scanner.value().ok()?;
+    }
+    scanner.end().ok()?;
     Some(id)
 }
 
@@ -93,7 +95,7 @@ mod tests {
         ];
         for (head, tail, id) in cases {
             assert_eq!(
-                request_id_at_ends(head.as_bytes(), tail.as_bytes()).as_deref(),
+                request_id_at_ends(head.as_bytes(), tail.as_bytes()),
                 id,
                 "{head} … {tail}"
             );
@@ -103,9 +105,9 @@ mod tests {
             b"{\"id\":7,\"method\":\"a\",\"b\":\"\xc3",
             b"\xa9\"},\"id\":8}",
         );
-        assert_eq!(request_id_at_ends(head, tail).as_deref(), Some("7"));
+        assert_eq!(request_id_at_ends(head, tail), Some("7"));
         assert_eq!(
-            request_id_at_ends(b"{\"method\":\"a\",\"b\":\"\xc3", tail).as_deref(),
+            request_id_at_ends(b"{\"method\":\"a\",\"b\":\"\xc3", tail),
             Some("8")
         );
     }

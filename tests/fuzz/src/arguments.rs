@@ -90,7 +90,8 @@ pub(crate) fn run(data: &[u8]) {
     let members = format!(r#""name":"survey","arguments":{arguments}"#);
     let mut peer = Peer::modern(&SERVER, serde_json::json!({}));
     let answer = run_future(peer.modern_request("tools/call", &members));
-    if answer["error"]["code"] == -32700 {
+    let message = answer["error"]["message"].as_str().unwrap_or_default();
+    if answer["error"]["code"] == -32700 || message.contains("is nested deeper") {
         return;
     }
     let expected = serde_json::from_str::<Survey>(arguments)

@@ -6,8 +6,9 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use treenail_schema::internal::wire::{
-    Body, Message, ParseLimits, any_error_code, as_string, canonical, error_code, is_one_line,
-    parse, parse_element, parse_with_known_meta, weight, write_error, write_json, write_result,
+    Body, Invalid, Message, ParseLimits, any_error_code, as_string, canonical, error_code,
+    is_one_line, parse, parse_element, parse_with_known_meta, weight, write_error, write_json,
+    write_result,
 };
 
 const LIMITS: ParseLimits = ParseLimits {
@@ -23,7 +24,7 @@ pub(crate) fn run(data: &[u8]) {
         return assert_eq!(code(&body), Some(-32700));
     };
     let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
-    let is_refused = code(&body) == Some(-32700);
+    let is_refused = is_unread(&body);
     let mut is_accepted = is_json && nesting(text) <= LIMITS.depth;
     if is_accepted && is_refused {
         assert!(!keys_are_text(text), "{body:?}");
@@ -56,6 +57,12 @@ pub(crate) fn run(data: &[u8]) {
         check_known_meta(data, &body, envelope.params.meta);
         check_responses(id);
     }
+}
+
+/// Returns whether a text is not JSON, or is nested too deeply.
+fn is_unread(body: &Body<'_>) -> bool {
+    let is_too_deep = |invalid: &Invalid<'_>| invalid.error.message.contains("is nested deeper");
+    code(body) == Some(-32700) || matches!(body, Body::One(Err(invalid)) if is_too_deep(invalid))
 }
 
 fn code(body: &Body<'_>) -> Option<i64> {

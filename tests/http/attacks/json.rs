@@ -40,14 +40,14 @@ fn bombs() -> Vec<(&'static str, Post, u16, i64)> {
     let arguments = |text: String| with_arguments("add", &text);
     let list = format!("[{}0]", filled("0,"));
     vec![
-        ("deep lists", raw("[".repeat(MESSAGE)), 400, -32700),
-        ("deep objects", raw(filled("{\"a\":")), 400, -32700),
-        ("deep arguments", arguments(filled("{\"a\":")), 400, -32700),
+        ("deep lists", raw("[".repeat(MESSAGE)), 400, -32600),
+        ("deep objects", raw(filled("{\"a\":")), 400, -32600),
+        ("deep arguments", arguments(filled("{\"a\":")), 400, -32600),
         (
             "a deep extra member",
             raw(format!("{{\"x\":{}", "[".repeat(1_000_000))),
             400,
-            -32700,
+            -32600,
         ),
         ("nothing", raw(String::new()), 400, -32700),
         ("white space", raw(" ".repeat(MESSAGE)), 400, -32700),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use tokio::time::Instant;
+use treenail_runtime::internal::spawn_lasting;
 use treenail_runtime::{Limits, Principal};
 
 use crate::legacy::session::Session;
@@ -162,7 +163,7 @@ struct Sweeper {
 impl Sweeper {
     fn start(sessions: &Arc<Sessions>, timeout: Duration) {
         let sessions = Arc::downgrade(sessions);
-        tokio::spawn(Self { sessions }.run(timeout));
+        spawn_lasting(Self { sessions }.run(timeout));
     }
 
     async fn run(mut self, timeout: Duration) {

@@ -246,3 +246,21 @@ async fn cancelled_requests_are_marked() {
     assert_eq!(attribute(span, "error.type").as_deref(), Some("cancelled"));
     assert_eq!(span["status"]["code"], ERROR);
 }
+
+#[tokio::test]
+async fn the_cancellation_of_a_subscription_is_its_regular_end() {
+    let mut desk = Fixture::new();
+    let notifications = json!({"toolsListChanged": true});
+    desk.handle(
+        "subscriptions/listen",
+        json!({"notifications": notifications}),
+    );
+    assert_eq!(desk.collector.spans().len(), 0);
+    drop(desk.connection);
+    let spans = desk.collector.spans();
+    assert_eq!(spans.len(), 1);
+    let span = &spans[0].1;
+    assert_eq!(span["name"], "subscriptions/listen");
+    assert_eq!(attribute(span, "error.type"), None);
+    assert_ne!(span["status"]["code"], ERROR);
+}

@@ -12,10 +12,12 @@ use self::replicas::Running;
 use crate::client::Client;
 use crate::host::Host;
 use crate::network::Side;
+use crate::panics;
 use crate::random::Random;
 use crate::report::Report;
 use crate::schedule::{Action, plan};
 use crate::simulation::{Factory, Simulation, Workload};
+use crate::watchdog::Watchdog;
 use crate::world::World;
 
 /// Longest step in milliseconds.
@@ -39,10 +41,14 @@ pub(crate) struct Engine<'a> {
     next_event: u64,
     now: u64,
     step: u64,
+    watchdog: Watchdog,
+    /// A process does not reach the end of its step.
+    is_stuck: bool,
 }
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(simulation: &'a Simulation) -> Self {
+        panics::watch();
         let factory = simulation.factory.clone();
         let workload = simulation.workload.clone();
         let mut random = Random::new(simulation.seed, 2);
@@ -63,6 +69,8 @@ impl<'a> Engine<'a> {
             next_event: 0,
             now: 0,
             step: 1,
+            watchdog: Watchdog::new(simulation.real_time_limit),
+            is_stuck: false,
         };
         for (time, action) in actions {
             engine.schedule(time, action);
@@ -114,8 +122,11 @@ impl<'a> Engine<'a> {
             0,
         );
         let client = Client::new(&self.world, index, Random::new(seed, stream + 50));
-        let main = host.enter(|| workload(client));
-        host.set_main(main.expect("the process has just started"));
+        match host.enter(|| host.clock.catch(|| workload(client))) {
+            Some(Ok(main)) => host.set_main(main),
+            Some(Err(panic)) => self.world.panicked(&host, &panic),
+            None => {}
+        }
         self.clients.push(host);
     }
 
@@ -123,7 +134,7 @@ impl<'a> Engine<'a> {
     fn run_until(&mut self, limit: u64, is_done: impl Fn(&Self) -> bool) {
         let can_end = is_done(self) || !self.clients_are_done();
         while self.now < limit {
-            if is_done(self) {
+            if is_done(self) || self.is_stuck {
                 return;
             }
             self.act();
@@ -169,9 +180,18 @@ impl<'a> Engine<'a> {
         let replicas = self.replicas.iter_mut().filter_map(|it| it.host.as_mut());
         let hosts = std::iter::once(&mut self.store).chain(replicas);
         for host in hosts.chain(&mut self.clients) {
-            if let Err(message) = host.step(next) {
-                let name = host.clock.name();
-                self.world.violation(format!("{name} panicked: {message}"));
+            if let Err(panic) = host.step(next, &self.watchdog) {
+                self.world.panicked(host, &panic);
+            }
+            for panic in host.clock.take_panics() {
+                if !self.simulation.options.panics {
+                    self.world.panicked(host, &panic);
+                }
+            }
+            if host.is_stuck {
+                self.is_stuck = true;
+                self.world.is_stuck(host, self.watchdog.limit());
+                return;
             }
         }
         self.now = next;
@@ -206,7 +226,8 @@ impl<'a> Engine<'a> {
             let tasks = host.tasks();
             let name = host.clock.name();
             self.world.log(format!("{name} has {tasks} tokio tasks"));
-            if tasks > own && !self.simulation.options.background_tasks {
+            let may_remain = self.simulation.options.background_tasks || self.is_stuck;
+            if tasks > own && !may_remain {
                 let more = tasks - own;
                 let text = format!("{name} has {more} tokio tasks more than at its start");
                 self.world.violation(text);

@@ -8,10 +8,11 @@ use treenail_runtime::{Result, Server};
 use super::{Engine, start};
 use crate::host::Host;
 use crate::network::{Partition, Side};
+use crate::options::MemoryLimits;
 use crate::random::Random;
 use crate::schedule::Action;
 use crate::serve::{Replica, serve};
-use crate::simulation::{Factory, MemoryLimits, Simulation};
+use crate::simulation::{Factory, Simulation};
 
 /// Process of a replica, which may be down.
 #[derive(Default)]
@@ -112,22 +113,27 @@ impl Engine<'_> {
         let replica = Replica {
             index,
             world: Arc::clone(world),
+            clock: Arc::clone(&host.clock),
         };
         let built = host.enter(|| {
             world.log("starts");
-            build(&self.factory, self.simulation, &replica)
+            let build = || build(&self.factory, self.simulation, &replica);
+            host.clock.catch(build)
         });
-        match built {
-            Some(Ok(service)) => {
+        let failure = match built {
+            Some(Ok(Ok(service))) => {
                 let listener = world.network.listen(index);
                 running.own_tasks = host.tasks();
                 running.server = Some(service.server().clone());
                 host.set_main(serve(Arc::clone(world), service, listener));
                 running.host = Some(host);
+                return;
             }
-            Some(Err(error)) => world.violation(format!("the server does not start: {error}")),
-            None => {}
-        }
+            Some(Ok(Err(error))) => error.to_string(),
+            Some(Err(panic)) => format!("its function panicked: {panic}"),
+            None => return,
+        };
+        world.violation(format!("the server does not start: {failure}"));
     }
 
     /// Ends a replica at once.
@@ -155,7 +161,8 @@ impl Engine<'_> {
             host.enter(|| drop(server.take()));
             host.end();
         };
-        let Some(limits) = &self.simulation.memory_limits else {
+        let limits = self.simulation.memory_limits.as_ref();
+        let Some(limits) = limits.filter(|_| !self.is_stuck) else {
             return end();
         };
         let held = -(limits.measure)(&mut end);

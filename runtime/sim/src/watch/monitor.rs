@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::waits_for_events;
 use crate::world::World;
 
 /// Time that a message may need from a call to the connection after its cancellation, in milliseconds.
@@ -174,7 +175,7 @@ impl Monitor {
             .world
             .now()
             .saturating_sub(self.quiet_since(open.since));
-        if waited > self.world.options.patience && open.method != "subscriptions/listen" {
+        if waited > self.world.options.patience && !waits_for_events(&open.method) {
             let method = &open.method;
             self.violation(&format!("`{method}` without a response for {waited} ms"));
         }

@@ -1,5 +1,9 @@
 //! Configured HTTP services: callers with an identity, and services without sessions.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
+use treenail::auth::testing::TestAuthorizationServer;
 use treenail::auth::{FixedTokenVerifier, ResourceServer, Secret};
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -92,4 +96,35 @@ fn a_service_that_cannot_be_configured_is_found() {
 #[should_panic(expected = "use `#[test]` in place of `#[tokio::test]`")]
 async fn a_simulation_within_a_runtime_is_refused() {
     check(1, |seed| simulation(seed).clients(1, |_| async {}));
+}
+
+#[test]
+fn tokens_expire_by_the_time_of_the_process() {
+    check(SEEDS, |seed| {
+        let users = TestAuthorizationServer::builder()
+            .resource(RESOURCE)
+            .build();
+        let verifier = users.clone();
+        simulation(seed)
+            .http_service(move |_, service| {
+                let server = ResourceServer::new(RESOURCE)
+                    .issuer(verifier.issuer())
+                    .verifier(verifier.clone());
+                service.authorize(server)
+            })
+            .clients(1, move |client| {
+                let users = users.clone();
+                async move {
+                    let token = users.token("alice").lifetime(Duration::from_secs(60));
+                    let token = format!("Bearer {}", token.issue());
+                    let builder = client.builder().header("authorization", token);
+                    let session = builder.build().await.unwrap();
+                    for (wait, is_valid) in [(0, true), (30, true), (300, false)] {
+                        sleep(Duration::from_secs(wait)).await;
+                        let called = session.call_tool("whoami", ()).await;
+                        assert_eq!(called.is_ok(), is_valid, "after {wait} s more");
+                    }
+                }
+            })
+    });
 }

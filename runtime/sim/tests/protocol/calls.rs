@@ -115,6 +115,8 @@ fn simulation(seed: u64, revisions: &'static [Revision], limits: Limits) -> Simu
         .server(move |replica| desk.builder(replica).limits(limits.clone()).build())
         .replicas(2)
         .faults(Faults::default())
+        // The tool `fail` panics in some calls.
+        .allow_panics()
         .clients(3, move |client| work(client, revisions))
         .memory_limits(BUSY_BYTES, IDLE_BYTES, measure)
         .afterwards(move |client| check_capacity(client, checked.clone(), revisions[0], 3))

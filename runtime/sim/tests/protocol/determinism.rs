@@ -19,6 +19,8 @@ fn simulation(seed: u64, transport: Transport) -> Simulation {
         .replicas(2)
         .transport(transport)
         .faults(Faults::default().all_at_once())
+        // The tool `fail` panics in some calls.
+        .allow_panics()
         .clients(3, |client| async move {
             for number in 0..12 {
                 if let Ok(session) = builder(&client, REVISIONS).build().await {

@@ -12,8 +12,10 @@ mod determinism;
 mod events;
 mod faults;
 mod memory;
+mod processes;
 mod rules;
 mod tasks;
+mod waiting;
 
 /// Seeds of each scenario in a normal test run.
 const SEEDS: u64 = 4;

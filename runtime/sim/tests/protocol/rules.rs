@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 use treenail::prelude::*;
-use treenail::sim::{Simulation, check};
+use treenail::schema::Revision;
+use treenail::sim::{Client, Simulation, check};
 
 use crate::desk::{IDLE_BYTES, measure};
 
@@ -55,6 +56,25 @@ fn a_task_that_remains_on_a_replica_is_found() {
     };
     assert!(violation(&leaking()).contains("1 tokio tasks more than at its start"));
     leaking().background_tasks().run().assert_ok();
+}
+
+#[test]
+fn a_task_that_remains_beside_an_open_session_is_found() {
+    for revision in [Revision::V2025_03_26, Revision::V2025_11_25] {
+        for calls in 0..2 {
+            let legacy = simulation().clients(3, move |client| async move {
+                let builder = client.builder().protocol_version(revision);
+                let session = builder.build().await.unwrap();
+                for _ in 0..calls {
+                    session.call_tool("leak", json!({})).await.unwrap();
+                }
+            });
+            // The idle timeout of the sessions is half an hour.
+            let violations = legacy.run().violations().to_vec();
+            let leaked = "replica-0 has 3 tokio tasks more than at its start".to_owned();
+            assert_eq!(violations, vec![leaked; calls], "{revision:?}");
+        }
+    }
 }
 
 #[test]
@@ -127,20 +147,25 @@ fn a_failed_assertion_of_a_client_is_found() {
 }
 
 #[test]
-fn work_without_an_end_is_found() {
-    let endless = simulation().clients(1, |_| std::future::pending());
-    assert_eq!(violation(&endless), "the work of client-0 does not end");
+fn a_replica_that_does_not_exist_is_named() {
+    let acts: [fn(&Client); 3] = [
+        |client| client.kill(1, Duration::ZERO),
+        |client| client.pause_replica(1, Duration::ZERO),
+        |client| client.partition(1, Duration::ZERO),
+    ];
+    for act in acts {
+        let acting = simulation().clients(1, move |client| async move { act(&client) });
+        let violation = violation(&acting);
+        assert!(
+            violation.contains("there is no replica 1; the simulation has 1 at "),
+            "{violation}"
+        );
+        assert!(violation.contains("rules.rs:"), "{violation}");
+    }
 }
 
 #[test]
-fn a_server_that_does_not_start_is_found() {
-    let broken = Simulation::new(1)
-        .server(|_| {
-            treenail::server!()
-                .tools(tools![leak])
-                .tools(tools![leak])
-                .build()
-        })
-        .clients(1, |_| async {});
-    assert!(violation(&broken).contains("the server does not start"));
+fn work_without_an_end_is_found() {
+    let endless = simulation().clients(1, |_| std::future::pending());
+    assert_eq!(violation(&endless), "the work of client-0 does not end");
 }

@@ -279,7 +279,7 @@ fn reject_oversized(inner: &Arc<Inner>, head: &[u8], tail: &[u8]) {
     }
     let (error, id) = (oversized(limit), request_id_at_ends(head, tail));
     match id.filter(|_| accepts_requests(inner)) {
-        Some(id) => inner.responder(&id).respond(Err(error)),
+        Some(id) => inner.responder(id).respond(Err(error)),
         None => inner.stray.record(head, &error),
     }
 }

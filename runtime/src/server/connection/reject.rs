@@ -30,7 +30,7 @@ impl Connection {
             requests.reject_response(&answered.to_string(), &error.message)
         });
         if !is_response {
-            write_error(out, id.as_deref(), &error);
+            write_error(out, id, &error);
         }
     }
 

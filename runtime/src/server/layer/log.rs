@@ -3,6 +3,7 @@
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::time::{Sleep, sleep};
@@ -178,6 +179,9 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
+        if thread::panicking() && matches!(self.outcome, Outcome::Cancelled) {
+            self.outcome = Outcome::Failed;
+        }
         let milliseconds = self.started.elapsed().as_millis();
         tracing::info!(
             method = self.method.as_str(),

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::time::{Sleep, sleep};
 use treenail_runtime::RpcError;
+use treenail_runtime::internal::spawn_lasting;
 use treenail_runtime::internal::task::{
     DetachableCall, DetachedRun, Handler, PendingResult, ResultFuture, ResultWriter, write_created,
 };
@@ -261,7 +262,7 @@ impl Drop for Creating {
 
 /// Passes a call on to its task.
 fn hand_over(run: Arc<Run>, work: DetachedRun) {
-    tokio::spawn(drive(run, Box::pin(work)));
+    spawn_lasting(drive(run, Box::pin(work)));
 }
 
 /// Writes the answer to a request that has become a task.

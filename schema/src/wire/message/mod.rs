@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::Method;
 
-use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
+use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string, request_id_at_ends};
 
 /// What one line or body holds.
 #[derive(Debug)]
@@ -69,12 +69,23 @@ impl Envelope<'_> {
     }
 }
 
-impl From<SyntaxError> for Invalid<'_> {
-    fn from(error: SyntaxError) -> Self {
+impl<'a> Invalid<'a> {
+    /// Describes a text that was read only up to this error.
+    #[cold]
+    fn unread(error: SyntaxError, text: &'a str, limits: ParseLimits) -> Self {
+        let (id, error) = if error.is_too_deep() {
+            // The rest may be valid JSON, with an id that the caller waits for.
+            let id = request_id_at_ends(text.as_bytes(), text.as_bytes());
+            let depth = limits.depth.min(DEEPEST);
+            let message = format!("the message is nested deeper than {depth} levels");
+            (id, RpcError::invalid_request(message))
+        } else {
+            (None, RpcError::parse(error))
+        };
         Self {
-            id: None,
+            id: id.filter(|id| id.len() <= limits.id_bytes),
             answered: None,
-            error: Box::new(RpcError::parse(error)),
+            error: Box::new(error),
         }
     }
 }
@@ -115,10 +126,10 @@ fn parse_text<'a>(text: &'a str, limits: ParseLimits, meta: &'a str) -> Body<'a>
     if scanner.peek() == Some(b'[') {
         return match elements(&mut scanner, limits.batch_messages) {
             Ok(messages) => Body::Batch(messages),
-            Err(error) => Body::One(Err(error.into())),
+            Err(error) => Body::One(Err(Invalid::unread(error, text, limits))),
         };
     }
-    Body::One(parse_message(scanner, limits))
+    Body::One(parse_message(text, scanner, limits))
 }
 
 /// Parses one message of a batch, whose JSON has been checked already.
@@ -126,7 +137,7 @@ pub fn parse_element(
     text: &str,
     limits: impl Into<ParseLimits>,
 ) -> Result<Message<'_>, Invalid<'_>> {
-    parse_message(Scanner::new(text, DEEPEST), limits.into())
+    parse_message(text, Scanner::new(text, DEEPEST), limits.into())
 }
 
 fn elements<'a>(scanner: &mut Scanner<'a>, most: usize) -> Result<Vec<&'a str>, SyntaxError> {
@@ -155,22 +166,24 @@ struct Parts<'a> {
     repeated: Option<&'static str>,
 }
 
-fn parse_message(
-    mut scanner: Scanner<'_>,
+fn parse_message<'a>(
+    text: &'a str,
+    mut scanner: Scanner<'a>,
     limits: ParseLimits,
-) -> Result<Message<'_>, Invalid<'_>> {
+) -> Result<Message<'a>, Invalid<'a>> {
+    let unread = |error| Invalid::unread(error, text, limits);
     if scanner.peek() != Some(b'{') {
         // A text that is not even JSON is a parse error; other JSON is not a message.
-        scanner.value()?;
-        scanner.end()?;
+        scanner.value().map_err(unread)?;
+        scanner.end().map_err(unread)?;
         return Err(Invalid {
             id: None,
             answered: None,
             error: Box::new(RpcError::invalid_request("a message is a JSON object")),
         });
     }
-    let parts = Parts::read(&mut scanner)?;
-    scanner.end()?;
+    let parts = Parts::read(&mut scanner).map_err(unread)?;
+    scanner.end().map_err(unread)?;
     parts.into_message(limits.id_bytes)
 }
 

@@ -28,7 +28,7 @@ fn outcome(text: &str) -> String {
 }
 
 /// A message, and what it is taken for.
-const MESSAGES: [(&str, &str); 26] = [
+const MESSAGES: [(&str, &str); 29] = [
     (
         r#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#,
         "request 1 ping",
@@ -122,7 +122,19 @@ const MESSAGES: [(&str, &str); 26] = [
     ),
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[[[[[[[[1]]]]]]]]}"#,
-        "None not valid JSON: nested too deeply at byte 54 (code -32700)",
+        "Some(\"1\") the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"{"method":"a","params":{"a":[[[[[[[[1]]]]]]]]},"jsonrpc":"2.0","id":1}"#,
+        "Some(\"1\") the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":"abcde","method":"a","params":{"a":[[[[[[[[1]]]]]]]]}}"#,
+        "None the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"[{"jsonrpc":"2.0","id":1,"method":"a","params":{"a":[[[[[[[[1]]]]]]]]}}]"#,
+        "None the message is nested deeper than 8 levels (code -32600)",
     ),
 ];
 

@@ -18,11 +18,21 @@ use self::skip::Key;
 /// Maximum nesting that a `Scanner` can accept. Its stack holds one bit per level.
 pub const DEEPEST: u32 = 128;
 
+/// Reason of an error of a text that may be valid JSON.
+const TOO_DEEP: &str = "nested too deeply";
+
 /// Error of the scanner: the reason, and the position in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     reason: &'static str,
     at: usize,
+}
+
+impl SyntaxError {
+    /// Returns whether the text is nested too deeply. It may be valid JSON then.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.reason == TOO_DEEP
+    }
 }
 
 impl fmt::Display for SyntaxError {
@@ -120,7 +130,7 @@ impl<'a> Scanner<'a> {
         self.depth = self
             .depth
             .checked_sub(1)
-            .ok_or_else(|| self.error("nested too deeply"))?;
+            .ok_or_else(|| self.error(TOO_DEEP))?;
         Ok(start)
     }
 
@@ -174,7 +184,7 @@ impl<'a> Scanner<'a> {
         self.depth = self
             .depth
             .checked_sub(1)
-            .ok_or_else(|| self.error("nested too deeply"))?;
+            .ok_or_else(|| self.error(TOO_DEEP))?;
         Ok(start)
     }
 

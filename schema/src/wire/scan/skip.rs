@@ -5,7 +5,7 @@
     reason = "keys and scalars are most of a message; with calls for them, reading one takes a fifth more instructions"
 )]
 
-use crate::wire::scan::{Scanner, SyntaxError};
+use crate::wire::scan::{Scanner, SyntaxError, TOO_DEEP};
 
 impl Scanner<'_> {
     /// Skips an object or an array, with everything in it, without recursion.
@@ -30,7 +30,7 @@ impl Scanner<'_> {
     fn enter(&mut self, open: &mut Open, object: bool) -> Result<bool, SyntaxError> {
         self.advance();
         if open.count == self.depth {
-            return self.fail("nested too deeply");
+            return self.fail(TOO_DEEP);
         }
         match self.peek() {
             Some(b'}') if object => self.advance(),
