@@ -26,22 +26,22 @@ struct Issue {
 
 #[mcp_tool]
 fn plain(priority: Priority) {
-    drop(priority);
+    let _ = priority;
 }
 
 #[mcp_tool]
 fn optional(priority: Option<Priority>) {
-    drop(priority);
+    let _ = priority;
 }
 
 #[mcp_tool]
 fn nested(issue: Issue) {
-    drop(issue);
+    let _ = issue;
 }
 
 #[mcp_tool]
 fn data(shape: Shape) {
-    drop(shape);
+    let _ = shape;
 }
 
 #[mcp_tool]
