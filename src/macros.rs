@@ -137,8 +137,8 @@ pub use treenail_macros::mcp_form;
 /// |---|---|
 /// | `name = "…"` | the name that the model uses |
 /// | `default`, `default = value` | the value if the argument is absent, or `null` unless the type accepts that |
-/// | `range = 1..=7` | bounds a number |
-/// | `length = 1..=80` | bounds the number of characters of a text or of items of a list |
+/// | `range = 1..=7` | bounds a float, or an integer of at most 64 bits |
+/// | `length = 1..=80` | bounds the number of characters of a `String` or of items of a `Vec` |
 /// | `header = "Region"` | repeats the value in the HTTP header `Mcp-Param-Region`: see [`HeaderArgument`](crate::args::HeaderArgument) |
 /// | `complete = path` | completes the value, for prompts and resources: see [`IntoCompletions`](crate::completion::IntoCompletions); an enum completes itself |
 ///

@@ -140,6 +140,11 @@ pub(crate) fn is_result(ty: &Type) -> bool {
     })
 }
 
+/// Returns `true` for `dyn Trait`.
+pub(crate) fn is_trait_object(ty: &Type) -> bool {
+    matches!(peel(ty), Type::TraitObject(_))
+}
+
 /// Finds the token by which a type borrows for less than `'static`: a bare `&` or another lifetime.
 pub(crate) fn borrow_in(ty: TokenStream) -> Option<TokenTree> {
     find(ty, &|token, next| match token {

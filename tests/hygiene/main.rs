@@ -23,6 +23,7 @@ pub mod keywords;
 pub mod lints;
 pub mod many_tools;
 pub mod renamed;
+pub mod restriction;
 pub mod shadowed;
 
 use std::path::Path;
@@ -66,6 +67,7 @@ fn generated_code_compiles_and_runs() {
         .tools(documented::all())
         .tools(bare::all())
         .tools(renamed::all())
+        .tools(restriction::all())
         .tools(calls::all())
         .build();
     assert!(server.is_ok(), "{:?}", server.err());

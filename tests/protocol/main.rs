@@ -53,6 +53,7 @@ mod lists;
 mod log_throttles;
 mod low_level;
 mod malformed;
+mod mismatched_types;
 mod namespaces;
 mod negotiation;
 mod nested_bounds;

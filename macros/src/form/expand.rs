@@ -33,7 +33,11 @@ pub(crate) fn form(krate: &Krate, form: &Form, item: &ItemStruct) -> TokenStream
     let visits = form.fields.iter().zip(&locals).map(|(it, local)| {
         let cfg = &it.attributes.cfg;
         let field = field(krate, it);
-        quote!(#(#cfg)* let #local = __form.field(#field);)
+        quote! {
+            #(#cfg)*
+            #[allow(clippy::absolute_paths, reason = "those with the place of a key are generated too")]
+            let #local = __form.field(#field);
+        }
     });
     let members = form.fields.iter().zip(&locals).map(|(it, local)| {
         let (cfg, ident) = (&it.attributes.cfg, &it.ident);

@@ -96,7 +96,7 @@ impl Problem {
         } else {
             inner.is_empty().then(|| truncated_json(text))
         };
-        let reason = reason_of(error.inner());
+        let reason = json_reason(error.inner());
         let mut problem = Self::new(name, Fault::Unreadable { value, reason });
         problem.pointer.push_str(&inner);
         problem
@@ -192,12 +192,44 @@ fn reason_of(error: &impl std::fmt::Display) -> String {
     shortened(reason.split(" at line ").next().unwrap_or_default())
 }
 
+/// Reason in place of a syntax error, in messages without the expected type.
+const OTHER_TYPE: &str = "does not match the schema";
+
+/// Reason of a number that a type of 128 bits cannot hold.
+const OUT_OF_RANGE: &str = "number out of range";
+
+/// Returns the reason why `serde_json` cannot read a JSON text. For enums and 128-bit integers, it reports a value of another type as
+/// a syntax error.
+fn json_reason(error: &serde_json::Error) -> String {
+    let reason = reason_of(error);
+    let is_other_type = error.is_syntax()
+        && [
+            "expected value",
+            "invalid number",
+            // After the integer part of a number with a fraction.
+            "expected `,` or `]`",
+            "expected `,` or `}`",
+        ]
+        .contains(&&*reason);
+    if is_other_type {
+        OTHER_TYPE.to_owned()
+    } else {
+        reason
+    }
+}
+
 /// Returns whether a reason is one of those that serde creates from an unexpected value and the expected type, which the message
 /// states anyway.
 fn has_serde_form(reason: &str) -> bool {
-    ["invalid type: ", "invalid value: ", "invalid length "]
-        .iter()
-        .any(|form| reason.starts_with(form))
+    [
+        "invalid type: ",
+        "invalid value: ",
+        "invalid length ",
+        OTHER_TYPE,
+        OUT_OF_RANGE,
+    ]
+    .iter()
+    .any(|form| reason.starts_with(form))
 }
 
 /// Returns whether a value, as it appears in a message, satisfies the description of a schema.

@@ -44,11 +44,12 @@ impl<T> Check<T> {
     }
 }
 
-/// A type that supports `#[arg(range = …)]`: numbers, and `Option`s of them.
+/// A type that supports `#[arg(range = …)]`: floats, integers of at most 64 bits, and `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`range` cannot bound a `{Self}`",
-    label = "this is not a number",
-    note = "`range` is for numbers; for strings and lists write `length = 1..=10`"
+    label = "`range` does not support this type",
+    note = "`range` is for floats and for integers of at most 64 bits; for strings and lists write `length = 1..=10`",
+    note = "a field of an `#[mcp_type]` with another type of number can have `#[schemars(range(min = 1))]`"
 )]
 pub trait HasRange: Sized {
     /// Type of the bounds.
@@ -58,11 +59,12 @@ pub trait HasRange: Sized {
     fn range(range: impl IntoRange<Self::Number>) -> Check<Self>;
 }
 
-/// A type that supports `#[arg(length = …)]`: strings, lists, and `Option`s of them.
+/// A type that supports `#[arg(length = …)]`: `String`, `Vec`, and `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`length` cannot bound a `{Self}`",
-    label = "this has no length",
-    note = "`length` is for `String` and `Vec`; for numbers write `range = 1..=10`"
+    label = "`length` does not support this type",
+    note = "`length` is for `String` and `Vec`; for numbers write `range = 1..=10`",
+    note = "a field of an `#[mcp_type]` with another type of string or list can have `#[schemars(length(min = 1))]`"
 )]
 pub trait HasLength: Sized {
     /// Creates the constraint that the length, in characters or items, is within `range`.

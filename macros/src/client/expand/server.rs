@@ -1,6 +1,6 @@
 //! Additions to the trait: `Send` bounds on futures and streams, and the list of its tools.
 
-use proc_macro2::{Delimiter, Group, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
@@ -73,7 +73,9 @@ fn send_future(method: &mut Method) {
     function.signature.output = parse_quote_spanned! {span=>
         -> impl ::core::future::Future<Output = #ty> + ::core::marker::Send
     };
-    let body = &function.body;
+    // Nested in another block, braces of the user's would be superfluous for rustc. Those of an expansion are not.
+    let mut body = function.body.clone();
+    body.set_span(body.span().resolved_at(Span::mixed_site()));
     function.body = Group::new(Delimiter::Brace, quote!(async move { #hint #body }));
 }
 

@@ -14,7 +14,7 @@ use crate::diag::Sink;
 use crate::docs;
 use crate::krate::Krate;
 use crate::tool::model::{
-    Argument, Feature, Input, Kind, TOOL_KEYS, extract, reject_conditional_marks,
+    Argument, Feature, Input, Kind, TOOL_KEYS, extract, reject_conditional_marks, tool_marks,
 };
 
 pub(crate) use self::part::{Part, part_type};
@@ -103,16 +103,18 @@ impl Entry {
         let attributes = &mut method.function.attributes;
         reject_conditional_marks(attributes, krate, sink);
         let namespace = extract(attributes, |mark| mark.path().is_ident("namespace"));
-        let tool = extract(attributes, |mark| krate.is_mark(mark.path(), "tool"));
-        let mut others = extract(attributes, |mark| {
-            ["prompt", "resource"]
-                .iter()
-                .any(|name| krate.is_mark(mark.path(), name))
-        });
+        let mut marks = |names: [&str; 2]| {
+            extract(attributes, |mark| {
+                names.iter().any(|name| krate.is_mark(mark.path(), name))
+            })
+        };
+        let mut others = marks(["prompt", "resource"]);
         if namespace.is_empty() {
+            let message = "a method of a contract is a tool already; write `#[tool]` for its keys, or remove this";
+            let tool = tool_marks(attributes, krate, message, sink);
             return Self::Tool(Tool::read(method, &tool, others, sink));
         }
-        others.extend(tool);
+        others.extend(marks(["tool", "mcp_tool"]));
         Self::Part(Part::read(method, &namespace, others, sink))
     }
 

@@ -12,9 +12,11 @@ mod stream;
 mod task;
 mod uri;
 
+use quote::ToTokens;
 use syn::{Generics, LitStr};
 
 use crate::diag::Sink;
+use crate::signature::is_trait_object;
 
 pub(crate) use self::names::{
     distinct_names, is_primitive, legal_name, legal_namespace, legal_part,
@@ -37,6 +39,7 @@ pub(crate) fn function(tool: &Feature, namespace: Option<&LitStr>, sink: &mut Si
 /// Checks an `impl` block and its marked methods.
 pub(crate) fn block(block: &Block, item: &ImplBlock, sink: &mut Sink) {
     has_feature(block, item, sink);
+    has_size(item, sink);
     legal_namespace(block.namespace.as_ref(), sink);
     legal_scope(block.scope.as_ref(), sink);
     let features: Vec<_> = block.features.iter().collect();
@@ -120,6 +123,17 @@ fn has_feature(block: &Block, item: &ImplBlock, sink: &mut Sink) {
             &item.self_ty,
             "no method in this impl block is marked; mark one with `#[tool]`, `#[prompt]` or \
              `#[resource(\"…\")]`",
+        );
+    }
+}
+
+/// The type of the block has a size, since a server stores a value of it.
+fn has_size(item: &ImplBlock, sink: &mut Sink) {
+    if is_trait_object(&item.self_ty) {
+        let ty = item.self_ty.to_token_stream();
+        sink.error(
+            &item.self_ty,
+            format!("tools can't be on a trait object; put them on a type that holds one, such as `struct Service(Arc<{ty}>)`"),
         );
     }
 }

@@ -71,6 +71,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target<'_>) -> Tok
         use #krate::__private_0_1_0::ReturnsValue as _;
         #items
         #early
+        #[allow(clippy::absolute_paths, reason = "those with the place of a key are generated too")]
         #metadata
             .define(#krate::__private_0_1_0::Function::#mode((#(#arguments,)*), #output, #handler))
             #(#completers)*

@@ -18,6 +18,7 @@ use syn::spanned::Spanned;
 
 use crate::krate::Krate;
 use crate::lints;
+use crate::signature::is_trait_object;
 
 pub(crate) use self::entry::{Target, default_scopes, default_value, entry};
 pub(crate) use self::output::kind_parameter;
@@ -154,8 +155,11 @@ fn list(
     })
 }
 
-/// Stub of [`block`], without definitions.
+/// Stub of [`block`], without definitions. A trait object cannot be mounted and has none.
 pub(crate) fn block_stub(krate: &Krate, item: &ImplBlock) -> TokenStream {
+    if is_trait_object(&item.self_ty) {
+        return TokenStream::new();
+    }
     let members = quote! {
         const NAMESPACE: &'static ::core::primitive::str = "";
         const INSTRUCTIONS: &'static ::core::primitive::str = "";

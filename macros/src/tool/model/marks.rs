@@ -8,6 +8,8 @@ use crate::krate::Krate;
 use crate::signature::Function;
 use crate::tool::parse::ImplBlock;
 
+use super::extract;
+
 /// Names of the attributes that mark a method.
 const MARKS: [&str; 3] = ["tool", "prompt", "resource"];
 
@@ -39,6 +41,23 @@ pub(super) fn adopt_marks(item: &mut ImplBlock, krate: &Krate, sink: &mut Sink) 
             Meta::NameValue(meta) => meta.path = mark.into(),
         }
     }
+}
+
+/// Takes the marks of tools. `#[mcp_tool]` on a method is reported with `message`, and read as `#[tool]`, the probable intention, so
+/// that errors in the method are reported too.
+pub(crate) fn tool_marks(
+    attributes: &mut Vec<Attribute>,
+    krate: &Krate,
+    message: &str,
+    sink: &mut Sink,
+) -> Vec<Attribute> {
+    let mut marks = extract(attributes, |mark| krate.is_mark(mark.path(), "tool"));
+    for mut whole in extract(attributes, |mark| krate.is_mark(mark.path(), "mcp_tool")) {
+        sink.error(whole.path(), message);
+        whole.meta = Meta::Path(whole.path().clone());
+        marks.push(whole);
+    }
+    marks
 }
 
 /// Reports marks of methods within `cfg_attr`.

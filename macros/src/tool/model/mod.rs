@@ -15,7 +15,7 @@ use std::mem;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Expr, LitStr, Meta, ReturnType, Signature, Type, parse_quote};
+use syn::{Attribute, Expr, LitStr, ReturnType, Signature, Type, parse_quote};
 
 use crate::args::{Attr, Keys};
 use crate::cfg_attr;
@@ -30,7 +30,7 @@ pub(crate) use self::input::{Argument, CallInput, Input, Name, is_method};
 pub(crate) use self::kind::{Kind, Resource, TOOL_KEYS};
 use self::kind::{PROMPT_KEYS, RESOURCE_KEYS};
 use self::marks::adopt_marks;
-pub(crate) use self::marks::reject_conditional_marks;
+pub(crate) use self::marks::{reject_conditional_marks, tool_marks};
 pub(crate) use self::mode::Mode;
 use self::stream::Stream;
 pub(crate) use self::tool::{Hint, Tool};
@@ -105,19 +105,14 @@ impl Feature {
     /// Reads a function that is marked `#[tool]`, `#[prompt]` or `#[resource("…")]`.
     fn marked(function: &mut Function, krate: &Krate, sink: &mut Sink) -> Option<Self> {
         reject_conditional_marks(&mut function.attributes, krate, sink);
+        let message = "`#[mcp_tool]` is for the whole block; mark its methods with `#[tool]`";
+        let tool = tool_marks(&mut function.attributes, krate, message, sink);
         let mut marks = |name| {
             extract(&mut function.attributes, |mark| {
                 krate.is_mark(mark.path(), name)
             })
         };
-        let (mut tool, prompt, resource) = (marks("tool"), marks("prompt"), marks("resource"));
-        for mut whole in marks("mcp_tool") {
-            let message = "`#[mcp_tool]` is for the whole block; mark its methods with `#[tool]`";
-            sink.error(whole.path(), message);
-            // Read as `#[tool]`, the probable intention, so that errors in the method are reported too.
-            whole.meta = Meta::Path(whole.path().clone());
-            tool.push(whole);
-        }
+        let (prompt, resource) = (marks("prompt"), marks("resource"));
         for second in resource.iter().skip(1) {
             sink.error(
                 second.path(),

@@ -100,7 +100,12 @@ fn definition(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident) ->
         #(#cfg)*
         #[doc = #doc]
         #[derive(::core::clone::Clone)]
-        #[allow(dead_code, clippy::type_complexity, reason = "a crate may not use all of it")]
+        #[allow(
+            dead_code,
+            clippy::missing_docs_in_private_items,
+            clippy::type_complexity,
+            reason = "a crate may not use all of it, and sees none of the fields"
+        )]
         #vis struct #mock {
             __calls: #krate::__private_0_1_0::MockCalls,
             #(#fields)*
@@ -123,6 +128,7 @@ fn inherent_impl(krate: &Krate, contract: &Contract, item: &Trait, mock: &Ident)
         #(#cfg)*
         #[allow(
             dead_code,
+            clippy::impl_trait_in_params,
             clippy::new_without_default,
             clippy::type_complexity,
             reason = "a crate may not use all of it"
