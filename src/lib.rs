@@ -272,7 +272,7 @@ pub mod tool {
     #[doc(inline)]
     pub use treenail_runtime::{
         ContentOutput, FallibleOutput, IntoToolSet, JsonOutput, Tool, ToolDefinition, ToolError,
-        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults,
+        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults, base64,
     };
 }
 
