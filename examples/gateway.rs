@@ -5,6 +5,7 @@
 //! ```
 
 use std::error::Error;
+use std::time::Duration;
 
 use treenail::client::ServerCommand;
 use treenail::context::Principal;
@@ -65,6 +66,8 @@ async fn main() -> treenail::Result<()> {
     let mut args = std::env::args().skip(1);
     let (files, memory) = (command(args.next())?, command(args.next())?);
     let (server, proxy) = gateway(files, memory)?;
+    // Many clients list tools only once.
+    proxy.ready(Duration::from_secs(10)).await;
     let outcome = server.serve_stdio().await;
     // The two servers see the end of their input, and may finish their work.
     proxy.close().await;

@@ -13,11 +13,14 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tower::ServiceBuilder;
 use treenail::http::http_service;
 use treenail::layer::{Request, Response, only};
 use treenail::prelude::*;
+
+/// Time in which the load balancer reads that the service is not ready, and sends no more requests.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// Time of calls in flight to finish.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -114,12 +117,13 @@ async fn shutdown_signal() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Serves until `signal` is complete or has failed, and waits for the calls in flight.
+/// Serves until `signal` is complete or has failed, is not ready until `drained` is complete, and waits for the calls in flight.
 async fn serve(
     listener: TcpListener,
     application: Router,
     server: Server,
     signal: impl Future<Output = io::Result<()>>,
+    drained: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let (stop, stopped) = oneshot::channel::<()>();
     let serving =
@@ -130,7 +134,8 @@ async fn serve(
         signal = signal => signal,
     };
     server.close(); // ends subscriptions
-    drop(stop);
+    drained.await;
+    drop(stop); // no more connections
     if let Ok(ended) = timeout(SHUTDOWN_TIMEOUT, serving).await {
         ended??;
     } // otherwise the remaining calls are dropped
@@ -147,7 +152,8 @@ async fn main() -> treenail::Result<()> {
         .nth(1)
         .unwrap_or_else(|| "127.0.0.1:8080".to_owned());
     let listener = TcpListener::bind(address).await?;
-    Ok(serve(listener, application, server, shutdown_signal()).await?)
+    let (signal, drained) = (shutdown_signal(), async { sleep(DRAIN_TIME).await });
+    Ok(serve(listener, application, server, signal, drained).await?)
 }
 
 #[cfg(test)]
@@ -188,8 +194,11 @@ async fn readiness_ends_with_the_server_and_calls_are_counted()
 
 #[cfg(test)]
 #[tokio::test]
-async fn server_is_closed_by_a_signal_and_by_its_failure() -> Result<(), Box<dyn std::error::Error>>
-{
+async fn service_is_not_ready_before_it_refuses_connections_after_a_signal_or_its_failure()
+-> Result<(), Box<dyn std::error::Error>> {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpStream;
+
     for is_received in [true, false] {
         let metrics = Arc::new(Metrics::default());
         let server = server(&metrics)?;
@@ -199,8 +208,16 @@ async fn server_is_closed_by_a_signal_and_by_its_failure() -> Result<(), Box<dyn
             let error = || io::Error::other("no signal can be received");
             is_received.then_some(()).ok_or_else(error)
         };
-        let ended = serve(listener, application, server.clone(), signal).await;
+        let (address, mut response) = (listener.local_addr()?, String::new());
+        let drained = async {
+            let mut connection = TcpStream::connect(address).await.unwrap();
+            let request = b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+            connection.write_all(request).await.unwrap();
+            connection.read_to_string(&mut response).await.unwrap();
+        };
+        let ended = serve(listener, application, server.clone(), signal, drained).await;
         assert_eq!((ended.is_ok(), server.is_closed()), (is_received, true));
+        assert!(response.starts_with("HTTP/1.1 503 "), "{response}");
     }
     Ok(())
 }

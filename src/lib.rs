@@ -58,7 +58,7 @@ pub use treenail_tasks::private as __tasks_0_1_0;
 // Generated clients are committed by their users, so this path stays as it is.
 #[doc(hidden)]
 pub mod __generated {
-    pub use treenail_runtime::private::{serde, serde_json};
+    pub use treenail_runtime::private::{present, serde, serde_json};
 }
 
 #[doc(inline)]
@@ -272,7 +272,7 @@ pub mod tool {
     #[doc(inline)]
     pub use treenail_runtime::{
         ContentOutput, FallibleOutput, IntoToolSet, JsonOutput, Tool, ToolDefinition, ToolError,
-        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults,
+        ToolItem, ToolOutput, ToolResultWriter, ToolSet, ToolStream, WrapResults, base64,
     };
 }
 

@@ -153,6 +153,8 @@ pub use treenail_macros::mcp_tool;
 /// The derives are re-exported by this crate, so that yours need not depend on serde or schemars. Their attributes,
 /// `#[serde(…)]` and `#[schemars(…)]`, can be used on the type and its members.
 ///
+/// A field of the type `Option<Option<T>>` is `None` if it is missing, and `Some(None)` for `null`, without attributes of serde.
+///
 /// A type that tools only return needs no `Deserialize`, and one that they only receive needs no `Serialize`. The keys leave the
 /// derive out, and a good part of the time to compile the type with it. A type of a [client trait](macro@mcp_client) needs both.
 ///

@@ -1,6 +1,7 @@
 //! Tips for wrong command lines. Those that clap would print are wrong for commands that take a server or its arguments.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use treenail_schema::internal::shortened;
 
 /// Commands that connect to a server, with the number of words before it.
 const SERVER_COMMANDS: [(&str, usize); 7] = [
@@ -16,8 +17,12 @@ const SERVER_COMMANDS: [(&str, usize); 7] = [
 /// Words that `list` takes before the server.
 const KINDS: [&str; 4] = ["tools", "prompts", "resources", "templates"];
 
-/// Replaces the tips of an error: for an unknown option of `call` or `prompt`, and for a server without `--`.
-pub(crate) fn add_tips(error: clap::Error, typed: &[String]) -> clap::Error {
+/// Shortens the value that an error shows, and replaces its tips: for an unknown option of `call` or `prompt`, and for a server without `--`.
+pub(crate) fn add_tips(mut error: clap::Error, typed: &[String]) -> clap::Error {
+    if let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) {
+        let value = shortened(value);
+        error.insert(ContextKind::InvalidValue, ContextValue::String(value));
+    }
     let Some((command, own_words)) = typed.get(1).and_then(|typed| {
         let known = SERVER_COMMANDS.iter();
         known.copied().find(|(command, _)| command == typed)
@@ -86,6 +91,10 @@ fn server_words(command: &str, own_words: usize, typed: &[String]) -> Option<usi
             continue;
         }
         let takes_arguments = matches!(command, "call" | "prompt");
+        // A JSON object is no command: its error names `--args`.
+        if takes_arguments && word.starts_with('{') {
+            return None;
+        }
         if !(takes_arguments && word.contains('=')) {
             return Some(at);
         }
@@ -149,6 +158,7 @@ mod tests {
                 Some("put `--` before the command of the server: `treenail info -- npx`"),
             ),
             ("call add a=1", None),
+            ("call add {\"a\":1}", None),
             ("read file:///a", None),
             ("list --timeout 3 npx", None),
         ];

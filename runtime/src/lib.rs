@@ -105,6 +105,7 @@ pub use self::limits::{EventLimits, HttpLimits, Limits, StreamLimits, Subscripti
 pub use self::prompt::PromptDefinition;
 pub use self::prompt::output::PromptOutput;
 pub use self::resource::ResourceDefinition;
+pub use self::resource::bytes::base64;
 pub use self::resource::output::ResourceOutput;
 pub use self::revision::WrapResults;
 pub use self::scope::{Access, Authority, IntoScopes, MissingScope, OneOf, RequiredScopes};

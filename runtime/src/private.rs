@@ -19,7 +19,7 @@ pub use crate::form::{
 pub use crate::function::argument::{Argument, ArgumentList};
 pub use crate::function::argument_error::Problem;
 pub use crate::function::bounds::Check;
-pub use crate::function::field_type::{FieldTraits, LacksTraits};
+pub use crate::function::field_type::{FieldTraits, LacksTraits, present};
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
 pub use crate::function::{FeatureKind, Function, Output};
 #[cfg(all(feature = "client", not(feature = "http-client")))]

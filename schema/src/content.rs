@@ -200,6 +200,15 @@ impl ResourceContents {
         BlobResourceContents::new(uri, blob).into()
     }
 
+    /// Sets the media type.
+    #[must_use]
+    pub fn with_mime_type(self, mime_type: impl Into<String>) -> Self {
+        match self {
+            Self::Text(contents) => contents.with_mime_type(mime_type).into(),
+            Self::Blob(contents) => contents.with_mime_type(mime_type).into(),
+        }
+    }
+
     /// The URI of the resource.
     pub fn uri(&self) -> &str {
         match self {

@@ -5,6 +5,7 @@ use treenail::agent::{
     Approval, RunReport, ScriptedModel, ScriptedReply, StopReason, ToolLoop, tool_use_from_raw,
 };
 use treenail::client::{McpClient, MockSession};
+use treenail::prelude::*;
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
@@ -65,6 +66,39 @@ async fn arguments_are_repaired_where_that_is_safe() {
     );
 }
 
+/// Changes of an incident.
+#[mcp_type]
+#[derive(Debug)]
+struct Patch {
+    title: Option<String>,
+    #[allow(clippy::option_option, reason = "null differs from absence")]
+    contact: Option<Option<String>>,
+}
+
+/// Changes an incident.
+#[mcp_tool]
+fn change(patch: Patch) -> String {
+    format!("{patch:?}")
+}
+
+#[tokio::test]
+async fn a_null_that_clears_a_value_is_not_repaired() {
+    let server = treenail::server!().tools(tools![change]).build().unwrap();
+    let patch = json!({"patch": {"title": null, "contact": null}});
+    let model = ScriptedModel::new([
+        ScriptedReply::call("change", patch),
+        ScriptedReply::text("done"),
+    ]);
+    let agent = ToolLoop::new(model)
+        .source("desk", server)
+        .approve(|_| Approval::Allow);
+    let report = agent.run("Go").await.unwrap();
+    let given = Value::Object(report.calls[0].call.input.clone());
+    assert_eq!(given, json!({"patch": {"contact": null}}));
+    let result = "Patch { title: None, contact: Some(None) }";
+    assert_eq!(results(&report)[0].2, result);
+}
+
 #[tokio::test]
 async fn execution_the_error_of_a_tool_is_reported() {
     let error = error(ScriptedReply::call(
@@ -115,7 +149,7 @@ fn listing(tool: Value) -> MockSession {
 async fn execution_a_rejection_by_the_server_is_reported() {
     let mock = listing(json!({"name": "tool", "inputSchema": {"type": "object"}}));
     let mock = mock.answer("tools/call", |_| {
-        Err(treenail::RpcError::new(-32603, "out of memory"))
+        Err(RpcError::new(-32603, "out of memory"))
     });
     assert_contains(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
 }

@@ -57,12 +57,12 @@ async fn variants_of_an_enum_are_suggested() {
     let poem = reference("ref/resource", "uri", "poems://{metre}");
     let none: [&str; 0] = [];
     let table = [
-        (&write, "metre", "", json!(["Dactyl", "IA", "Iamb"])),
-        (&write, "metre", "ia", json!(["IA", "Iamb"])),
+        (&write, "metre", "", json!(["Dactyl", "Iamb", "IA"])),
+        (&write, "metre", "ia", json!(["Iamb", "IA"])),
         (&write, "echo", "D", json!(["Dactyl"])),
         (&write, "own", "D", json!(["mine"])),
         (&write, "theme", "D", json!(none)),
-        (&poem, "metre", "i", json!(["IA", "Iamb"])),
+        (&poem, "metre", "i", json!(["Iamb", "IA"])),
     ];
     for revision in Revision::ALL {
         let mut peer = Peer::connect(&server, revision).await;

@@ -30,6 +30,7 @@ mod board;
 mod booking;
 mod cancellation;
 mod carried_errors;
+mod cleared;
 mod completion;
 mod completion_of_enums;
 #[path = "../../examples/converter.rs"]

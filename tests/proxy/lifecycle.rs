@@ -3,6 +3,7 @@
 use std::future::IntoFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use treenail::client::LineSession;
@@ -121,6 +122,32 @@ async fn a_server_may_be_away_at_the_start_go_away_and_come_back() {
     }
 }
 
+// In virtual time, the limit has passed as soon as nothing else happens.
+#[tokio::test(start_paused = true)]
+async fn a_proxy_is_ready_once_each_server_is_connected_or_has_failed_or_after_the_limit() {
+    let (station, _) = station();
+    let (gateway, proxy) = gateway();
+    let up = proxy.mount(remote("up", &station, MODERN)).unwrap();
+    let down = proxy
+        .mount(Remote::new("down", McpClient::builder))
+        .unwrap();
+    proxy.ready(Duration::MAX).await;
+    assert!(up.status().is_connected());
+    assert!(matches!(down.status(), Status::Disconnected { .. }));
+    let client = client_of(&gateway, LEGACY).build().await.unwrap();
+    assert!(client.tool("up.add").await.unwrap().is_some());
+
+    let (ours, _theirs) = tokio::io::duplex(1 << 16);
+    let stream = std::sync::Mutex::new(Some(tokio::io::split(ours)));
+    let silent = Remote::new("silent", move || {
+        let (reader, writer) = stream.lock().unwrap().take().unwrap();
+        McpClient::builder().session(Arc::new(LineSession::new(reader, writer)))
+    });
+    let silent = proxy.mount(silent).unwrap();
+    proxy.ready(Duration::from_secs(1)).await;
+    assert_eq!(silent.status(), Status::Connecting);
+}
+
 #[tokio::test]
 async fn changes_of_a_server_are_changes_of_the_proxy() {
     for (caller, revision) in ERAS {
@@ -149,14 +176,14 @@ async fn changes_of_a_server_are_changes_of_the_proxy() {
             if present {
                 break;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert!(present, "{caller} {revision}");
         station
             .edit(|edit| edit.remove(Component::tool("add")))
             .unwrap();
         while client.tool("st.add").await.unwrap().is_some() {
-            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 }

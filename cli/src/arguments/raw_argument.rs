@@ -31,6 +31,9 @@ impl FromStr for RawArgument {
         if text == "-" {
             return Ok(Self::Stdin);
         }
+        if text.starts_with('{') {
+            return Err("a JSON object with all arguments is the value of `--args`".to_owned());
+        }
         let (name, value) = text.split_once('=').ok_or_else(|| {
             "expected `key=value`, `key:=JSON` or `-`; put the server command after `--`".to_owned()
         })?;
@@ -73,7 +76,7 @@ mod tests {
         for (word, expected) in cases {
             assert_eq!(word.parse::<RawArgument>().unwrap(), expected, "{word}");
         }
-        for wrong in ["a", "=1", ":=1", "a:={"] {
+        for wrong in ["a", "=1", ":=1", "a:={", "{\"a\": \"b=c\"}"] {
             assert!(wrong.parse::<RawArgument>().is_err(), "{wrong}");
         }
     }

@@ -42,7 +42,8 @@ pub(crate) struct Call {
     #[arg(long, conflicts_with = "detach", help_heading = "Task")]
     task: bool,
 
-    /// Run the call as a task if the server permits it, print its id, and do not wait for it
+    /// Run the call as a task if the server permits it, print its id, and do not wait for it. If the server answers directly, the
+    /// result is printed, with a note
     #[arg(long, help_heading = "Task")]
     detach: bool,
 
@@ -96,6 +97,10 @@ impl Call {
         let output = self.output.as_deref();
         let Some(ticket) = task.ticket() else {
             let result = task.wait().await?;
+            if self.detach {
+                let note = "there is no task, because the server answered directly";
+                connection.terminal.print_note(note);
+            }
             return print_result(connection, &result, self.server.output, output).await;
         };
         let added = file.add(&ticket);

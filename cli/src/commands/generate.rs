@@ -32,6 +32,10 @@ pub(crate) struct Generate {
     #[arg(long = "tool", value_name = "TOOL", help_heading = "Client")]
     tools: Vec<String>,
 
+    /// Distinguish null from absence in arguments, for servers where null clears a value
+    #[arg(long, help_heading = "Client")]
+    keep_null: bool,
+
     /// Path of the crate `treenail` [default: `::treenail`]
     #[arg(long = "crate", value_name = "PATH", help_heading = "Client")]
     krate: Option<String>,
@@ -60,6 +64,9 @@ impl Generate {
         let mut client = Client::new(&self.lock).text(read_file(&self.lock)?);
         if let Some(name) = &self.name {
             client = client.name(name);
+        }
+        if self.keep_null {
+            client = client.keep_null();
         }
         if let Some(krate) = &self.krate {
             client = client.krate(krate);

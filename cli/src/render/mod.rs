@@ -16,5 +16,5 @@ pub(crate) use self::lists::{
     render_arguments, render_prompts, render_resources, render_templates, render_tools,
 };
 pub(crate) use self::sanitize::{sanitize_line, sanitize_text};
-pub(crate) use self::schema::{resolve_reference, type_name, types_of};
+pub(crate) use self::schema::{choices, resolve_reference, type_name, types_of};
 pub(crate) use self::table::Table;

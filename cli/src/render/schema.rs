@@ -34,11 +34,19 @@ pub(crate) fn type_name(schema: &Value, root: &Schema) -> String {
     names.collect::<Vec<_>>().join("|")
 }
 
+/// Returns the only values that a schema allows, if it lists them: in `enum`, or as strings in alternatives.
+pub(crate) fn choices(schema: &Schema, root: &Schema) -> Option<Vec<Value>> {
+    if let Some(Value::Array(choices)) = schema.get("enum") {
+        return Some(choices.clone());
+    }
+    let strings = json_schema::listed_strings(schema, root)?;
+    Some(strings.into_iter().map(Value::String).collect())
+}
+
 /// Describes bounds and choices of a value.
 pub(super) fn describe_constraints(schema: &Value, root: &Schema) -> Option<String> {
     let schema = resolve_reference(schema, root)?;
-    let choices = schema.get("enum").and_then(Value::as_array);
-    if let Some(choices) = choices {
+    if let Some(choices) = choices(schema, root) {
         let choices: Vec<_> = choices.iter().map(super::inline_json).collect();
         return Some(format!("one of {}", choices.join(", ")));
     }
@@ -57,6 +65,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn values_with_descriptions_are_choices() {
+        let root = Schema::new();
+        let documented = json!({"oneOf": [
+            {"const": "A", "description": "First", "type": "string"},
+            {"const": "B", "type": "string"},
+        ]});
+        let described = describe_constraints(&documented, &root);
+        assert_eq!(described.as_deref(), Some("one of A, B"));
+        let open = json!({"anyOf": [documented, {"type": "string"}]});
+        assert_eq!(describe_constraints(&open, &root), None);
+    }
 
     #[test]
     fn types_are_found_through_references_and_alternatives() {

@@ -14,6 +14,20 @@ fn check(outcome: &Outcome, code: i32, hint: &str) {
 }
 
 #[test]
+fn a_json_object_is_the_value_of_an_option() {
+    let object = format!("{{\"text\": \"{}\"}}", "a=b".repeat(4_000));
+    for at in [
+        &["--", "my-server"][..],
+        &["--url", "http://127.0.0.1:9/mcp"],
+    ] {
+        let outcome = run_alone(&[&["call", "add", &object], at].concat());
+        check(&outcome, 2, "is the value of `--args`");
+        assert!(!outcome.stderr.contains("tip:"), "{}", outcome.stderr);
+        assert!(outcome.stderr.len() < 1_000, "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn a_missing_server_is_explained() {
     let cases = [
         (&["list"][..], "as in `treenail list -- my-server`"),

@@ -119,7 +119,10 @@ fn a_call_waits_for_its_task() {
         yard.run(&["call", "sink", "--task"])
             .check(1, "", "error: the tool failed: it leaks\n");
         // A tool without tasks answers directly.
-        assert_eq!(yard.run(&["call", "release", "--detach"]).code, 0);
+        let direct = yard.run(&["call", "release", "--detach"]);
+        assert_eq!(direct.code, 0, "{revision}: {}", direct.stderr);
+        let note = "there is no task, because the server answered directly\n";
+        assert!(direct.stderr.contains(note), "{}", direct.stderr);
         yard.run_alone(&["task", "list"])
             .check(0, "", "no task is stored\n");
     }

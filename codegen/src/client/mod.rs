@@ -67,9 +67,9 @@ use self::render::RenderError;
 /// and a constant `1` differs from `1.0`. A schema without `type` has the type that its keywords are for: `{"minimum": 0}` is a
 /// number, and `{"required": ["id"]}` an object.
 ///
-/// An optional member that can also be `null` is one `Option`: `null` is read as a missing member, and is never sent. For a
-/// tool where `null` differs from a missing argument, e.g. to clear a value, call `McpClient::call_tool` with JSON:
-/// `weather.client().call_tool("set_alarm", json!({"at": null}))`.
+/// An optional member that can also be `null` is one `Option`: `null` is read as a missing member, and is never sent. If `null`
+/// differs from a missing argument, e.g. to clear a value, use [`keep_null`](Self::keep_null), or call `McpClient::call_tool` with
+/// JSON: `weather.client().call_tool("set_alarm", json!({"at": null}))`.
 ///
 /// A schema without a matching Rust type becomes any JSON, `types::Value`, with the reason in the documentation. Code is
 /// generated for every schema.
@@ -89,6 +89,7 @@ pub struct Client {
     name: Option<String>,
     krate: String,
     tools: Option<Vec<String>>,
+    keeps_null: bool,
 }
 
 impl Client {
@@ -100,6 +101,7 @@ impl Client {
             name: None,
             krate: "::treenail".to_owned(),
             tools: None,
+            keeps_null: false,
         }
     }
 
@@ -162,6 +164,14 @@ impl Client {
         self
     }
 
+    /// Distinguishes `null` from absence in the arguments of tools: an optional member that can be `null` and has no default is an
+    /// `Option<Option<T>>`. For servers where `null` clears a value, such as those with an `Option<Option<T>>` of Treenail.
+    #[must_use]
+    pub fn keep_null(mut self) -> Self {
+        self.keeps_null = true;
+        self
+    }
+
     /// Generates the module as text. The output is deterministic.
     ///
     /// # Errors
@@ -185,7 +195,7 @@ impl Client {
             None => name::client(&lock.server),
         };
         let budget = Budget::default();
-        let plan = Plan::of(&lock, &budget);
+        let plan = Plan::of(&lock, &budget, self.keeps_null);
         render::module(&lock, &plan, &name, &krate).map_err(|failed| match failed {
             RenderError::InvalidRust(error) => Error::Rust(error),
             RenderError::TooLarge => Error::TooLarge {

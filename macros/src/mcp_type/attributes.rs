@@ -1,6 +1,7 @@
 //! Attributes of an item and its members.
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Attribute, Item};
 
 /// Runs `change` on the attributes of the item, its variants and its fields.
@@ -42,6 +43,12 @@ pub(super) fn is_of_derives(attribute: &Attribute) -> bool {
 
 pub(crate) fn is_one_of(attribute: &Attribute, names: &[&str]) -> bool {
     names.iter().any(|name| attribute.path().is_ident(name))
+}
+
+/// Returns `true` if an attribute of serde has one of the keys.
+pub(super) fn has_key(attributes: &[Attribute], keys: &[&str]) -> bool {
+    let mut of_serde = attributes.iter().filter(|it| is_one_of(it, &["serde"]));
+    of_serde.any(|it| has_ident(it.meta.to_token_stream(), &|name| keys.contains(&name)))
 }
 
 /// Returns whether any identifier satisfies `wanted`.

@@ -205,7 +205,7 @@ fn unboxed(ty: &Type) -> &Type {
 }
 
 /// Returns the types among the parameters of a type.
-fn parameters(ty: &Type) -> impl Iterator<Item = &Type> {
+pub(super) fn parameters(ty: &Type) -> impl Iterator<Item = &Type> {
     let last = match ty {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
@@ -222,7 +222,7 @@ fn parameters(ty: &Type) -> impl Iterator<Item = &Type> {
 }
 
 /// Returns the name of the outermost type.
-fn outermost(ty: &Type) -> Option<String> {
+pub(super) fn outermost(ty: &Type) -> Option<String> {
     match ty {
         Type::Path(path) if path.qself.is_none() => {
             Some(path.path.segments.last()?.ident.to_string())

@@ -6,7 +6,9 @@ mod checked;
 mod derives;
 mod direction;
 mod import;
+mod nullable;
 pub(crate) mod understood;
+mod variants;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -44,6 +46,7 @@ pub(crate) fn mcp_type(args: TokenStream, item: &TokenStream) -> TokenStream {
         let attributes = checked_attributes(attributes, direction, &mut sink);
         let item = quote!(#(#attributes)* #rest);
         let item = bounds::reject_on_fields(item, &mut sink);
+        let item = variants::keep_order(nullable::declare(&krate, item));
         let derived = derive(&krate, direction, &item);
         quote!(#import #derived)
     });

@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::timeout;
 use treenail_runtime::internal::extension::has_extension;
 use treenail_runtime::{Result, Server, WeakServer};
 
@@ -29,6 +31,8 @@ use crate::waiting::WaitingCalls;
 /// A tool of the server itself with the same name has precedence, so that a server can be replaced tool by tool.
 ///
 /// ```
+/// use std::time::Duration;
+///
 /// use treenail::proxy::{Proxy, Remote};
 /// use treenail::{McpClient, Server};
 ///
@@ -37,9 +41,10 @@ use crate::waiting::WaitingCalls;
 /// let proxy = Proxy::new(&server);
 /// proxy.mount(Remote::new("weather", || McpClient::builder().command("weather-server")))?;
 /// proxy.mount(Remote::new("files", || McpClient::builder().command("file-server")))?;
-/// server.serve_stdio().await?;
+/// proxy.ready(Duration::from_secs(10)).await; // many clients list tools only once
+/// let outcome = server.serve_stdio().await;
 /// proxy.close().await;
-/// # Ok(())
+/// # outcome
 /// # }
 /// ```
 ///
@@ -144,6 +149,21 @@ impl Proxy {
     /// Returns the mounted servers, in the order in which they were mounted.
     pub fn mounts(&self) -> Vec<Mounted> {
         self.lock().mounted.clone()
+    }
+
+    /// Waits until each mounted server is connected or its first attempt to connect has failed, but at most for `limit`. A server
+    /// that needs longer is connected later.
+    ///
+    /// Call it before clients are served, because many of them list tools only once. [`Mounted::status`] then has the cause of a
+    /// failure.
+    pub async fn ready(&self, limit: Duration) {
+        let mounts = self.mounts();
+        let all = async {
+            for mounted in &mounts {
+                mounted.ready().await;
+            }
+        };
+        let _ = timeout(limit, all).await;
     }
 
     /// Unmounts all servers, and waits until their connections are closed. Call it at the end of a program.

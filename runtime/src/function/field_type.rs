@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Functions of a field of a type with `#[mcp_type]`, implemented if the type of the field has the traits that it needs.
 ///
@@ -51,6 +51,13 @@ pub trait OutputFieldType<Leaf: ?Sized, Field> {
 
     /// Serializes the value of the field.
     fn serialize<S: Serializer>(value: &Field, serializer: S) -> Result<S::Ok, S::Error>;
+}
+
+/// Deserializes a field that is present, also as `null`: an `Option<Option<T>>` is `None` only if it is missing.
+pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Suitability of a type for a field, see [`FieldType`].

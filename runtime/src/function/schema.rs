@@ -3,7 +3,7 @@
 //! The output of schemars is valid JSON Schema 2020-12, but many hosts reject parts of it. Therefore:
 //!
 //! - Subschemas are inlined.
-//! - An optional property is not also nullable.
+//! - An optional property is not also nullable, unless `null` differs from absence.
 //! - Other nullable values use `anyOf`, not a list of types.
 //! - Only standard formats are used.
 //! - A schema that allows every value is `{}`, not `true`.
@@ -39,6 +39,9 @@ const SINGLE: [&str; 8] = [
     "propertyNames",
 ];
 
+/// Keyword of a property whose absence and `null` differ. `#[mcp_type]` adds it; it is in no schema that a peer sees.
+const KEEPS_NULL: &str = "x-treenail-null";
+
 /// Direction of the values that a schema describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -69,6 +72,7 @@ impl Direction {
         let Value::Object(schema) = schema else {
             return;
         };
+        schema.remove(KEEPS_NULL);
         drop_unknown_format(schema);
         if self == Self::Input {
             drop_null_of_optional_properties(schema);
@@ -125,7 +129,8 @@ fn drop_null_of_optional_properties(schema: &mut Map<String, Value>) {
         for (name, property) in properties {
             // With a default, omitting the property does not mean null.
             let default = property.get("default").filter(|it| !it.is_null());
-            if !required.contains(name) && default.is_none() {
+            let keeps_null = default.is_some() || property.get(KEEPS_NULL).is_some();
+            if !required.contains(name) && !keeps_null {
                 drop_null(property);
             }
         }
@@ -237,6 +242,11 @@ mod tests {
                 Direction::Input,
                 json!({"type": "string", "format": "partial-time"}),
                 json!({"type": "string", "examples": ["10:00:00"]}),
+            ),
+            (
+                Direction::Input,
+                json!({"properties": {"a": {"type": ["string", "null"], "x-treenail-null": true, "description": "d"}}}),
+                json!({"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d"}}}),
             ),
             (
                 Direction::Output,

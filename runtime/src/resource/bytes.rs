@@ -2,10 +2,27 @@
 
 use std::io::{self, Write};
 
+use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
+
+/// Encodes bytes in base64, the form of images, audio and binary contents of resources in the types of the protocol.
+///
+/// ```
+/// use treenail::schema::ContentBlock;
+/// use treenail::tool::base64;
+///
+/// let png = b"\x89PNG";
+/// let image = ContentBlock::image(base64(png), "image/png");
+/// # drop(image);
+/// # assert_eq!(base64(png), "iVBORw==");
+/// ```
+#[inline]
+pub fn base64(bytes: impl AsRef<[u8]>) -> String {
+    STANDARD.encode(bytes)
+}
 
 /// Appends a list of bytes as base64. Returns false if the value is null.
 pub(crate) fn write<T: Serialize>(value: &T, out: &mut Vec<u8>) -> serde_json::Result<bool> {

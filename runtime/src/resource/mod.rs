@@ -1,6 +1,6 @@
 //! Resources and resource templates: declarations made with `#[resource]`, and their registration with the server.
 
-mod bytes;
+pub(crate) mod bytes;
 pub(crate) mod output;
 pub(crate) mod pattern;
 

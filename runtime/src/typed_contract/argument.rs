@@ -1,5 +1,7 @@
 //! Serialization of call arguments by a typed client.
 
+use std::mem::discriminant;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::ser::{Error as _, SerializeMap};
@@ -26,7 +28,7 @@ pub trait ContractArgument: Sized + Send + 'static {
     /// Serializes the value for a request.
     ///
     /// A value that equals a missing argument, such as `None`, is omitted. If the argument has a default, it is sent as
-    /// `null`.
+    /// `null`, as `Some(None)` always is.
     fn given(&self, name: &'static str, has_default: bool) -> Given;
 }
 
@@ -42,15 +44,18 @@ impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> ContractArgu
         let may_be_absent = is_null && !has_default;
         Given {
             name,
-            json: (!may_be_absent || !missing_equals_null::<T>()).then_some(json),
+            json: (!may_be_absent || !is_missing_value(self)).then_some(json),
         }
     }
 }
 
-/// Returns whether a missing value and null deserialize to the same value.
-fn missing_equals_null<T: Serialize + DeserializeOwned>() -> bool {
-    let missing = value_if_missing::<T>().and_then(|value| raw_json(&value).ok());
-    missing.is_some_and(|missing| missing.get() == "null")
+/// Returns whether a value whose JSON is `null` is that of a missing argument. `Some(None)` is not.
+fn is_missing_value<T: Serialize + DeserializeOwned>(value: &T) -> bool {
+    let missing = value_if_missing::<T>();
+    missing.is_some_and(|missing| {
+        discriminant(&missing) == discriminant(value)
+            && raw_json(&missing).is_ok_and(|json| json.get() == "null")
+    })
 }
 
 /// An argument as JSON; `None` if it is omitted.

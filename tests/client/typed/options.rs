@@ -185,6 +185,7 @@ async fn a_tool_can_elicit_from_its_caller() {
     }
 }
 
+#[allow(clippy::option_option, reason = "null differs from absence")]
 #[tokio::test]
 async fn null_arguments_are_omitted_where_none_is_the_default() {
     #[mcp_client]
@@ -196,17 +197,22 @@ async fn null_arguments_are_omitted_where_none_is_the_default() {
         ) -> Result<(), ToolError>;
         async fn any(&self, a: Value) -> Result<(), ToolError>;
         async fn list(&self, a: Vec<Option<u8>>) -> Result<(), ToolError>;
+        async fn cleared(&self, a: Option<Option<u8>>) -> Result<(), ToolError>;
     }
     let mock = MockNothing::new()
         .on_optional(|a| expect(a.is_none()))
         .on_with_default(|a| expect(a.is_none()))
         .on_any(|a| expect(a.is_null()))
-        .on_list(|a| expect(a == [None, Some(1)]));
+        .on_list(|a| expect(a == [None, Some(1)]))
+        .on_cleared(|a| expect(a != Some(Some(0))));
     let client = mock.client().await.unwrap();
     client.optional(None).await.unwrap();
     client.with_default(None).await.unwrap();
     client.any(Value::Null).await.unwrap();
     client.list(vec![None, Some(1)]).await.unwrap();
+    for a in [None, Some(None), Some(Some(1))] {
+        client.cleared(a).await.unwrap();
+    }
     let sent: Vec<_> = mock
         .calls()
         .into_iter()
@@ -218,7 +224,10 @@ async fn null_arguments_are_omitted_where_none_is_the_default() {
             json!({}),
             json!({"a": null}),
             json!({"a": null}),
-            json!({"a": [null, 1]})
+            json!({"a": [null, 1]}),
+            json!({}),
+            json!({"a": null}),
+            json!({"a": 1}),
         ]
     );
 }

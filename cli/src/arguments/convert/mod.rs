@@ -5,7 +5,7 @@ use treenail::schema::Tool;
 use treenail_schema::internal::nearest;
 
 use super::RawArgument;
-use crate::render::{inline_json, resolve_reference, sanitize_line, type_name, types_of};
+use crate::render::{choices, inline_json, resolve_reference, sanitize_line, type_name, types_of};
 
 /// Converts one argument, which may have been given more than once. Arguments that are given are not proposed for unknown ones.
 ///
@@ -121,7 +121,7 @@ impl ArgumentConverter<'_> {
     fn convert_scalar(&self, schema: &Value, text: &str) -> Result<Value, String> {
         let value = self.parse_text(schema, text)?;
         let schema = resolve_reference(schema, self.root);
-        let choices = schema.and_then(|schema| schema.get("enum")?.as_array());
+        let choices = schema.and_then(|schema| choices(schema, self.root));
         let Some(choices) = choices else {
             return Ok(value);
         };

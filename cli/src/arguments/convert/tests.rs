@@ -13,7 +13,8 @@ fn tool() -> Tool {
             "days": {"type": "integer"}, "share": {"type": "number"}, "dry": {"type": "boolean"},
             "city": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}},
             "ids": {"type": "array", "items": {"type": "integer"}}, "any": {}, "map": {"type": "object"},
-            "unit": {"$ref": "#/$defs/Unit"}, "maybe": {"type": ["integer", "null"]},
+            "unit": {"$ref": "#/$defs/Unit"},
+            "size": {"oneOf": [{"const": "small", "description": "Two people"}, {"const": "large"}]}, "maybe": {"type": ["integer", "null"]},
             "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
     });
     let schema: JsonObject = serde_json::from_value(schema).unwrap();
@@ -56,6 +57,7 @@ fn text_is_converted_by_the_schema() {
     check(&["any:=1"], Ok(json!(1)));
     check(&["map={\"a\":1}"], Ok(json!({"a": 1})));
     check(&["unit=celsius"], Ok(json!("celsius")));
+    check(&["size=large"], Ok(json!("large")));
     check(&["maybe=null"], Ok(Value::Null));
     check(&["either=7"], Ok(json!(7)));
     check(&["either=seven"], Ok(json!("seven")));

@@ -120,7 +120,7 @@ impl Proxy {
             tokio::spawn(report(mounted, terminal.clone()));
         }
         let serving = async {
-            self.wait_for(&gateway).await;
+            gateway.ready(self.wait).await;
             serve(&server, endpoint, terminal).await
         };
         let outcome = tokio::select! {
@@ -232,16 +232,6 @@ impl Proxy {
             }
         }
         Ok(remote)
-    }
-
-    /// Waits for the servers, for a limited time. Those that are later are connected later.
-    async fn wait_for(&self, gateway: &Gateway) {
-        let all_ready = async {
-            for mounted in gateway.mounts() {
-                mounted.ready().await;
-            }
-        };
-        let _ = tokio::time::timeout(self.wait, all_ready).await;
     }
 
     /// Binds the address for HTTP, if there is one.

@@ -45,9 +45,10 @@ pub(super) enum Call {
 const RESERVED_METHODS: [&str; 4] = ["new", "client", "clone", "fmt"];
 
 impl Plan {
-    pub(super) fn of(lock: &Lock, budget: &Budget) -> Self {
+    pub(super) fn of(lock: &Lock, budget: &Budget, keeps_null: bool) -> Self {
         let mut planner = Planner {
             budget,
+            keeps_null,
             names: Names::without(&RESERVED_METHODS),
             types: Types::default(),
         };
@@ -88,6 +89,8 @@ impl Plan {
 
 struct Planner<'a> {
     budget: &'a Budget,
+    /// Set if null differs from a missing member in the arguments of tools.
+    keeps_null: bool,
     names: Names,
     types: Types,
 }
@@ -119,6 +122,7 @@ impl Planner<'_> {
                 member,
                 shape: Shape::Text,
                 required: argument.get("required") == Some(&Value::Bool(true)),
+                keeps_null: false,
                 description: text("description").or_else(|| text("title")),
                 notes: Vec::new(),
             });
@@ -205,6 +209,7 @@ fn variables(template: &str) -> Vec<Field> {
                 member: name.to_owned(),
                 shape,
                 required: !operator.is_some_and(|sign| "#;?&".contains(sign)),
+                keeps_null: false,
                 description: None,
                 notes: Vec::new(),
             });

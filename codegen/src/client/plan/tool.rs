@@ -14,11 +14,12 @@ impl Planner<'_> {
         let prefix = name::pascal(&name);
         let empty = Value::Object(serde_json::Map::new());
         let input = tool.get("inputSchema").unwrap_or(&empty);
-        let arguments =
-            match Reader::read_root(input, &mut self.types, self.budget, (&prefix, &prefix)) {
-                Shape::Nullable(shape) => *shape,
-                shape => shape,
-            };
+        let names = (&*prefix, &*prefix);
+        let read = Reader::read_root(input, &mut self.types, self.budget, names, self.keeps_null);
+        let arguments = match read {
+            Shape::Nullable(shape) => *shape,
+            shape => shape,
+        };
         let arguments = if is_without_members(input) {
             None
         } else {
@@ -28,7 +29,7 @@ impl Planner<'_> {
             let name = format!("{prefix}Output");
             let bare = unwrap_result(schema);
             let schema = bare.as_ref().unwrap_or(schema);
-            Reader::read_root(schema, &mut self.types, self.budget, (&name, &name))
+            Reader::read_root(schema, &mut self.types, self.budget, (&name, &name), false)
         });
         Method {
             docs: tool_docs(tool),

@@ -165,7 +165,12 @@ impl Input<'_> {
     }
 
     fn serde_path(&self) -> String {
+        self.generated("serde")
+    }
+
+    /// The path of an item for generated code, as attributes of serde take it.
+    fn generated(&self, item: &str) -> String {
         let path: String = self.krate.to_string().split_whitespace().collect();
-        format!("{path}::__generated::serde")
+        format!("{path}::__generated::{item}")
     }
 }

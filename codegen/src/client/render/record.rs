@@ -84,7 +84,7 @@ impl Input<'_> {
 
     fn member<'a>(&self, field: &'a Field, names: &mut Names) -> Member<'a> {
         let shape = match &field.shape {
-            Shape::Nullable(inner) if !field.required => &**inner,
+            Shape::Nullable(inner) if !field.required && !field.keeps_null => &**inner,
             shape => shape,
         };
         Member {
@@ -121,7 +121,14 @@ impl Input<'_> {
         if field.required {
             quote! { #docs #rename pub #ident: #ty, }
         } else {
-            quote! { #docs #rename #[serde(default, skip_serializing_if = "Option::is_none")] pub #ident: Option<#ty>, }
+            let reads_null = field.keeps_null.then(|| {
+                let path = self.generated("present");
+                quote! {
+                    #[serde(deserialize_with = #path)]
+                    #[allow(clippy::option_option, reason = "null differs from absence")]
+                }
+            });
+            quote! { #docs #rename #[serde(default, skip_serializing_if = "Option::is_none")] #reads_null pub #ident: Option<#ty>, }
         }
     }
 

@@ -81,8 +81,11 @@ impl Reader<'_> {
             let accepts_null = matches!(shape, Shape::Nullable(_) | Shape::Unit | Shape::Any(None));
             are_exact &= self.is_exact(schema, &shape) && (is_required || accepts_null);
             let docs = self.member_docs(schema, &shape);
+            let has_default = schema.get("default").is_some();
+            let keeps_null = self.keeps_null && !is_required && !has_default;
             fields.push(Field {
                 member: member.clone(),
+                keeps_null: keeps_null && matches!(shape, Shape::Nullable(_)),
                 shape,
                 required: is_required,
                 description: docs.description,
@@ -174,6 +177,7 @@ fn add_undescribed(fields: &mut Vec<Field>, required: &[&str], rest: Option<&Sha
                 member: member.to_owned(),
                 shape: rest.cloned().unwrap_or(Shape::Any(None)),
                 required: true,
+                keeps_null: false,
                 description: None,
                 notes: Vec::new(),
             });

@@ -75,6 +75,8 @@ pub(in crate::client) struct Field {
     pub member: String,
     pub shape: Shape,
     pub required: bool,
+    /// Set if null differs from a missing member, so that the field keeps both.
+    pub keeps_null: bool,
     pub description: Option<String>,
     /// Notes about constraints that the type does not express.
     pub notes: Vec<String>,

@@ -1,6 +1,7 @@
 //! A single argument of a function: its schema, and the conversion from JSON to a Rust value.
 
 mod list;
+mod none;
 
 use std::fmt;
 
@@ -10,6 +11,8 @@ use serde_json::Value;
 use treenail_schema::internal::read_scalar;
 
 pub use self::list::ArgumentList;
+use self::none::none_within;
+pub(crate) use self::none::value_if_missing;
 use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, Problem};
 use crate::function::bounds::Check;
@@ -55,7 +58,8 @@ pub struct Argument<T> {
     read: fn(&str) -> Option<T>,
     /// Parses the value again and explains the failure. The parameters are the name of the argument and its JSON.
     explain: fn(&str, &str) -> Option<Problem>,
-    missing_value: fn() -> Option<T>,
+    /// Returns the value `None` within this number of `Some`, if the type has it.
+    none: fn(usize) -> Option<T>,
     default: Option<DefaultValue<T>>,
     checks: Vec<Check<T>>,
     form: Form,
@@ -98,7 +102,7 @@ impl<T> Argument<T> {
             schema: schema_for::<T>,
             read,
             explain,
-            missing_value: value_if_missing::<T>,
+            none: none_within::<T>,
             default: None,
             checks: Vec::new(),
             form,
@@ -130,7 +134,16 @@ impl<T> Argument<T> {
 
     /// Returns whether the argument is optional.
     fn is_optional(&self) -> bool {
-        self.default.is_some() || (self.missing_value)().is_some()
+        self.default.is_some() || self.missing_value().is_some()
+    }
+
+    fn missing_value(&self) -> Option<T> {
+        (self.none)(0)
+    }
+
+    /// Returns the value of `null` if it differs from that of a missing argument, as `Some(None)` of an `Option<Option<_>>` does.
+    fn null_value(&self) -> Option<T> {
+        (self.none)(1)
     }
 
     /// Returns the schema of the argument, as a property of the input schema, and collects the bounds in it.
@@ -142,7 +155,10 @@ impl<T> Argument<T> {
         Direction::Input.tidy(&mut property);
         let default = self.json_default()?;
         // `Option<T>` also allows null. If omitting the argument means the same, it is dropped: hosts accept that schema.
-        let null_differs = default.is_some() && (self.read)("null").is_some();
+        let null_differs = match &default {
+            Some(_) => (self.read)("null").is_some(),
+            None => self.null_value().is_some(),
+        };
         if self.is_optional() && !null_differs {
             drop_null(&mut property);
         }
@@ -175,6 +191,11 @@ impl<T> Argument<T> {
             return Ok(None);
         };
         let name = self.name;
+        if self.null_value().is_some() {
+            return Err(format!(
+                "argument `{name}` has a default, but is `None` if it is missing, because `null` is `Some(None)`"
+            ));
+        }
         let value = (default.make)();
         if !self.checks.iter().all(|check| check.holds(&value)) {
             return Err(out_of_range(name));
@@ -185,7 +206,7 @@ impl<T> Argument<T> {
         if (self.nested_bounds.as_ref()).is_some_and(|bounds| !bounds.accepts(&value)) {
             return Err(out_of_range(name));
         }
-        let is_absence = || (self.read)("null").is_some() || (self.missing_value)().is_some();
+        let is_absence = || (self.read)("null").is_some() || self.missing_value().is_some();
         if value.is_null() && !is_absence() {
             return Err(format!(
                 "the default of argument `{name}` cannot be written as JSON, for example because it is NaN"
@@ -197,12 +218,17 @@ impl<T> Argument<T> {
     fn read(&self, text: Option<&str>) -> Result<T, Problem> {
         let fallback = || match &self.default {
             Some(default) => Some((default.make)()),
-            None => (self.missing_value)(),
+            None => self.missing_value(),
         };
         let Some(text) = text else {
             return fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing));
         };
-        match (self.read)(text) {
+        let null = if text == "null" {
+            self.null_value()
+        } else {
+            None
+        };
+        match null.or_else(|| (self.read)(text)) {
             Some(value) if self.checks.iter().all(|check| check.holds(&value)) => Ok(value),
             Some(_) => Err(Problem::new(self.name, Fault::wrong(text))),
             // A model that writes null instead of omitting the argument means the default.
@@ -228,34 +254,6 @@ impl<T> Argument<T> {
 
 fn out_of_range(name: &str) -> String {
     format!("the default of argument `{name}` is out of range")
-}
-
-/// Returns the value that a type has when its field is missing, such as `None`.
-pub(crate) fn value_if_missing<T: DeserializeOwned>() -> Option<T> {
-    T::deserialize(MissingValue).ok()
-}
-
-/// A deserializer without a value. Only types that accept a missing value, such as `Option`, can be read from it.
-struct MissingValue;
-
-impl<'de> serde::Deserializer<'de> for MissingValue {
-    type Error = serde::de::value::Error;
-
-    fn deserialize_any<V: serde::de::Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(serde::de::Error::custom("missing"))
-    }
-
-    fn deserialize_option<V: serde::de::Visitor<'de>>(
-        self,
-        visitor: V,
-    ) -> Result<V::Value, Self::Error> {
-        visitor.visit_none()
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
 }
 
 /// A type whose default can be written as a string literal.

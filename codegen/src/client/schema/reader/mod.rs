@@ -29,6 +29,8 @@ pub(in crate::client) struct Reader<'a> {
     pub(super) root: &'a Value,
     pub(super) types: &'a mut Types,
     pub(super) budget: &'a Budget,
+    /// Set if null differs from a missing member.
+    pub(super) keeps_null: bool,
     /// The prefix of all type names.
     prefix: String,
     definitions: BTreeMap<String, Definition>,
@@ -39,18 +41,21 @@ pub(in crate::client) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a document as a type named `name`. The names of all other types start with `prefix`.
+    /// Reads a document as a type named `name`. The names of all other types start with `prefix`. With `keeps_null`, members that are
+    /// null differ from missing ones, unless they have a default.
     pub(in crate::client) fn read_root(
         root: &'a Value,
         types: &'a mut Types,
         budget: &'a Budget,
         (prefix, name): (&str, &str),
+        keeps_null: bool,
     ) -> Shape {
         budget.start_schema();
         let mut reader = Self {
             root,
             types,
             budget,
+            keeps_null,
             prefix: prefix.to_owned(),
             definitions: BTreeMap::new(),
             merged: BTreeMap::new(),

@@ -82,6 +82,7 @@ impl Reader<'_> {
             .filter_map(|record| record.field(&member))
             .collect();
         let required = fields.len() == records.len() && fields.iter().all(|field| field.required);
+        let keeps_null = fields.iter().any(|field| field.keeps_null);
         let description = fields.iter().find_map(|field| field.description.clone());
         // A note about one of the forms could be wrong for another.
         let first = fields.first().map(|field| field.notes.iter());
@@ -107,6 +108,7 @@ impl Reader<'_> {
         let shape = self.combine((shapes, Matches::Any), None, &place.part(&member));
         Field {
             member,
+            keeps_null: keeps_null && !required && matches!(shape, Shape::Nullable(_)),
             shape,
             required,
             description,
