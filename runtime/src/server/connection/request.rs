@@ -96,10 +96,8 @@ impl Connection {
         };
         let view = match &base.views {
             None => None,
-            Some(_) => {
-                let prepared = self.prepared.take();
-                prepared.or_else(|| self.view(base, &peer, envelope))
-            }
+            Some(_) if self.prepared.is_some() => self.prepared.take(),
+            Some(_) => self.view(base, &peer, envelope),
         };
         let snapshot = view.as_ref().unwrap_or(base);
         let Self {
