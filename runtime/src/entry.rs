@@ -3,6 +3,8 @@
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
+#[cfg(feature = "http-server")]
+use std::sync::OnceLock;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
@@ -15,6 +17,8 @@ use crate::registered::Completers;
 use crate::resource::pattern::Pattern;
 use crate::revision::ResultFormat;
 use crate::scope::RequiredScopes;
+#[cfg(feature = "http-server")]
+use crate::tool::header_params::{HeaderParam, header_params};
 
 /// Entry of the registry. It is one type for all kinds, so that lists and indexes are compiled once.
 ///
@@ -27,6 +31,9 @@ pub(crate) struct Entry {
     pub(crate) completers: Completers,
     /// The scopes that its requests need.
     pub(crate) scopes: RequiredScopes,
+    /// The arguments of a tool that clients repeat in HTTP headers. Snapshots share them, as they share the entry.
+    #[cfg(feature = "http-server")]
+    pub(crate) mirrors: OnceLock<Box<[HeaderParam]>>,
 }
 
 impl fmt::Debug for Entry {
@@ -63,6 +70,16 @@ impl Entry {
             Descriptor::Tool(tool) => Some(tool),
             _ => None,
         }
+    }
+
+    /// Returns the arguments of a tool that clients repeat in HTTP headers.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn mirrors(&self) -> &[HeaderParam] {
+        self.mirrors.get_or_init(|| {
+            // Schemas were checked when the tool was added.
+            let mirrors = self.tool().map(|tool| header_params(&tool.input_schema));
+            mirrors.and_then(Result::ok).unwrap_or_default().into()
+        })
     }
 
     /// Returns the descriptor of a prompt.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+#[cfg(feature = "http-server")]
+use std::sync::OnceLock;
 
 use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
 
@@ -166,6 +168,8 @@ impl<D> Registered<D> {
             descriptor: describe(self.descriptor),
             completers: self.completers,
             scopes: self.scopes.unwrap_or_else(|| default.clone()),
+            #[cfg(feature = "http-server")]
+            mirrors: OnceLock::new(),
         }
     }
 }

@@ -56,10 +56,12 @@ impl fmt::Debug for Exchange {
 impl Exchange {
     /// Creates an exchange for a received request: its response is complete or pending, or it has opened a subscription.
     pub(super) fn new(
-        connection: Connection,
+        mut connection: Connection,
         call: Option<PendingResponse>,
         response: Option<Vec<u8>>,
     ) -> Self {
+        // A call may take long, and a subscription longer.
+        drop(connection.release());
         Self {
             connection,
             call,

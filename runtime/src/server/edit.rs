@@ -113,9 +113,8 @@ impl Edit {
 
     /// Removes `component` permanently, or until its source [provides](Self::provide) it again. Its calls in flight continue.
     ///
-    /// Its state is dropped when the last of these calls has ended and each connection has received a message since. If callers see
-    /// [different](crate::ServerBuilder::visible) features, subscribers to its list also retain it, until they have read their
-    /// notifications or 7 further edits have changed the list.
+    /// Its state is dropped when the last of these calls has ended. If callers see [different](crate::ServerBuilder::visible)
+    /// features, subscribers to lists also retain it, until they have read their notifications or 7 further edits have been made.
     pub fn remove(self, component: Component) -> Self {
         self.change(component, Change::Remove)
     }

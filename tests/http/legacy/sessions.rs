@@ -6,13 +6,13 @@ use serde_json::json;
 use treenail::Limits;
 use treenail::context::Principal;
 use treenail::dynamic::Tool;
-use treenail::http::http_service;
+use treenail::http::{HttpService, http_service};
 use treenail::limits::HttpLimits;
 use treenail::schema::Revision;
 use treenail::server::Component;
 
 use super::{Client, SERVED, initialize, next_events};
-use crate::client::Post;
+use crate::client::{Post, next};
 use crate::fixture::{builder, service, service_within};
 
 #[tokio::test]
@@ -148,24 +148,56 @@ async fn active_sessions_are_not_evicted() {
 }
 
 #[tokio::test]
+async fn an_idle_session_does_not_retain_removed_features() {
+    for revision in SERVED {
+        let (service, state) = service_with_a_state(false);
+        let client = Client::start(&service, revision).await;
+        let list = client.request("x", "tools/list", &json!({}));
+        assert_eq!(client.send(list).await.status, 200);
+        remove_old(&service);
+        assert_eq!(Arc::strong_count(&state), 1, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_listening_stream_does_not_retain_removed_features() {
+    let (service, state) = service_with_a_state(false);
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let listen = Post::modern("subscriptions/listen", filter);
+    let mut body = listen.begin(&service).await.into_body();
+    assert!(next(&mut body).await.is_some(), "the acknowledgement");
+    remove_old(&service);
+    assert_eq!(Arc::strong_count(&state), 1);
+    assert!(next(&mut body).await.is_some(), "the notification");
+}
+
+/// Returns a service with the tool `old`, and the state of that tool.
+fn service_with_a_state(is_filtered: bool) -> (HttpService, Arc<()>) {
+    let state = Arc::new(());
+    let own = Arc::clone(&state);
+    let old = Tool::new("old").handler(move |_, _| {
+        let _ = &own;
+        async { "old" }
+    });
+    let mut builder = builder().dynamic().add(old);
+    if is_filtered {
+        builder = builder.visible(|_, _| true);
+    }
+    (http_service(builder.build().unwrap()), state)
+}
+
+fn remove_old(service: &HttpService) {
+    let server = service.server();
+    let removed = server.edit(|edit| edit.remove(Component::tool("old")));
+    removed.unwrap();
+}
+
+#[tokio::test]
 async fn a_session_that_only_calls_does_not_retain_removed_features() {
     for is_filtered in [false, true] {
-        let state = Arc::new(());
-        let own = Arc::clone(&state);
-        let old = Tool::new("old").handler(move |_, _| {
-            let _ = &own;
-            async { "old" }
-        });
-        let mut builder = builder().dynamic().add(old);
-        if is_filtered {
-            builder = builder.visible(|_, _| true);
-        }
-        let service = http_service(builder.build().unwrap());
+        let (service, state) = service_with_a_state(is_filtered);
         let client = Client::start(&service, Revision::V2025_06_18).await;
-        let removed = service
-            .server()
-            .edit(|edit| edit.remove(Component::tool("old")));
-        removed.unwrap();
+        remove_old(&service);
         if is_filtered {
             // The old list is compared for the notification.
             let mut body = client.open(client.get()).await;

@@ -1,5 +1,6 @@
 //! States of features that were removed: they are dropped, even if they panic.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +10,7 @@ use treenail::prelude::*;
 use treenail::schema::{PromptArgument, Revision};
 use treenail::server::{Component, Namespace};
 
-use crate::support::peer::{MODERN, Peer};
+use crate::support::peer::{MODERN, Peer, meta};
 
 /// Makes a tool that owns a value.
 fn owner(name: &str, value: impl Send + Sync + 'static) -> Feature {
@@ -72,6 +73,59 @@ async fn a_subscription_does_not_retain_removed_features() {
         }
         peer.told_nothing().await;
     }
+}
+
+#[tokio::test]
+async fn an_idle_connection_does_not_retain_removed_features() {
+    for revision in Revision::ALL {
+        let state = Arc::new(());
+        let server = server([owner("x", Arc::clone(&state))]);
+        let mut peer = Peer::connect(&server, revision).await;
+        if revision.is_modern() {
+            peer.listen(1, json!({"toolsListChanged": true})).await;
+        }
+        assert!(is_served(&mut peer, "x").await);
+        remove(&server, Component::tool("x"));
+        assert_eq!(Arc::strong_count(&state), 1, "{revision}");
+        let (method, _) = peer.next_notification().await;
+        assert_eq!(method, "notifications/tools/list_changed");
+    }
+}
+
+#[test]
+fn a_subscriber_that_reads_nothing_retains_removed_features_for_seven_edits() {
+    let state = Arc::new(());
+    let plan = Prompt::new("plan").handler(|_, _| async { "plan" });
+    let builder = treenail::server!().dynamic().visible(|_, _| true).add([
+        owner("x", Arc::clone(&state)),
+        owner("y", ()),
+        plan,
+    ]);
+    let server = builder.build().unwrap();
+    let mut connection = server.connect();
+    let meta: HashMap<_, _> = meta(MODERN.as_str()).into();
+    let params = json!({"notifications": {"promptsListChanged": true}, "_meta": meta});
+    let listen =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params});
+    let mut out = Vec::new();
+    let _ = connection.handle_message(listen.to_string().as_bytes(), &mut out);
+    assert_eq!(out, b"");
+    remove(&server, Component::prompt("plan"));
+    remove(&server, Component::tool("x"));
+    assert_eq!(
+        Arc::strong_count(&state),
+        2,
+        "it may have listed `x` before"
+    );
+    for number in 0..7 {
+        let y = Component::tool("y");
+        let edited = server.edit(|edit| match number % 2 {
+            0 => edit.disable(y),
+            _ => edit.enable(y),
+        });
+        edited.unwrap();
+    }
+    assert_eq!(Arc::strong_count(&state), 1);
 }
 
 #[tokio::test]

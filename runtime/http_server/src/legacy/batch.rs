@@ -51,6 +51,7 @@ fn handle_batch(
         if branch.server().has_private_items() {
             return handle_filtered_on(session, branch, message, out);
         }
+        drop(branch.release());
         session.with_connection(|connection| {
             if let Ok(Message::Notification(_)) = message {
                 let handled = connection.on_message(message, out);

@@ -17,7 +17,7 @@ pub(super) enum Target {
     Session(Arc<dyn Session>),
     Command(ServerCommand),
     /// `None` once it has been opened.
-    Memory(Option<Connection>),
+    Memory(Option<Box<Connection>>),
     #[cfg(feature = "http-client")]
     Http(Box<dyn HttpTarget>, HttpOptions),
 }
@@ -67,7 +67,7 @@ impl Target {
             Self::Memory(connection) => {
                 let connection = connection.take();
                 let connection =
-                    connection.ok_or_else(|| ClientError::closed("it has already been used"))?;
+                    *connection.ok_or_else(|| ClientError::closed("it has already been used"))?;
                 Arc::new(LineSession::in_memory(connection, limits))
             }
         })

@@ -45,11 +45,11 @@ impl Connection {
     /// Checks the scopes that every request needs, for a method of an extension.
     pub(super) fn check_extension_scopes(
         &mut self,
+        snapshot: &Snapshot,
         envelope: &Envelope<'_>,
     ) -> Result<(), RpcError> {
-        self.registry.refresh(&mut self.snapshot);
-        if self.snapshot.requires_scopes && self.server.begins_call(envelope) {
-            check_scopes(&mut self.extensions, &self.snapshot, envelope)?;
+        if snapshot.requires_scopes && self.server.begins_call(envelope) {
+            check_scopes(&mut self.extensions, snapshot, envelope)?;
         }
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Connection {
         id: &str,
         params: &Params<'_>,
         peer: &Arc<Peer>,
-        view: Option<&Arc<Snapshot>>,
+        snapshot: &Snapshot,
     ) -> Result<Outcome, RpcError> {
         let registry = Arc::clone(&self.registry);
         let limits = self.server.limits();
@@ -72,11 +72,10 @@ impl Connection {
             let call = self.call(peer, CallId::Received(&received), target, params.meta);
             wanted.into_topics(&Context::from_call(&call))
         });
-        let (server, snapshot) = (&self.server, view.unwrap_or(&self.snapshot));
         self.subscriber
-            .listen(server, snapshot, (id, params), topics)?;
+            .listen(&self.server, snapshot, (id, params), topics)?;
         let audience = Audience::new(&self.extensions, peer);
-        self.subscriber.attend(server, audience);
+        self.subscriber.attend(&self.server, audience);
         Ok(None)
     }
 

@@ -27,10 +27,9 @@ impl Connection {
         &self,
         id: &str,
         (method, envelope): (Method, &Envelope<'_>),
-        (peer, view): (&Arc<Peer>, Option<&Arc<Snapshot>>),
+        (peer, snapshot): (&Arc<Peer>, &Arc<Snapshot>),
         out: &mut Vec<u8>,
     ) -> Result<Outcome, RpcError> {
-        let snapshot = view.unwrap_or(&self.snapshot);
         let params = &envelope.params;
         check_progress_token(params.meta, self.server.limits().progress_token_bytes)?;
         let (state, revision) = (&self.server.state, peer.revision());

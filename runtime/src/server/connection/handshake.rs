@@ -6,6 +6,7 @@ use treenail_schema::{ClientCapabilities, InitializeRequestParams, Method, Revis
 
 use super::Connection;
 use crate::revision::{CachedPeer, Peer, negotiate};
+use crate::server::registry::Snapshot;
 use crate::server::subscriptions::Subscriber;
 use crate::visibility::Caller;
 use crate::wire::{Params, RpcError, shortened, write_result};
@@ -47,6 +48,7 @@ impl Connection {
 
     pub(super) fn initialize(
         &mut self,
+        base: &Arc<Snapshot>,
         id: &str,
         params: &Params<'_>,
         out: &mut Vec<u8>,
@@ -82,10 +84,9 @@ impl Connection {
             self.handshake = Handshake::Answered(Arc::clone(&peer));
             self.observe_session(revision);
         }
-        self.registry.refresh(&mut self.snapshot);
         let caller = Caller::new(&self.extensions, &peer);
-        let view = self.snapshot.view(&caller, None, &self.server.state.config);
-        let snapshot = view.as_ref().unwrap_or(&self.snapshot);
+        let view = base.view(&caller, None, &self.server.state.config);
+        let snapshot = view.as_ref().unwrap_or(base);
         let result = snapshot.handshake_result(revision);
         write_result(out, id, |out| out.extend_from_slice(result));
         Ok(())

@@ -43,28 +43,26 @@ impl Connection {
     /// Makes a connection to the same peer for one message, with an outgoing queue of its own. Both share the pending requests to the
     /// peer; subscriptions stay on this connection.
     ///
-    /// This connection gets the current snapshot of the registry. The branch has the old one, for owners that must drop it without
-    /// a lock.
+    /// The branch has the current snapshot of the registry, for owners that make it under a lock.
     #[must_use]
     pub fn branch(&mut self) -> Self {
-        let old = Arc::clone(&self.snapshot);
-        self.registry.refresh(&mut self.snapshot);
-        let (outbox, outgoing) = self.outbox.sibling(self.server.limits());
-        let view = (Arc::clone(&self.registry), old);
+        let queue = self.outbox.sibling(self.server.limits());
+        let registry = Arc::clone(&self.registry);
         Self {
+            snapshot: self.snapshot.branch(&registry),
             handshake: self.handshake.clone(),
             restarts: false,
             session: self.session,
             transport: self.transport,
             session_id: self.session_id.clone(),
-            ..Self::with_view(self.server.clone(), view, (outbox, outgoing))
+            ..Self::with_registry(registry, self.server.clone(), queue)
         }
     }
 
-    /// Replaces a snapshot of the registry that is out of date, for owners that handle the next message under a lock. Dropping the
-    /// old one may run the user's code.
-    pub fn refresh(&mut self) {
-        self.registry.refresh(&mut self.snapshot);
+    /// Returns the entries that the last messages have used, which an edit may have removed since. Dropping them may run the user's
+    /// code. Owners do that when the connection becomes idle, and before messages that they handle under a lock.
+    pub fn release(&mut self) -> impl Sized + use<> {
+        (self.prepared.take(), self.snapshot.release())
     }
 
     /// Lets functions send requests on the stream of the session, whose connection is `session` and which the peer reads.
@@ -109,10 +107,10 @@ impl Connection {
         let Some(tool) = envelope.params.name.and_then(as_string) else {
             return &[];
         };
-        self.registry.refresh(&mut self.snapshot);
-        self.prepared = self.view(peer, envelope);
-        let snapshot = self.prepared.as_ref().unwrap_or(&self.snapshot);
-        snapshot.mirrors(&tool)
+        let snapshot = self.snapshot.take(&self.registry);
+        self.prepared = self.view(&snapshot, peer, envelope);
+        let snapshot = self.snapshot.retain(snapshot);
+        self.prepared.as_ref().unwrap_or(snapshot).mirrors(&tool)
     }
 
     /// Makes the view of the caller of a request, for owners that handle the request under a lock.
@@ -121,8 +119,9 @@ impl Connection {
             Some(peer) => Arc::clone(peer),
             None => return,
         };
-        self.registry.refresh(&mut self.snapshot);
-        self.prepared = self.view(&peer, envelope);
+        let snapshot = self.snapshot.take(&self.registry);
+        self.prepared = self.view(&snapshot, &peer, envelope);
+        self.snapshot.retain(snapshot);
     }
 
     /// Replaces the caller of the subscriptions by that of a branch.
@@ -150,7 +149,9 @@ impl Connection {
             };
             self.prepare(&envelope);
             let view = self.prepared.take();
-            let snapshot = view.as_ref().unwrap_or(&self.snapshot);
+            let base = self.snapshot.take(&self.registry);
+            let base = self.snapshot.retain(base);
+            let snapshot = view.as_ref().unwrap_or(base);
             let scopes = snapshot.required_scopes(&envelope).into_iter();
             required.extend(scopes.cloned());
         }

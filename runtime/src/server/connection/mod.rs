@@ -27,7 +27,7 @@ use crate::queue::QueueReceiver;
 use crate::revision::CachedPeer;
 use crate::server::Server;
 use crate::server::observe::{ObservedTransport, SessionObservation};
-use crate::server::registry::{Registry, Snapshot};
+use crate::server::registry::{LastSnapshot, Registry, Snapshot};
 use crate::server::response::PendingResponse;
 use crate::server::subscriptions::{Audience, Subscriber};
 use crate::wire::{Body, Envelope, Invalid, Message, parse_with_known_meta, quoted};
@@ -42,8 +42,7 @@ pub struct Connection {
     handshake: Handshake,
     modern: CachedPeer,
     registry: Arc<Registry>,
-    /// The last snapshot of the registry that was used.
-    snapshot: Arc<Snapshot>,
+    snapshot: LastSnapshot,
     /// The view of the caller for the next request, if it has been made already.
     prepared: Option<Arc<Snapshot>>,
     subscriber: Subscriber,
@@ -108,21 +107,18 @@ impl Server {
 impl Connection {
     fn new(server: Server) -> Self {
         let queue = outbox(server.limits());
-        let registry = Registry::of(&server);
-        let snapshot = registry.snapshot();
-        Self::with_view(server, (registry, snapshot), queue)
+        Self::with_registry(Registry::of(&server), server, queue)
     }
 
-    /// Creates a connection with a snapshot of the registry and a queue of outgoing messages.
-    fn with_view(
+    fn with_registry(
+        registry: Arc<Registry>,
         server: Server,
-        (registry, snapshot): (Arc<Registry>, Arc<Snapshot>),
         (outbox, outgoing): (Outbox, QueueReceiver),
     ) -> Self {
         Self {
             server,
             registry,
-            snapshot,
+            snapshot: LastSnapshot::default(),
             prepared: None,
             subscriber: Subscriber::default(),
             handshake: Handshake::NotBegun,
@@ -176,10 +172,13 @@ impl Connection {
     pub fn handle_message(&mut self, message: &[u8], out: &mut Vec<u8>) -> Handled {
         let modern = self.modern.clone();
         let body = parse_with_known_meta(message, self.server.limits().into(), modern.meta());
-        self.handle_body(body, out)
+        let handled = self.handle_body(body, out);
+        drop(self.snapshot.release());
+        handled
     }
 
-    /// Handles parsed messages, as [`Connection::handle_message`] does.
+    /// Handles parsed messages, as [`Connection::handle_message`] does. Afterwards the owner releases the entries that they have
+    /// used.
     #[doc(hidden)]
     pub fn handle_body(&mut self, body: Body<'_>, out: &mut Vec<u8>) -> Handled {
         let handled = match body {

@@ -9,6 +9,7 @@ use crate::server::observe::{
     ObservedRequest, ObservedSession, ObservedTransport, Outcome, ServerObserver,
     SessionObservation,
 };
+use crate::server::registry::Snapshot;
 use crate::server::response::PendingRequest;
 use crate::wire::{Envelope, as_string};
 
@@ -23,7 +24,7 @@ impl Connection {
     #[cold]
     pub(super) fn observed_request(
         &mut self,
-        observer: &dyn ServerObserver,
+        (observer, snapshot): (&dyn ServerObserver, &Arc<Snapshot>),
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
@@ -34,15 +35,15 @@ impl Connection {
             None => None,
         };
         let peer = peer.or_else(|| self.legacy_peer().map(Arc::clone));
-        self.registry.refresh(&mut self.snapshot);
         let mut extensions = self.extensions.clone();
-        let request = self.describe(id, envelope, peer.map(|peer| peer.revision()));
+        let revision = peer.map(|peer| peer.revision());
+        let request = self.describe(snapshot, id, envelope, revision);
         let Some(observation) = observer.request(&request, &mut extensions) else {
-            return self.handle_request(id, envelope, out);
+            return self.handle_request(snapshot, id, envelope, out);
         };
         let own = std::mem::replace(&mut self.extensions, extensions);
         let mut outcome = None;
-        observation.in_scope(&mut || outcome = self.handle_request(id, envelope, out));
+        observation.in_scope(&mut || outcome = self.handle_request(snapshot, id, envelope, out));
         self.extensions = own;
         if let Some(pending) = outcome {
             return Some(pending.with_observation(observation));
@@ -58,6 +59,7 @@ impl Connection {
 
     fn describe<'a>(
         &'a self,
+        snapshot: &Snapshot,
         id: &'a str,
         envelope: &Envelope<'a>,
         revision: Option<Revision>,
@@ -72,8 +74,8 @@ impl Connection {
         };
         let target = target.and_then(as_string);
         let is_known = target.as_ref().is_some_and(|name| match method {
-            Some(Method::CallTool) => self.snapshot.has_tool(name),
-            Some(Method::GetPrompt) => self.snapshot.has_prompt(name),
+            Some(Method::CallTool) => snapshot.has_tool(name),
+            Some(Method::GetPrompt) => snapshot.has_prompt(name),
             _ => false,
         });
         ObservedRequest {

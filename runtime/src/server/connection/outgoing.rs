@@ -17,7 +17,7 @@ impl Connection {
             match ready!(self.poll_unreviewed(context)) {
                 Unreviewed::Message(message) => return Poll::Ready(message),
                 Unreviewed::Change(review) => {
-                    if let Some(message) = self.settle(review.decide()) {
+                    if let Some(message) = self.settle(&mut review.decide()) {
                         return Poll::Ready(message);
                     }
                 }
@@ -46,9 +46,9 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Applies the decision of a review. Returns the message that it has allowed.
+    /// Applies the decision of a review. Returns the message that it has allowed. Owners with a lock drop the decision without it.
     #[doc(hidden)]
-    pub fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
+    pub fn settle(&mut self, decision: &mut Decision) -> Option<Vec<u8>> {
         self.subscriber.settle(decision)
     }
 

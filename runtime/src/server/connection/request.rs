@@ -40,21 +40,27 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> Outcome {
         self.outbox.start_call();
+        let snapshot = self.snapshot.take(&self.registry);
         let observer = self.server.state.observer.as_ref();
-        if let Some(observer) = observer.filter(|observer| observer.is_enabled()) {
-            let observer = Arc::clone(observer);
-            return self.observed_request(&*observer, id, envelope, out);
-        }
-        self.handle_request(id, envelope, out)
+        let outcome = match observer.filter(|observer| observer.is_enabled()) {
+            Some(observer) => {
+                let observer = Arc::clone(observer);
+                self.observed_request((&*observer, &snapshot), id, envelope, out)
+            }
+            None => self.handle_request(&snapshot, id, envelope, out),
+        };
+        self.snapshot.retain(snapshot);
+        outcome
     }
 
     pub(super) fn handle_request(
         &mut self,
+        snapshot: &Arc<Snapshot>,
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
     ) -> Outcome {
-        match self.dispatch(id, envelope, out) {
+        match self.dispatch(snapshot, id, envelope, out) {
             Ok(outcome) => outcome,
             Err(error) => {
                 write_error(out, Some(id), &error);
@@ -65,6 +71,7 @@ impl Connection {
 
     fn dispatch(
         &mut self,
+        base: &Arc<Snapshot>,
         id: &str,
         envelope: &Envelope<'_>,
         out: &mut Vec<u8>,
@@ -76,7 +83,7 @@ impl Connection {
         let peer = match peer {
             Some(peer) => peer,
             None if envelope.known == Some(Method::Initialize) => {
-                self.initialize(id, params, out)?;
+                self.initialize(base, id, params, out)?;
                 return Ok(None);
             }
             None => self.legacy_caller(envelope.known)?,
@@ -84,22 +91,21 @@ impl Connection {
         let revision = peer.revision();
         let exists = |method: &Method| method.exists(Direction::ClientToServer, revision);
         let Some(method) = envelope.known.filter(exists) else {
-            self.check_extension_scopes(envelope)?;
+            self.check_extension_scopes(base, envelope)?;
             return self.dispatch_extension(id, envelope, &peer, out);
         };
-        self.registry.refresh(&mut self.snapshot);
-        let view = match &self.snapshot.views {
+        let view = match &base.views {
             None => None,
-            Some(_) => self.prepared.take().or_else(|| self.view(&peer, envelope)),
+            Some(_) if self.prepared.is_some() => self.prepared.take(),
+            Some(_) => self.view(base, &peer, envelope),
         };
+        let snapshot = view.as_ref().unwrap_or(base);
         let Self {
             server,
-            snapshot: base,
             subscriber,
             extensions,
             ..
         } = self;
-        let snapshot = view.as_ref().unwrap_or(base);
         if snapshot.requires_scopes {
             check_scopes(extensions, snapshot, envelope)?;
         }
@@ -120,11 +126,11 @@ impl Connection {
                 subscriber.unsubscribe(server, params)?;
             }
             Method::SubscriptionsListen => {
-                return self.listen(id, params, &peer, view.as_ref());
+                return self.listen(id, params, &peer, snapshot);
             }
             _ => {
                 let request = (method, envelope);
-                return self.dispatch_feature(id, request, (&peer, view.as_ref()), out);
+                return self.dispatch_feature(id, request, (&peer, snapshot), out);
             }
         }
         write_result(out, id, |out| out.extend_from_slice(b"{}"));
@@ -132,7 +138,12 @@ impl Connection {
     }
 
     /// Returns the view of the caller of a request, unless all callers see the same items.
-    pub(super) fn view(&self, peer: &Peer, envelope: &Envelope<'_>) -> Option<Arc<Snapshot>> {
+    pub(super) fn view(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        peer: &Peer,
+        envelope: &Envelope<'_>,
+    ) -> Option<Arc<Snapshot>> {
         // These concern no item, so no rule runs.
         if let Some(Method::Ping | Method::SetLevel | Method::Unsubscribe) = envelope.known {
             return None;
@@ -144,7 +155,7 @@ impl Connection {
         let envelope = state.layers.is_none().then_some(envelope);
         #[cfg(not(feature = "tower"))]
         let envelope = Some(envelope);
-        self.snapshot.view(&caller, envelope, &state.config)
+        snapshot.view(&caller, envelope, &state.config)
     }
 
     /// Makes the call of a request.

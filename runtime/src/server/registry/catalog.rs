@@ -1,5 +1,6 @@
 //! All entries of a server, including disabled ones, as builders and edits change them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::entry::{Descriptor, EntryKind};
@@ -71,33 +72,40 @@ impl Catalog {
         ]
     }
 
+    /// Completes the steps of an edit: removes the sources whose entries have all been removed, and rejects duplicate keys.
+    #[inline]
+    pub(crate) fn finish(&mut self) -> Result<(), String> {
+        let used = self.lists().into_iter().flat_map(EntryList::sources);
+        let used: HashSet<_> = used.map(Arc::as_ptr).collect();
+        self.sources
+            .retain(|source| source.bare || used.contains(&Arc::as_ptr(source)));
+        self.check()
+    }
+
     /// Adds all entries of `other`.
     #[inline]
-    pub(crate) fn merge(&mut self, mut other: Self) -> Result<(), String> {
+    pub(crate) fn merge(&mut self, mut other: Self) {
         for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
             list.merge(more);
         }
         self.sources.extend(other.sources);
-        self.check()
     }
 
     /// Adds all entries of `other`, in the places of the entries that have the same keys. A template that is in no list replaces a
     /// listed one, and the reverse, without its place.
     #[inline]
-    pub(crate) fn replace(&mut self, mut other: Self) -> Result<(), String> {
+    pub(crate) fn replace(&mut self, mut other: Self) {
         self.templates.remove_replaced(&other.unlisted);
         self.unlisted.remove_replaced(&other.templates);
         for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
             list.replace(more);
         }
         self.sources.extend(other.sources);
-        self.drop_unused_sources();
-        self.check()
     }
 
     /// Replaces all entries of the sources of `provider` by those of `other`, in their place.
     #[inline]
-    pub(crate) fn provide(&mut self, provider: &Provider, mut other: Self) -> Result<(), String> {
+    pub(crate) fn provide(&mut self, provider: &Provider, mut other: Self) {
         let mut disabled = std::mem::take(&mut self.disabled);
         for (list, more) in self.lists_mut().into_iter().zip(other.lists_mut()) {
             list.provide(provider, more, &disabled);
@@ -114,7 +122,6 @@ impl Catalog {
         self.sources.retain(|source| !is_old(source));
         let first = first.unwrap_or(self.sources.len());
         self.sources.splice(first..first, other.sources);
-        self.check()
     }
 
     /// Rejects duplicate keys, except those of templates that are in no list.
@@ -181,17 +188,7 @@ impl Catalog {
         if found == 0 {
             return Err(self.unknown(item));
         }
-        self.drop_unused_sources();
         Ok(())
-    }
-
-    /// Removes the sources whose entries have all been removed.
-    #[inline]
-    fn drop_unused_sources(&mut self) {
-        let mut sources = std::mem::take(&mut self.sources);
-        let lists = self.lists();
-        sources.retain(|source| source.bare || lists.iter().any(|list| list.has_entry_of(source)));
-        self.sources = sources;
     }
 
     /// Returns true if a mounted type or a set of functions has rules.
@@ -224,11 +221,13 @@ impl Catalog {
     /// Returns the distinct instructions of mounted types that have an enabled entry.
     pub(crate) fn instructions(&self) -> Vec<&str> {
         let [listed @ .., _] = self.lists();
+        let enabled = listed.into_iter().flat_map(EntryList::enabled_sources);
+        let enabled: HashSet<_> = enabled.map(Arc::as_ptr).collect();
         let mut texts: Vec<&str> = Vec::new();
         for source in &self.sources {
             let text = &*source.instructions;
-            let is_enabled = || listed.iter().any(|list| list.has_enabled_entry_of(source));
-            if !text.is_empty() && !texts.contains(&text) && (source.bare || is_enabled()) {
+            let is_enabled = source.bare || enabled.contains(&Arc::as_ptr(source));
+            if !text.is_empty() && is_enabled && !texts.contains(&text) {
                 texts.push(text);
             }
         }

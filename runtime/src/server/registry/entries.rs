@@ -1,6 +1,6 @@
 //! All entries of one kind, including disabled ones.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::entry::{Descriptor, Entry, EntryKind};
@@ -77,10 +77,21 @@ impl EntryList {
     /// Adds all entries of `other`, in the places of the entries that have the same keys. Those of providers stay, and yield.
     #[inline]
     pub(crate) fn replace(&mut self, other: &mut Self) {
+        let keys = other.keys().map(|key| (key.to_owned(), None));
+        let mut places: HashMap<String, Option<usize>> = keys.collect();
+        for (at, slot) in self.slots.iter().enumerate() {
+            if slot.source.provider.is_none() {
+                if let Some(place) = places.get_mut(slot.entry.key()) {
+                    place.get_or_insert(at);
+                }
+            }
+        }
         for slot in other.slots.drain(..) {
-            let key = slot.entry.key();
-            let mut old = self.slots.iter_mut();
-            match old.find(|old| old.source.provider.is_none() && old.entry.key() == key) {
+            // A template that is in no list may be repeated, so the place of a new one counts too.
+            let new = self.slots.len();
+            let place = places.get_mut(slot.entry.key());
+            let place = place.map_or(new, |place| *place.get_or_insert(new));
+            match self.slots.get_mut(place) {
                 Some(old) => *old = slot,
                 None => self.slots.push(slot),
             }
@@ -221,16 +232,15 @@ impl EntryList {
         self.slots.get(position).map(Slot::ruled)
     }
 
-    pub(crate) fn has_entry_of(&self, source: &Arc<Source>) -> bool {
-        self.slots
-            .iter()
-            .any(|slot| Arc::ptr_eq(&slot.source, source))
+    /// Iterates over the source of each entry.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Arc<Source>> {
+        self.slots.iter().map(|slot| &slot.source)
     }
 
-    pub(crate) fn has_enabled_entry_of(&self, source: &Arc<Source>) -> bool {
-        self.slots
-            .iter()
-            .any(|slot| slot.enabled && Arc::ptr_eq(&slot.source, source))
+    /// Iterates over the source of each entry that is enabled.
+    pub(crate) fn enabled_sources(&self) -> impl Iterator<Item = &Arc<Source>> {
+        let enabled = self.slots.iter().filter(|slot| slot.enabled);
+        enabled.map(|slot| &slot.source)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {

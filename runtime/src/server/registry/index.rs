@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::entry::{Entry, EntryKind};
 use crate::naming::{nearest, validate, validate_name};
@@ -15,8 +15,8 @@ pub(crate) struct Index {
     /// The position of each key, as peers write it, in `entries`. The keys are sorted: a binary search in a few keys is faster
     /// than a hash table, and no choice of keys makes it slow.
     by_key: Vec<(Box<str>, usize)>,
-    /// The position of each rewritten name, see [`safe_forms`].
-    by_safe_form: HashMap<Box<str>, usize>,
+    /// The position of each rewritten name, see [`safe_forms`]. Found out for the first name that is no key.
+    by_safe_form: OnceLock<HashMap<Box<str>, usize>>,
     /// The text in place of the dots in the names that peers see.
     separator: Box<str>,
 }
@@ -36,8 +36,8 @@ impl Index {
         by_key.sort_unstable();
         Self {
             kind,
-            by_safe_form: safe_forms(&by_key, kind),
             by_key,
+            by_safe_form: OnceLock::new(),
             entries,
             separator: separator.unwrap_or(".").into(),
         }
@@ -89,8 +89,10 @@ impl Index {
     /// Returns the entry that a host without dots in names calls `name`.
     #[cold]
     fn find_by_safe_form(&self, name: &str) -> Option<&Entry> {
-        let position = self.by_safe_form.get(name).copied();
-        position.map(|index| &*self.entries[index])
+        let forms = self
+            .by_safe_form
+            .get_or_init(|| safe_forms(&self.by_key, self.kind));
+        forms.get(name).map(|index| &*self.entries[*index])
     }
 
     /// Returns the error for an unknown name: it is malformed, its namespace is unknown, or the rest of it.

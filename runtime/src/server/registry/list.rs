@@ -1,4 +1,4 @@
-//! List of the enabled entries of one kind, with its pages written once for each revision.
+//! List of the enabled entries of one kind, whose pages are written once for each revision.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use crate::wire::{Params, RpcError, quoted, string};
 #[derive(Debug)]
 pub(crate) struct List {
     pub(crate) index: Index,
-    /// The pages of each revision in order, at least one. If callers see different items, they are written when requested.
+    /// The pages of each revision in order, at least one. Each is written when it is first requested.
     pages: [Vec<OnceLock<Vec<u8>>>; Revision::ALL.len()],
     scope: CacheScope,
 }
@@ -36,18 +36,9 @@ impl List {
             return Arc::clone(old);
         }
         let index = Index::new(kind, entries, config.separator.as_deref());
-        let starts = || (0..index.entries().len().max(1)).step_by(page_size(config));
-        let pages = std::array::from_fn(|revision| {
-            let style = &config.styles[revision];
-            let page = |start| {
-                if config.is_filtered() {
-                    OnceLock::new()
-                } else {
-                    write_page(&index, start, style, config).into()
-                }
-            };
-            starts().map(page).collect()
-        });
+        let pages = index.entries().len().max(1).div_ceil(page_size(config));
+        let pages = vec![OnceLock::new(); pages];
+        let pages = std::array::from_fn(|_| pages.clone());
         Arc::new(Self {
             index,
             pages,

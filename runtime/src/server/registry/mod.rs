@@ -4,7 +4,9 @@ mod catalog;
 mod disabled;
 mod entries;
 mod index;
+mod last;
 mod list;
+mod prepared;
 mod resources;
 mod route;
 mod scopes;
@@ -16,6 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::catalog::Catalog;
+pub(crate) use self::last::LastSnapshot;
+use self::prepared::Prepared;
 pub(crate) use self::route::Route;
 pub(crate) use self::snapshot::Snapshot;
 #[cfg(feature = "http-server")]
@@ -29,9 +33,8 @@ use crate::scope::Access;
 use crate::scope::RequiredScopes;
 use crate::server::Server;
 use crate::server::config::ServerConfig;
-use crate::server::edit::{Change, Component, Edit, Step};
+use crate::server::edit::Edit;
 use crate::server::namespace::Parts;
-use crate::server::provider::Provider;
 use crate::server::subscriptions::{EditedLists, Kinds, OpaqueSnapshot};
 #[cfg(feature = "http-server")]
 use crate::wire::{Envelope, RpcError};
@@ -39,20 +42,17 @@ use crate::wrap::CallStack;
 
 /// Tools, prompts and resources of a server, now.
 ///
-/// Connections cache the last [`Snapshot`] and compare versions, so that a request takes no lock.
+/// Connections remember their [`LastSnapshot`] and compare versions, so that a request takes no lock.
 #[derive(Debug)]
 pub(crate) struct Registry {
     version: AtomicU64,
-    current: Mutex<Current>,
+    /// Locked only to copy or to replace the reference.
+    current: Mutex<Arc<Snapshot>>,
+    /// Locked during a whole edit, so that each one starts from the last.
+    catalog: Mutex<Catalog>,
     /// The stack around each tool, also around those of later edits.
     stack: CallStack,
     extensions: ExtensionSet,
-}
-
-#[derive(Debug)]
-struct Current {
-    catalog: Catalog,
-    snapshot: Arc<Snapshot>,
 }
 
 impl Server {
@@ -179,7 +179,8 @@ impl Registry {
         let snapshot = Arc::new(Snapshot::new(&catalog, None, config));
         Ok(Self {
             version: AtomicU64::new(snapshot.version),
-            current: Mutex::new(Current { catalog, snapshot }),
+            current: Mutex::new(snapshot),
+            catalog: Mutex::new(catalog),
             stack,
             extensions,
         })
@@ -198,14 +199,12 @@ impl Registry {
 
     /// Returns the current snapshot.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.lock().snapshot)
+        Arc::clone(&lock(&self.current))
     }
 
-    /// Replaces a snapshot that is out of date.
-    pub(crate) fn refresh(&self, snapshot: &mut Arc<Snapshot>) {
-        if snapshot.version != self.version.load(Ordering::Acquire) {
-            *snapshot = self.snapshot();
-        }
+    /// Returns true if `version` is that of the current snapshot.
+    fn is_current(&self, version: u64) -> bool {
+        version == self.version.load(Ordering::Acquire)
     }
 
     /// Makes all changes of `edit`, or none. Returns the new snapshot, and the kinds of lists that have changed.
@@ -215,66 +214,34 @@ impl Registry {
         edit: Edit,
         config: &ServerConfig,
     ) -> Result<(Arc<Snapshot>, Kinds), String> {
-        let prepare = |step| self.prepare(step, config);
-        let steps: Vec<_> = edit
-            .steps
-            .into_iter()
-            .map(prepare)
-            .collect::<Result<_, _>>()?;
+        let prepare = |step| Prepared::new(step, &self.stack, config);
+        let steps = edit.steps.into_iter().map(prepare);
+        let steps = steps.collect::<Result<Vec<_>, _>>()?;
         // The old values are dropped after the lock, because that may run the user's code: `steps` owns additions that
         // failed, the old catalog and snapshot own removed entries.
-        let (mut catalog, mut snapshot);
-        let changes = {
-            let mut current = self.lock();
-            catalog = current.catalog.clone();
-            steps.iter().try_for_each(|step| step.apply(&mut catalog))?;
-            snapshot = Arc::new(Snapshot::new(&catalog, Some(&current.snapshot), config));
-            std::mem::swap(&mut current.catalog, &mut catalog);
-            std::mem::swap(&mut current.snapshot, &mut snapshot);
-            self.version
-                .store(current.snapshot.version, Ordering::Release);
-            let changes = current.snapshot.changes_since(&snapshot);
-            (Arc::clone(&current.snapshot), changes)
-        };
-        Ok(changes)
+        let (mut catalog, old);
+        let mut edited = lock(&self.catalog);
+        catalog = edited.clone();
+        old = self.snapshot();
+        steps.iter().try_for_each(|step| step.apply(&mut catalog))?;
+        catalog.finish()?;
+        let snapshot = Arc::new(Snapshot::new(&catalog, Some(&old), config));
+        let changes = snapshot.changes_since(&old);
+        std::mem::swap(&mut *edited, &mut catalog);
+        self.replace(&snapshot);
+        drop(edited);
+        Ok((snapshot, changes))
     }
 
-    /// Prepares a step as far as that needs no lock.
+    /// Replaces the current snapshot, of which the caller has a reference: dropping it may run the user's code.
     #[inline]
-    fn prepare(&self, step: Step, config: &ServerConfig) -> Result<Prepared, String> {
-        let content = |parts: Result<Parts, String>| {
-            let parts = parts?.check_task_extensions(&config.extensions)?;
-            Catalog::new(parts, config.separator.as_deref(), &self.stack)
-        };
-        Ok(match step {
-            Step::Add(parts) => Prepared::Add(content(parts)?),
-            Step::Replace(parts) => Prepared::Replace(content(parts)?),
-            Step::Provide(provider, parts) => Prepared::Provide(provider, content(parts)?),
-            Step::Change(item, change) => Prepared::Change(item, change),
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    fn replace(&self, snapshot: &Arc<Snapshot>) {
+        let mut current = lock(&self.current);
+        *current = Arc::clone(snapshot);
+        self.version.store(snapshot.version, Ordering::Release);
     }
 }
 
-/// Prepared step of an edit.
-enum Prepared {
-    Add(Catalog),
-    Replace(Catalog),
-    Provide(Provider, Catalog),
-    Change(Component, Change),
-}
-
-impl Prepared {
-    #[inline]
-    fn apply(&self, catalog: &mut Catalog) -> Result<(), String> {
-        match self {
-            Self::Add(more) => catalog.merge(more.clone()),
-            Self::Replace(more) => catalog.replace(more.clone()),
-            Self::Provide(provider, content) => catalog.provide(provider, content.clone()),
-            Self::Change(item, change) => catalog.change(item, *change),
-        }
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,12 +11,22 @@ use crate::wire::{Envelope, as_string};
 impl Snapshot {
     /// Iterates over the scopes of all entries, each with a description of the entry.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = (String, &RequiredScopes)> {
+        let entries = self.entries();
+        entries.map(|(kind, entry)| (format!("{} `{}`", kind.noun(), entry.key()), &entry.scopes))
+    }
+
+    /// Returns `true` if an entry requires scopes.
+    pub(super) fn has_scopes(&self) -> bool {
+        self.entries().any(|(_, entry)| !entry.scopes.is_empty())
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (EntryKind, &Entry)> {
         let unlisted = self.resources.unlisted.iter();
         entries(&self.tools.index)
             .chain(entries(&self.prompts.index))
             .chain(entries(&self.resources.single.index))
             .chain(entries(&self.resources.families.index))
-            .chain(unlisted.map(|entry| describe(EntryKind::Template, entry)))
+            .chain(unlisted.map(|entry| (EntryKind::Template, &**entry)))
     }
 
     /// Returns the scopes that a request needs. A request for an unknown entry needs none, and fails.
@@ -83,14 +93,7 @@ impl Snapshot {
     }
 }
 
-fn entries(index: &Index) -> impl Iterator<Item = (String, &RequiredScopes)> {
+fn entries(index: &Index) -> impl Iterator<Item = (EntryKind, &Entry)> {
     let kind = index.kind();
-    index
-        .entries()
-        .iter()
-        .map(move |entry| describe(kind, entry))
-}
-
-fn describe(kind: EntryKind, entry: &Entry) -> (String, &RequiredScopes) {
-    (format!("{} `{}`", kind.noun(), entry.key()), &entry.scopes)
+    index.entries().iter().map(move |entry| (kind, &**entry))
 }

@@ -14,8 +14,6 @@ use crate::entry::Entry;
 use crate::handler::Handler;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
-#[cfg(feature = "http-server")]
-use crate::server::registry::index::Index;
 use crate::server::registry::list::List;
 use crate::server::registry::resources::Resources;
 use crate::server::registry::view::Views;
@@ -29,9 +27,9 @@ pub(crate) struct Snapshot {
     /// Set if an entry requires scopes.
     pub(crate) requires_scopes: bool,
     pub(super) tools: Arc<List>,
-    /// Arguments that clients repeat in HTTP headers, by tool.
+    /// Set if clients repeat arguments of a tool in HTTP headers.
     #[cfg(feature = "http-server")]
-    mirrors: Arc<Mirrors>,
+    has_mirrors: bool,
     pub(super) prompts: Arc<List>,
     pub(crate) resources: Resources,
     /// The result of `initialize` or `server/discover`, for each revision.
@@ -67,10 +65,10 @@ impl Snapshot {
         snapshot.offered = snapshot.offered(config);
         #[cfg(feature = "http-server")]
         {
-            snapshot.mirrors = Arc::new(mirrors(&snapshot.tools.index));
+            let mut tools = snapshot.tools.index.entries().iter();
+            snapshot.has_mirrors = tools.any(|tool| !tool.mirrors().is_empty());
         }
-        let requires_scopes = snapshot.scopes().any(|(_, scopes)| !scopes.is_empty());
-        snapshot.requires_scopes = requires_scopes;
+        snapshot.requires_scopes = snapshot.has_scopes();
         snapshot.views = config.is_filtered().then(|| Views::new(catalog));
         snapshot.with_handshake_results(catalog, config)
     }
@@ -83,7 +81,7 @@ impl Snapshot {
         view.offered = base.offered;
         #[cfg(feature = "http-server")]
         {
-            view.mirrors = Arc::clone(&base.mirrors);
+            view.has_mirrors = base.has_mirrors;
         }
         view.requires_scopes = base.requires_scopes;
         view.with_handshake_results(catalog, config)
@@ -104,7 +102,7 @@ impl Snapshot {
             dynamic: config.dynamic,
             requires_scopes: false,
             #[cfg(feature = "http-server")]
-            mirrors: Arc::default(),
+            has_mirrors: false,
             tools,
             prompts: List::new(prompts, old.map(|old| &old.prompts), config),
             resources,
@@ -157,13 +155,12 @@ impl Snapshot {
     /// Returns the arguments of a tool that clients repeat in HTTP headers.
     #[cfg(feature = "http-server")]
     pub(crate) fn mirrors(&self, tool: &str) -> &[crate::tool::header_params::HeaderParam] {
-        if self.mirrors.is_empty() {
+        if !self.has_mirrors {
             return &[];
         }
         // A tool has the same headers under all of its names.
-        let tool = self.tools.index.known(tool).map(Entry::key);
-        let mirrors = tool.and_then(|tool| self.mirrors.get(tool));
-        mirrors.map_or(&[], Vec::as_slice)
+        let tool = self.tools.index.known(tool);
+        tool.map_or(&[], Entry::mirrors)
     }
 
     /// Returns `true` if there is a tool with this name.
@@ -265,21 +262,4 @@ struct Offered {
     logging: bool,
     completions: bool,
     subscriptions: bool,
-}
-
-/// Arguments that clients repeat in HTTP headers, by tool.
-#[cfg(feature = "http-server")]
-type Mirrors = std::collections::HashMap<Box<str>, Vec<crate::tool::header_params::HeaderParam>>;
-
-/// Returns the arguments that are repeated in headers, of the tools that have any.
-#[cfg(feature = "http-server")]
-fn mirrors(tools: &Index) -> Mirrors {
-    let entries = tools.entries().iter();
-    let found = entries.filter_map(|entry| {
-        let tool = entry.tool()?;
-        // Schemas were checked when the tool was added.
-        let mirrors = crate::tool::header_params::header_params(&tool.input_schema).ok()?;
-        (!mirrors.is_empty()).then(|| (tool.name.as_str().into(), mirrors))
-    });
-    found.collect()
 }

@@ -99,20 +99,25 @@ impl History {
 
     /// Starts again with the snapshot of an edit that has not changed the lists `kinds`: features that the edit has removed must not
     /// be retained. Concurrent edits may arrive in another order than they were made in, so the lists themselves are compared.
+    ///
+    /// If a list may have changed before, the snapshot is added, so that the number of older ones stays bounded.
     pub(super) fn follow(
         &mut self,
         edit: &EditedLists<'_>,
         kinds: Kinds,
         removed: &mut Vec<OpaqueSnapshot>,
-    ) {
+    ) -> Result<(), TooLong> {
+        if self.suspected || self.reviewed > 0 {
+            return self.push(edit.snapshot, removed);
+        }
         let is_same = |old: &OpaqueSnapshot| {
             let changed = (edit.changes_since)(old);
             changed.is_some_and(|changed| changed.intersection(kinds).is_empty())
         };
-        let is_idle = !self.suspected && self.reviewed == 0 && !self.snapshots.is_empty();
-        if is_idle && self.snapshots.iter().all(is_same) {
+        if !self.snapshots.is_empty() && self.snapshots.iter().all(is_same) {
             self.restart(edit.snapshot, removed);
         }
+        Ok(())
     }
 
     fn push(

@@ -263,11 +263,11 @@ impl Subscriber {
     }
 
     /// Applies the decision of a review. Returns the message that it has allowed.
-    pub(crate) fn settle(&mut self, decision: Decision) -> Option<Vec<u8>> {
+    pub(crate) fn settle(&mut self, decision: &mut Decision) -> Option<Vec<u8>> {
         if let Some(registration) = &self.registration {
-            registration.listener.lock().settle(&decision);
+            registration.listener.lock().settle(decision);
         }
-        decision.message
+        decision.message.take()
     }
 
     /// Returns `true` while a request for a subscription has no result.

@@ -56,10 +56,12 @@ pub(super) enum SessionKind {
 
 impl Session {
     pub(super) fn new(
-        connection: Connection,
+        mut connection: Connection,
         kind: SessionKind,
         principal: Option<Principal>,
     ) -> Self {
+        // The session may stay idle for long.
+        drop(connection.release());
         let limits = connection.server().limits();
         let last_use = LastUse::now();
         let events = Events::new(limits, Arc::clone(&last_use));
@@ -106,7 +108,10 @@ impl Session {
         if connection.legacy_revision().is_some() {
             self.initialized.store(true, Ordering::Relaxed);
         }
+        let released = connection.release();
         drop(connection);
+        // Without the lock, because it may run the user's code.
+        drop(released);
         // The action may have changed subscriptions or produced messages.
         let waker = lock(&self.stream_waker).take();
         if let Some(waker) = waker {

@@ -54,8 +54,8 @@ impl Session {
                 Poll::Ready(Unreviewed::Message(message)) => Some(message),
                 // Without the lock, because it may run the user's code.
                 Poll::Ready(Unreviewed::Change(review)) => {
-                    let decision = review.decide();
-                    lock(&self.connection).settle(decision)
+                    let mut decision = review.decide();
+                    lock(&self.connection).settle(&mut decision)
                 }
                 Poll::Pending => return,
             };
@@ -87,7 +87,6 @@ impl Session {
             connection.join_session(&session);
         }
         drop(session);
-        connection.refresh();
         // First, because it may replace all values.
         attach_extensions(&mut connection, parts);
         if self.kind == SessionKind::HttpSse {

@@ -98,7 +98,7 @@ impl McpClientSessionBuilder {
     /// Connects to a server in the same process over a prepared connection, for example one with a
     /// [`Principal`](crate::Principal).
     pub fn connection(mut self, connection: Connection) -> Self {
-        self.target = Some(Target::Memory(Some(connection)));
+        self.target = Some(Target::Memory(Some(Box::new(connection))));
         self
     }
 

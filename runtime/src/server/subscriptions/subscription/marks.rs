@@ -55,11 +55,10 @@ impl Subscription {
         edit: &EditedLists<'_>,
         removed: &mut Vec<OpaqueSnapshot>,
     ) -> bool {
-        if self.kinds.intersection(edit.kinds).is_empty() {
-            self.history.follow(edit, self.kinds, removed);
-            return false;
-        }
-        let noted = if edit.is_filtered {
+        let noted = if self.kinds.intersection(edit.kinds).is_empty() {
+            let followed = self.history.follow(edit, self.kinds, removed);
+            followed.map(|()| false)
+        } else if edit.is_filtered {
             self.history.suspect(edit.snapshot, removed)
         } else {
             let noted = self.history.note(edit.snapshot, removed);
