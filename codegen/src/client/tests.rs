@@ -17,14 +17,14 @@ fn lock(schema: &Value, tools: usize) -> String {
 /// The steps and the parts charged for a lock file.
 fn spent(lock: &str) -> (usize, usize) {
     let budget = Budget::default();
-    drop(Plan::of(&Lock::parse(lock).unwrap(), &budget));
+    drop(Plan::of(&Lock::parse(lock).unwrap(), &budget, false));
     budget.spent()
 }
 
 /// The module, and the steps and parts charged for it.
 fn made(lock: &str) -> (String, usize, usize) {
     let (lock, budget) = (Lock::parse(lock).unwrap(), Budget::default());
-    let plan = Plan::of(&lock, &budget);
+    let plan = Plan::of(&lock, &budget, false);
     let code = render::module(&lock, &plan, "Attacked", &quote::quote! { ::treenail });
     let (steps, parts) = budget.spent();
     (code.unwrap(), steps, parts)
