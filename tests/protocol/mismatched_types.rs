@@ -128,7 +128,7 @@ async fn a_mismatch_at_an_unknown_place_within_a_value_is_no_syntax_error() {
     check(&table).await;
 }
 
-async fn check(table: &[(&str, serde_json::Value, &str)]) {
+async fn check(table: &[(&str, Value, &str)]) {
     let tools = tools![plain, optional, nested, data, large];
     let server = treenail::server!().tools(tools).build().unwrap();
     let mut peer = Peer::connect(&server, MODERN).await;
