@@ -16,12 +16,13 @@ const OTHER_FORMS: [&str; 4] = ["flatten", "skip", "skip_deserializing", "skip_s
 ///
 /// Expands to
 /// ```text
-/// #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
+/// #[serde(default = "::core::option::Option::default", skip_serializing_if = "::core::option::Option::is_none")]
 /// #[serde(deserialize_with = "::treenail::__private_0_1_0::present")]
 /// #[schemars(extend("x-treenail-null" = true))]
 /// contact: Option<Option<String>>,
 /// ```
-/// without the keys that the user has written.
+/// without the keys that the user has written. In a generic type, serde adds no bound for a field that a function reads, so the
+/// attributes also have the bound of its type.
 pub(super) fn declare(krate: &Krate, item: TokenStream) -> TokenStream {
     if !has_ident(item.clone(), &|name| name == "Option") {
         return item;
@@ -34,9 +35,15 @@ pub(super) fn declare(krate: &Krate, item: TokenStream) -> TokenStream {
         return item;
     }
     let has_default = has_key(&container, &["default"]);
+    let is_generic = match &parsed {
+        Item::Struct(item) => item.generics.type_params().next().is_some(),
+        Item::Enum(item) => item.generics.type_params().next().is_some(),
+        _ => false,
+    };
     let mut count = 0;
     nullable_fields(&mut parsed, |field| {
-        field.attrs.extend(added(krate, &field.attrs, has_default));
+        let added = added(krate, field, (has_default, is_generic));
+        field.attrs.extend(added);
         count += 1;
     });
     if count > 0 {
@@ -46,15 +53,22 @@ pub(super) fn declare(krate: &Krate, item: TokenStream) -> TokenStream {
     }
 }
 
-fn added(krate: &Krate, given: &[Attribute], has_default: bool) -> Vec<Attribute> {
-    let present = path_text(&quote!(#krate::__private_0_1_0::present));
+fn added(krate: &Krate, field: &Field, (has_default, is_generic): (bool, bool)) -> Vec<Attribute> {
+    let private = quote!(#krate::__private_0_1_0);
+    let (given, ty) = (&field.attrs, &field.ty);
     let mut added: Vec<Attribute> =
         vec![parse_quote!(#[schemars(extend("x-treenail-null" = true))])];
     if !has_default && !has_key(given, &["default"]) {
-        added.push(parse_quote!(#[serde(default)]));
+        // Not the key alone, with which serde requires a default of type parameters.
+        added.push(parse_quote!(#[serde(default = "::core::option::Option::default")]));
     }
     if !has_key(given, &["deserialize_with", "with"]) {
+        let present = path_text(&quote!(#private::present));
         added.push(parse_quote!(#[serde(deserialize_with = #present)]));
+        if is_generic && !has_key(given, &["bound"]) {
+            let bound = quote!(#ty: #private::serde::Deserialize<'de>).to_string();
+            added.push(parse_quote!(#[serde(bound(deserialize = #bound))]));
+        }
     }
     if !has_key(given, &["skip_serializing_if"]) {
         added.push(parse_quote!(#[serde(skip_serializing_if = "::core::option::Option::is_none")]));
@@ -91,7 +105,7 @@ mod tests {
 
     #[test]
     fn attributes_are_added_unless_the_user_has_written_them() {
-        let all = "#[schemars(extend(\"x-treenail-null\" = true))] #[serde(default)] \
+        let all = "#[schemars(extend(\"x-treenail-null\" = true))] #[serde(default = \"::core::option::Option::default\")] \
                    #[serde(deserialize_with = \"::treenail::__private_0_1_0::present\")] \
                    #[serde(skip_serializing_if = \"::core::option::Option::is_none\")] ";
         let own = "#[serde(default, deserialize_with = \"mine\", skip_serializing_if = \"f\")] ";

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, ItemEnum, parse_quote};
+use syn::{Attribute, ItemEnum, Meta, parse_quote};
 
 use super::attributes::{has_ident, has_key, is_one_of};
 
@@ -50,9 +50,26 @@ fn is_plain(item: &ItemEnum) -> bool {
         && sorts.any(|sort| Some(sort) != first)
 }
 
+/// Keys of `schemars` that it reads in place of those of serde. They do not describe the variant.
+const OF_SERDE: [&str; 6] = [
+    "bound",
+    "rename",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "untagged",
+];
+
+/// Returns `true` if schemars writes an alternative for a variant with these attributes.
 fn has_own_alternative(attributes: &[Attribute]) -> bool {
-    let own = ["deprecated", "doc", "schemars"];
-    attributes.iter().any(|it| is_one_of(it, &own))
+    attributes.iter().any(|attribute| match &attribute.meta {
+        // `#[doc(hidden)]` is no description.
+        Meta::NameValue(_) => is_one_of(attribute, &["doc"]),
+        Meta::List(list) if is_one_of(attribute, &["schemars"]) => {
+            !has_ident(list.tokens.clone(), &|name| OF_SERDE.contains(&name))
+        }
+        _ => false,
+    }) || attributes.iter().any(|it| is_one_of(it, &["deprecated"]))
 }
 
 #[cfg(test)]
@@ -67,6 +84,8 @@ mod tests {
             "enum A { B, C }",
             "enum A { #[doc = \"b\"] B, #[doc = \"c\"] C }",
             "enum A { B(u8), #[doc = \"c\"] C, D }",
+            "enum A { B, #[doc(hidden)] C, D }",
+            "enum A { B, #[schemars(rename = \"c\")] C, D }",
             "#[serde(tag = \"kind\")] enum A { B, #[doc = \"c\"] C }",
             "struct A { b: u8 }",
         ];

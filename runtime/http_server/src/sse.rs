@@ -87,8 +87,7 @@ impl HttpService {
                 if !is_legacy(&envelope.method) =>
             {
                 let error = RpcError::method_not_found(&envelope.method, Revision::LATEST_LEGACY);
-                let rejected = self.legacy(parts, None).reject_sse(id, &error).await;
-                rejected.map(Reply::Ready)
+                self.legacy(parts, None).reject_sse(id, &error)
             }
             internal::Body::One(Ok(message))
                 if revision.is_some_and(Revision::is_modern)

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::ClientError;
-use treenail_runtime::internal::in_background_if;
+use treenail_runtime::internal::{in_background_if, is_in_background};
 
 use crate::backoff::Backoff;
 use crate::events::Events;
@@ -30,10 +30,11 @@ pub(crate) async fn open(inner: &Arc<Inner>, state: SessionState) {
     let handshake = state.handshake;
     let reading = Arc::clone(inner);
     let (opened, is_open) = oneshot::channel();
-    let task = tokio::spawn(async move {
+    // A session may be renewed for a request in the background.
+    let task = tokio::spawn(in_background_if(is_in_background(), async move {
         let listen = listen(&reading, &state, opened);
         reading.state.while_open(listen).await;
-    });
+    }));
     inner.state.set_reader(handshake, &task.abort_handle());
     // Requests can be sent even if the stream is not open yet.
     drop(timeout(OPEN_TIMEOUT, is_open).await);
@@ -86,8 +87,9 @@ async fn read_all(
             }
             Ok(HttpResponse::Error(error)) if is_transient(error.status) => {}
             // Later requests may be authorized again.
-            Ok(HttpResponse::Error(error)) if *was_open && is_unauthorized(error.status) => {}
-            Err(ClientError::Authorization(error)) if *was_open => {
+            Ok(HttpResponse::Error(error))
+                if (*was_open || is_in_background()) && is_unauthorized(error.status) => {}
+            Err(ClientError::Authorization(error)) if *was_open || is_in_background() => {
                 tracing::debug!(%error, "the stream of the server waits for an authorization");
             }
             // The server no longer has that event, so the events after it are lost.

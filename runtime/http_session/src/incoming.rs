@@ -13,7 +13,7 @@ use treenail_runtime::internal::{
     Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends,
     oversized, parse, parse_element, parsing_limits, read_answer, request_id_at_ends,
 };
-use treenail_schema::error_code::{METHOD_NOT_FOUND, PARSE_ERROR};
+use treenail_schema::error_code::METHOD_NOT_FOUND;
 use treenail_schema::internal::shortened;
 
 use crate::Answer;
@@ -229,7 +229,8 @@ impl Dispatcher {
         };
         let own = source.request_id();
         let id = answered_request(&invalid, text);
-        if own.is_some() && (id == own || invalid.error.code == PARSE_ERROR) {
+        let is_unknown = invalid.is_unread && id.is_none() && invalid.id.is_none();
+        if own.is_some() && (id == own || is_unknown) {
             return Some(Err(error()));
         }
         match (id, invalid.id) {

@@ -198,6 +198,7 @@ impl<S: Side> Guard<S> {
                     let invalid = Invalid {
                         id: None,
                         answered: None,
+                        is_unread: false,
                         error: Box::new(RpcError::invalid_request(reason)),
                     };
                     self.reject(Rejected::Invalid(&invalid, line), inward);

@@ -9,6 +9,8 @@ use std::sync::Once;
 use crate::world;
 
 /// Lets each simulated process note its panics, in addition to what the panic hook of the program does.
+///
+/// The hook is set once, by the first run of the program. A hook that replaces it later, without calling it, hides panics.
 pub(crate) fn watch() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

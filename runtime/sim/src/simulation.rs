@@ -29,8 +29,8 @@ pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 /// it takes milliseconds of real time for each minute of virtual time.
 ///
 /// The simulation checks the messages on all connections: each request gets one response, nothing is sent for a request after its
-/// response or its cancellation, progress increases, nothing panics, and no tokio task remains on a replica 90 seconds after all clients
-/// have left. It also checks [`memory_limits`](Self::memory_limits). The work of the clients makes further assertions.
+/// response or its cancellation, progress increases, nothing panics (apart from threads, such as those of `spawn_blocking`), and no tokio task remains on a replica
+/// 90 seconds after all clients have left. It also checks [`memory_limits`](Self::memory_limits). The work of the clients makes further assertions.
 ///
 /// ```
 /// use std::time::Duration;

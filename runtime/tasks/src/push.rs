@@ -189,7 +189,7 @@ pub(crate) async fn accept(
 
 fn loaded(stored: Option<StoredTask>) -> Result<Option<Loaded>, StoreError> {
     let loaded = stored.map(|stored| Loaded::read(&stored));
-    Ok(loaded.transpose()?)
+    loaded.transpose().map_err(|newer| newer.to_store_error())
 }
 
 impl Engine {

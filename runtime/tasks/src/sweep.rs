@@ -61,10 +61,15 @@ impl Engine {
     ) {
         self.remove_disowned().await;
         let mut batch = *first_batch;
+        let mut left: Option<(Vec<StoredTask>, Leases)> = None;
         loop {
             let due = match self.due(batch).await {
                 Ok(due) => due,
                 Err(error) => {
+                    // The next search would return them first again.
+                    if let Some((due, leases)) = left {
+                        self.move_back(&due, leases).await;
+                    }
                     // Long records may take more time than an operation has.
                     *first_batch = (batch / 4).clamp(1, BATCH);
                     tracing::warn!(%error, "interrupted tasks could not be searched");
@@ -92,6 +97,9 @@ impl Engine {
                     return self.move_back(&due, leases).await;
                 }
                 batch *= 4;
+                left = Some((due, leases));
+            } else {
+                left = None;
             }
         }
     }

@@ -42,6 +42,8 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{}"}}}}"#,
         "x".repeat(1_000)
     );
+    let nested = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
+    let deep = result.replace("{}", &nested);
     let event = |data: &str| Response::stream(&format!("data: {data}\n\n"));
     let huge_head = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(300_000));
     let many_heads = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(1_000));
@@ -73,7 +75,8 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         ("a result that is not an object", Response::complete(200, JSON, &result.replace("{}", "[]")), "protocol"),
         ("a malformed error", Response::complete(200, JSON, r#"{"jsonrpc":"2.0","id":1,"error":[]}"#), "protocol"),
         ("a batch", Response::complete(200, JSON, &format!("[{result}]")), "protocol"),
-        ("too deeply nested", Response::complete(200, JSON, &result.replace("{}", &("{\"a\":".to_owned() + &"[".repeat(200) + &"]".repeat(200) + "}"))), "protocol"),
+        ("too deeply nested", Response::complete(200, JSON, &deep), "protocol"),
+        ("a too deeply nested event, whose id is not found", event(&deep.replace("\"id\":1", "\"id\" : 1")), "protocol"),
         ("an oversized body", Response::complete(200, JSON, &long), "too long"),
         ("an oversized body without a length", Response::raw(format!("HTTP/1.1 200 OK\r\n{JSON}\r\n\r\n{long}")), "too long"),
         ("an oversized event", event(&long), "too long"),

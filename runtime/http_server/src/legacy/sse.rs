@@ -8,10 +8,11 @@ use treenail_runtime::RpcError;
 use treenail_runtime::internal::{Body, Invalid, write_error};
 
 use crate::authorize::expiry;
-use crate::legacy::dispatch::{accepted, dispatch_body};
+use crate::legacy::dispatch::dispatch_body;
 use crate::legacy::replay::Replay;
 use crate::legacy::session::{Session, SessionKind};
 use crate::legacy::sessions::SessionGuard;
+use crate::legacy::shared_response::SharedResponse;
 use crate::legacy::store::EventId;
 use crate::legacy::{
     HttpResult, Legacy, new_session_id, no_session, reject_invalid, reject_oversized,
@@ -136,12 +137,11 @@ impl Legacy<'_> {
     }
 
     /// Responds to a request with an error on the shared stream.
-    pub(crate) async fn reject_sse(self, id: &str, error: &RpcError) -> HttpResult {
+    pub(crate) fn reject_sse(self, id: &str, error: &RpcError) -> Result<Reply, Rejection> {
         let session = self.sse_session()?;
         let mut response = Vec::new();
         write_error(&mut response, Some(id), error);
-        session.send(session.shared_stream, response, false).await;
-        Ok(accepted())
+        Ok(SharedResponse::new(session).send(Vec::new(), response, Some(id)))
     }
 
     /// Returns the session named in the query.

@@ -139,6 +139,7 @@ fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage
         Ok(Message::Request(id, _)) => Err(Invalid {
             id: Some(id),
             answered: None,
+            is_unread: false,
             error: Box::new(error),
         }),
         other => other,

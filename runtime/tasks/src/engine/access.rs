@@ -52,7 +52,7 @@ impl Engine {
     pub(crate) async fn load(&self, id: &str, owner: &str) -> Result<Loaded, RpcError> {
         let found = self.find(id, owner).await;
         let found = found.map_err(|error| store_failed(&error))?;
-        Ok(Loaded::read(&found.ok_or_else(unknown_task)?)?)
+        Loaded::read(&found.ok_or_else(unknown_task)?).map_err(|newer| newer.to_rpc_error())
     }
 
     /// Returns the record of a task of `owner`, or `None` if it has none with this id.

@@ -26,16 +26,14 @@ impl Newer {
         }
         Ok(())
     }
-}
 
-impl From<Newer> for RpcError {
-    fn from(newer: Newer) -> Self {
-        Self::internal(newer.to_string())
+    // Functions, because a conversion of a public type would be public.
+
+    pub(crate) fn to_rpc_error(&self) -> RpcError {
+        RpcError::internal(self.to_string())
     }
-}
 
-impl From<Newer> for StoreError {
-    fn from(newer: Newer) -> Self {
-        Self::Other(newer.to_string())
+    pub(crate) fn to_store_error(&self) -> StoreError {
+        StoreError::Other(self.to_string())
     }
 }

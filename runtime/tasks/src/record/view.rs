@@ -37,7 +37,7 @@ impl WriteResult for Polled {
         let start = result.mark();
         if let Err(error) = write_view(&self.task.state, self.form, result) {
             result.rewind(start);
-            Newer::check(&[&self.task.state])?;
+            Newer::check(&[&self.task.state]).map_err(|newer| newer.to_rpc_error())?;
             let (id, problem) = (&self.task.id, &error.problem);
             tracing::error!(?id, %problem, "a stored task is damaged");
             let record = Record::damaged(self.task.created_ms);

@@ -1,13 +1,14 @@
 //! One JSON-RPC message: what it is, with its parameters left as text.
 
+mod invalid;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
+pub use self::invalid::Invalid;
 use crate::Method;
-
-use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string, request_id_at_ends};
+use crate::wire::{DEEPEST, Params, RpcError, Scanner, SyntaxError, as_string};
 
 /// What one line or body holds.
 #[derive(Debug)]
@@ -51,42 +52,10 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// A message that cannot be served, and the id to answer with, if it has one.
-#[derive(Debug)]
-pub struct Invalid<'a> {
-    /// The text of the id, unless the message is a response, which is never answered.
-    pub id: Option<&'a str>,
-    /// The text of the id of our request, if the message is a malformed response to it.
-    pub answered: Option<&'a str>,
-    /// The error to answer with. Boxed, because it is rare and large.
-    pub error: Box<RpcError>,
-}
-
 impl Envelope<'_> {
     /// The parameters as JSON text, `{}` if there are none.
     pub fn params_text(&self) -> &str {
         self.params.text.unwrap_or("{}")
-    }
-}
-
-impl<'a> Invalid<'a> {
-    /// Describes a text that was read only up to this error.
-    #[cold]
-    fn unread(error: SyntaxError, text: &'a str, limits: ParseLimits) -> Self {
-        let (id, error) = if error.is_too_deep() {
-            // The rest may be valid JSON, with an id that the caller waits for.
-            let id = request_id_at_ends(text.as_bytes(), text.as_bytes());
-            let depth = limits.depth.min(DEEPEST);
-            let message = format!("the message is nested deeper than {depth} levels");
-            (id, RpcError::invalid_request(message))
-        } else {
-            (None, RpcError::parse(error))
-        };
-        Self {
-            id: id.filter(|id| id.len() <= limits.id_bytes),
-            answered: None,
-            error: Box::new(error),
-        }
     }
 }
 
@@ -113,6 +82,7 @@ pub fn parse_with_known_meta<'a>(bytes: &'a [u8], limits: ParseLimits, meta: &'a
         Err(error) => Body::One(Err(Invalid {
             id: None,
             answered: None,
+            is_unread: true,
             error: Box::new(RpcError::new(
                 crate::error_code::PARSE_ERROR,
                 format!("not UTF-8 at byte {}", error.valid_up_to()),
@@ -179,6 +149,7 @@ fn parse_message<'a>(
         return Err(Invalid {
             id: None,
             answered: None,
+            is_unread: false,
             error: Box::new(RpcError::invalid_request("a message is a JSON object")),
         });
     }
@@ -246,6 +217,7 @@ impl<'a> Parts<'a> {
             Err(Invalid {
                 id: id.filter(|_| !is_response),
                 answered: id.filter(|_| is_response),
+                is_unread: false,
                 error: Box::new(RpcError::invalid_request(message)),
             })
         };

@@ -86,7 +86,10 @@ impl Server {
             Ok(scopes) => scopes,
             Err(error) => return Ok(Authorized::NotForThis(error)),
         };
-        self.check_limit(limit)?;
+        if let Err(error) = self.check_limit(limit) {
+            // Another caller that waits for this one may have a higher limit.
+            return Ok(Authorized::NotForThis(error));
+        }
         if asks_user {
             // Nobody is asked again and again, also if nothing comes of it.
             self.count_authorization(need);

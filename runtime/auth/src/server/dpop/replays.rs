@@ -41,11 +41,14 @@ impl<S: ReplayStore + ?Sized> ReplayStore for Arc<S> {
 /// Maximum number of proofs in memory.
 const CAPACITY: usize = 400_000;
 
-/// Maximum number of proofs of one key, so that one client cannot use all places: 333 requests per second, for the 5 minutes
+/// Maximum number of proofs of one key, so that one key cannot use all places: 333 requests per second, for the 5 minutes
 /// after which a proof expires.
 const CAPACITY_OF_KEY: usize = 100_000;
 
 /// Time between two searches for expired proofs.
+const SWEEP_ALL: Duration = Duration::from_secs(300);
+
+/// The same time while the memory is full.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// Length of a stored id: 132 bits of its digest.
@@ -69,6 +72,11 @@ impl Used {
     fn is_full(&self, key: &str) -> bool {
         let of_key = self.by_key.get(key).map_or(0, HashMap::len);
         self.count >= CAPACITY || of_key >= CAPACITY_OF_KEY
+    }
+
+    /// Returns true if the last search was this long ago.
+    fn is_due(&self, now: SystemTime, interval: Duration) -> bool {
+        self.swept.is_none_or(|swept| now >= swept + interval)
     }
 
     fn sweep(&mut self, now: SystemTime) {
@@ -103,7 +111,7 @@ impl MemoryReplays {
         {
             return Ok(false);
         }
-        if used.is_full(key) && used.swept.is_none_or(|swept| now >= swept + SWEEP) {
+        if used.is_due(now, SWEEP_ALL) || (used.is_full(key) && used.is_due(now, SWEEP)) {
             used.sweep(now);
         }
         if used.is_full(key) {

@@ -70,6 +70,17 @@ struct Mixed<T> {
 }
 
 #[mcp_type]
+struct Patch<T> {
+    id: T,
+    value: Option<Option<T>>,
+}
+
+#[mcp_type]
+struct Only<T> {
+    value: Option<Option<T>>,
+}
+
+#[mcp_type]
 struct Conversion {
     #[serde(with = "text")]
     #[schemars(with = "String")]
@@ -135,8 +146,20 @@ fn transparent(id: Transparent) -> Id {
     id.id
 }
 
+#[mcp_tool]
+fn generic(patch: Patch<Id>, only: Only<Number>) -> Vec<Id> {
+    let only = only.value.flatten().map(Id);
+    [patch.id]
+        .into_iter()
+        .chain(patch.value.flatten())
+        .chain(only)
+        .collect()
+}
+
 pub(crate) fn main() {
-    let server = treenail::server!().tools(tools![all, transparent]).build();
+    let server = treenail::server!()
+        .tools(tools![all, transparent, generic])
+        .build();
     assert!(server.is_ok(), "{:?}", server.err());
     let node = Node {
         maybe: Some(Id::default()),

@@ -1,0 +1,39 @@
+//! Messages that cannot be served.
+
+use crate::wire::message::ParseLimits;
+use crate::wire::{DEEPEST, RpcError, SyntaxError, request_id_at_ends};
+
+/// A message that cannot be served, and the id to answer with, if it has one.
+#[derive(Debug)]
+pub struct Invalid<'a> {
+    /// The text of the id, unless the message is a response, which is never answered.
+    pub id: Option<&'a str>,
+    /// The text of the id of our request, if the message is a malformed response to it.
+    pub answered: Option<&'a str>,
+    /// True if the text was not read to its end, so that it may be any message.
+    pub is_unread: bool,
+    /// The error to answer with. Boxed, because it is rare and large.
+    pub error: Box<RpcError>,
+}
+
+impl<'a> Invalid<'a> {
+    /// Describes a text that was read only up to this error.
+    #[cold]
+    pub(super) fn unread(error: SyntaxError, text: &'a str, limits: ParseLimits) -> Self {
+        let (id, error) = if error.is_too_deep() {
+            // The rest may be valid JSON, with an id that the caller waits for.
+            let id = request_id_at_ends(text.as_bytes(), text.as_bytes());
+            let depth = limits.depth.min(DEEPEST);
+            let message = format!("the message is nested deeper than {depth} levels");
+            (id, RpcError::invalid_request(message))
+        } else {
+            (None, RpcError::parse(error))
+        };
+        Self {
+            id: id.filter(|id| id.len() <= limits.id_bytes),
+            answered: None,
+            is_unread: true,
+            error: Box::new(error),
+        }
+    }
+}
