@@ -88,14 +88,14 @@ async fn malformed_messages_are_rejected() {
     }
     let bomb = "[".repeat(1_000_000);
     post(&bomb)
-        .expect_rejected(&service, 400, -32700, "a bomb")
+        .expect_rejected(&service, 400, -32600, "a bomb")
         .await;
     let bomb = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}"#,
         r#"{"a":"#.repeat(100_000)
     );
     post(&bomb)
-        .expect_rejected(&service, 400, -32700, "a bomb")
+        .expect_rejected(&service, 400, -32600, "a bomb")
         .await;
 }
 
