@@ -3,9 +3,9 @@
 /// Maximum length of a name that is compared, in bytes.
 const MAX_NAME_BYTES: usize = 128;
 
-/// Maximum number of pairs of bytes that are compared for one suggestion, about half a millisecond. Peers choose the names that
+/// Maximum number of pairs of bytes that are compared for one suggestion, about a millisecond. Peers choose the names that
 /// they ask for, and a server may know tens of thousands.
-const MAX_COMPARED_BYTES: usize = 1 << 18;
+const MAX_COMPARED_BYTES: usize = 1 << 17;
 
 /// Returns the name among `known` that is most similar to `asked`, if it is similar enough to suggest. Of a long list, only
 /// the first names are compared.
