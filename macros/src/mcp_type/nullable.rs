@@ -16,13 +16,13 @@ const OTHER_FORMS: [&str; 4] = ["flatten", "skip", "skip_deserializing", "skip_s
 ///
 /// Expands to
 /// ```text
-/// #[serde(default = "::core::option::Option::default", skip_serializing_if = "::core::option::Option::is_none")]
+/// #[serde(default, skip_serializing_if = "::core::option::Option::is_none")]
 /// #[serde(deserialize_with = "::treenail::__private_0_1_0::present")]
 /// #[schemars(extend("x-treenail-null" = true))]
 /// contact: Option<Option<String>>,
 /// ```
-/// without the keys that the user has written. In a generic type, serde adds no bound for a field that a function reads, so the
-/// attributes also have the bound of its type.
+/// without the keys that the user has written. In a generic type, the attributes also have the bound that serde infers for a field
+/// without a function.
 pub(super) fn declare(krate: &Krate, item: TokenStream) -> TokenStream {
     if !has_ident(item.clone(), &|name| name == "Option") {
         return item;
@@ -59,14 +59,20 @@ fn added(krate: &Krate, field: &Field, (has_default, is_generic): (bool, bool)) 
     let mut added: Vec<Attribute> =
         vec![parse_quote!(#[schemars(extend("x-treenail-null" = true))])];
     if !has_default && !has_key(given, &["default"]) {
-        // Not the key alone, with which serde requires a default of type parameters.
-        added.push(parse_quote!(#[serde(default = "::core::option::Option::default")]));
+        // With the key alone, serde requires a default of type parameters.
+        let default = quote!(<#ty as ::core::default::Default>::default).to_string();
+        added.push(if is_generic {
+            parse_quote!(#[serde(default = #default)])
+        } else {
+            parse_quote!(#[serde(default)])
+        });
     }
     if !has_key(given, &["deserialize_with", "with"]) {
         let present = path_text(&quote!(#private::present));
         added.push(parse_quote!(#[serde(deserialize_with = #present)]));
         if is_generic && !has_key(given, &["bound"]) {
-            let bound = quote!(#ty: #private::serde::Deserialize<'de>).to_string();
+            let inner = parameters(ty);
+            let bound = quote!(#(#inner: #private::serde::Deserialize<'de>)*).to_string();
             added.push(parse_quote!(#[serde(bound(deserialize = #bound))]));
         }
     }
@@ -105,9 +111,10 @@ mod tests {
 
     #[test]
     fn attributes_are_added_unless_the_user_has_written_them() {
-        let all = "#[schemars(extend(\"x-treenail-null\" = true))] #[serde(default = \"::core::option::Option::default\")] \
+        let all = "#[schemars(extend(\"x-treenail-null\" = true))] #[serde(default)] \
                    #[serde(deserialize_with = \"::treenail::__private_0_1_0::present\")] \
                    #[serde(skip_serializing_if = \"::core::option::Option::is_none\")] ";
+        let bound = "Option < T > : :: treenail :: __private_0_1_0 :: serde :: Deserialize < 'de >";
         let own = "#[serde(default, deserialize_with = \"mine\", skip_serializing_if = \"f\")] ";
         let table = [
             (
@@ -131,6 +138,14 @@ mod tests {
             (
                 "struct A { #[serde(skip)] a: Option<Option<u8>> }",
                 "struct A { #[serde(skip)] a: Option<Option<u8>> }".to_owned(),
+            ),
+            (
+                "struct A<T> { a: Option<Option<T>> }",
+                format!(
+                    "struct A<T> {{ {} a: Option<Option<T>> }}",
+                    all.replace("default)", "default = \"< Option < Option < T > > as :: core :: default :: Default > :: default\")")
+                        .replace("present\")]", &format!("present\")] #[serde(bound(deserialize = \"{bound}\"))]"))
+                ),
             ),
             (
                 "struct A(Option<Option<u8>>);",
