@@ -94,6 +94,7 @@ impl RequestStateKey {
 
     /// Also accepts states that `former` has sealed, to replace a key while clients hold states.
     #[must_use]
+    #[inline]
     pub fn or(mut self, former: Self) -> Self {
         self.former.push(former.current);
         self.former.extend(former.former);

@@ -92,6 +92,7 @@ fn is_of_arguments(schema: &Map<String, Value>) -> bool {
 }
 
 /// Returns the schema of an object with one member.
+#[inline]
 fn object_with(member: &str, schema: Value) -> Map<String, Value> {
     let properties = Map::from_iter([(member.to_owned(), schema)]);
     let keywords: [(&str, Value); 4] = [
