@@ -9,6 +9,23 @@ use super::fixture::{Resource, oauth};
 use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
 use crate::{ClientCredentials, OAuth, StepUp};
 
+const INVALID_TOKEN: &str = r#"Bearer error="invalid_token""#;
+
+fn challenge(value: &'static str) -> HeaderMap {
+    let value = HeaderValue::from_static(value);
+    HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)])
+}
+
+/// Starts a server with a client that needs no user.
+async fn machine_server() -> (TestAuthorizationServer, Resource, ClientCredentials) {
+    let planner = TestClient::secret("planner", "s3cret");
+    let builder = TestAuthorizationServer::builder().client(planner);
+    let server = builder.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
+    (server, resource, credentials)
+}
+
 async fn begin<'a>(client: &OAuth, url: &'a Uri) -> HttpAttempt<'a> {
     let mut attempt = HttpAttempt::new(&Method::POST, url, url);
     let headers = &mut HeaderMap::new();
@@ -18,8 +35,7 @@ async fn begin<'a>(client: &OAuth, url: &'a Uri) -> HttpAttempt<'a> {
 
 /// Reports that a request was refused, and then that its second attempt was accepted.
 async fn refuse(client: &OAuth, mut attempt: HttpAttempt<'_>) {
-    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
-    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    let response = challenge(INVALID_TOKEN);
     let status = StatusCode::UNAUTHORIZED;
     let refused = client.refused(&mut attempt, status, &response).await;
     assert!(matches!(refused.unwrap(), Refusal::Retry));
@@ -60,17 +76,16 @@ async fn no_user_is_asked_for_a_request_that_is_not_worth_it() {
     for client in [oauth(), OAuth::token_source(source)] {
         let mut attempt = begin(&client, &url).await;
         attempt.may_ask_user = false;
-        for (status, challenge) in [
-            (StatusCode::UNAUTHORIZED, r#"Bearer error="invalid_token""#),
+        for (status, value) in [
+            (StatusCode::UNAUTHORIZED, INVALID_TOKEN),
             (
                 StatusCode::FORBIDDEN,
                 r#"Bearer error="insufficient_scope", scope="a""#,
             ),
         ] {
-            let value = HeaderValue::from_static(challenge);
-            let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+            let response = challenge(value);
             let refused = client.refused(&mut attempt, status, &response).await;
-            assert!(matches!(refused.unwrap(), Refusal::Final), "{challenge}");
+            assert!(matches!(refused.unwrap(), Refusal::Final), "{value}");
         }
     }
     assert!(server.requests().is_empty());
@@ -84,8 +99,7 @@ async fn a_request_for_which_no_user_is_asked_is_sent_again_after_a_refresh() {
     refuse(&client, begin(&client, &url).await).await;
     let mut attempt = begin(&client, &url).await;
     attempt.may_ask_user = false;
-    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
-    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    let response = challenge(INVALID_TOKEN);
     for expected in [Refusal::Retry, Refusal::Final, Refusal::Final] {
         let status = StatusCode::UNAUTHORIZED;
         let refused = client.refused(&mut attempt, status, &response).await;
@@ -100,12 +114,8 @@ async fn a_request_for_which_no_user_is_asked_is_sent_again_after_a_refresh() {
 
 #[tokio::test]
 async fn a_client_without_a_user_is_authorized_for_each_request() {
-    let planner = TestClient::secret("planner", "s3cret");
-    let builder = TestAuthorizationServer::builder().client(planner);
-    let server = builder.start().await.unwrap();
-    let resource = Resource::start(&server).await;
+    let (_server, resource, credentials) = machine_server().await;
     let url = resource.url().parse().unwrap();
-    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
     let machine = || OAuth::client_credentials(credentials.clone());
     let ask = StepUp::ask(async |_| panic!("the function of the program may ask its user"));
     for (client, after_step_up) in [
@@ -114,37 +124,27 @@ async fn a_client_without_a_user_is_authorized_for_each_request() {
     ] {
         let mut attempt = begin(&client, &url).await;
         attempt.may_ask_user = false;
-        for (status, challenge, expected) in [
-            (
-                StatusCode::UNAUTHORIZED,
-                r#"Bearer error="invalid_token""#,
-                Refusal::Retry,
-            ),
+        for (status, value, expected) in [
+            (StatusCode::UNAUTHORIZED, INVALID_TOKEN, Refusal::Retry),
             (
                 StatusCode::FORBIDDEN,
                 r#"Bearer error="insufficient_scope", scope="a""#,
                 after_step_up,
             ),
         ] {
-            let value = HeaderValue::from_static(challenge);
-            let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+            let response = challenge(value);
             let refused = client.refused(&mut attempt, status, &response).await;
-            assert_eq!(refused.unwrap(), expected, "{challenge}");
+            assert_eq!(refused.unwrap(), expected, "{value}");
         }
     }
 }
 
 #[tokio::test]
 async fn requests_in_the_background_leave_an_authorization_to_the_program() {
-    let planner = TestClient::secret("planner", "s3cret");
-    let builder = TestAuthorizationServer::builder().client(planner);
-    let server = builder.start().await.unwrap();
-    let resource = Resource::start(&server).await;
+    let (server, resource, credentials) = machine_server().await;
     let url = resource.url().parse().unwrap();
-    let credentials = ClientCredentials::secret("planner", "s3cret").issuer(server.issuer());
     let client = OAuth::client_credentials(credentials);
-    let value = HeaderValue::from_static(r#"Bearer error="invalid_token""#);
-    let response = HeaderMap::from_iter([(http::header::WWW_AUTHENTICATE, value)]);
+    let response = challenge(INVALID_TOKEN);
     for (may_ask_user, is_authorized) in [
         (false, true),
         (false, true),
