@@ -5,9 +5,12 @@ use crate::wire::RpcError;
 /// Maximum number of errors of questions; the oldest are dropped.
 const MAX_NAMED: usize = 16;
 
-/// Errors that answer a request if its function fails.
+/// Errors that answer a request if its function fails. Few calls have any.
 #[derive(Debug, Default)]
-pub(crate) struct Faults {
+pub(crate) struct Faults(Option<Box<Errors>>);
+
+#[derive(Debug, Default)]
+struct Errors {
     /// Answers every failure.
     any: Option<RpcError>,
     /// Each answers a failure that repeats its message. A function that has handled an error may fail for another reason.
@@ -16,27 +19,30 @@ pub(crate) struct Faults {
 
 impl Faults {
     pub(super) fn set(&mut self, error: RpcError) {
-        self.any = Some(error);
+        self.0.get_or_insert_default().any = Some(error);
     }
 
     pub(super) fn add_named(&mut self, error: RpcError) {
-        if self.named.len() == MAX_NAMED {
-            self.named.remove(0);
+        let Errors { named, .. } = &mut **self.0.get_or_insert_default();
+        if named.len() == MAX_NAMED {
+            named.remove(0);
         }
-        self.named.push(error);
+        named.push(error);
     }
 
     /// Returns the errors for the function, within the layers of its call. Named ones remain, because a layer may fail with that of
     /// an earlier question of its own.
     pub(super) fn of_function(&mut self) -> Self {
-        Self {
-            any: self.any.take(),
-            named: self.named.clone(),
-        }
+        Self(self.0.as_mut().map(|errors| {
+            Box::new(Errors {
+                any: errors.any.take(),
+                named: errors.named.clone(),
+            })
+        }))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.any.is_none() && self.named.is_empty()
+        self.0.is_none()
     }
 
     /// Returns the error that answers a failure with a message.
@@ -54,7 +60,7 @@ impl Faults {
     }
 
     fn find(self, mut repeats: impl FnMut(&str) -> bool) -> Option<RpcError> {
-        let mut named = self.named.into_iter().rev();
-        self.any.or_else(|| named.find(|it| repeats(&it.message)))
+        let Errors { any, named } = *self.0?;
+        any.or_else(|| named.into_iter().rev().find(|it| repeats(&it.message)))
     }
 }

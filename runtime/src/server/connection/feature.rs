@@ -23,6 +23,7 @@ use crate::wire::{Envelope, RpcError, write_result};
 
 impl Connection {
     /// Handles a request for a tool, a prompt, a resource, a completion, a list or the description of the server.
+    #[inline]
     pub(super) fn dispatch_feature(
         &self,
         id: &str,

@@ -18,6 +18,7 @@ impl LastSnapshot {
     /// Returns the current snapshot of `registry` for one request. It takes no lock, unless there is a new one.
     ///
     /// An old snapshot is dropped here only if it was not released.
+    #[inline]
     pub(crate) fn take(&mut self, registry: &Registry) -> Arc<Snapshot> {
         if let Some(used) = self.used.take() {
             if registry.is_current(used.version) {
@@ -46,6 +47,7 @@ impl LastSnapshot {
 
     /// Returns the snapshot of the last request, of which the connection keeps no more than a weak reference. Dropping it may run
     /// the user's code, which must not happen under a lock.
+    #[inline]
     pub(crate) fn release(&mut self) -> Option<Arc<Snapshot>> {
         let used = self.used.take()?;
         let (version, released) = &mut self.released;
