@@ -174,7 +174,7 @@ fn replace_regular(file: &Path, bytes: &[u8], mode: FileMode) -> io::Result<()> 
 /// Creates a file in the folder of another, which is deleted unless it takes its place.
 fn new_beside(file: &Path, mode: FileMode) -> io::Result<NamedTempFile> {
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
+    let builder = &mut tempfile::Builder::new();
     #[cfg(unix)]
     if mode == FileMode::Default {
         let all = std::os::unix::fs::PermissionsExt::from_mode(0o666);

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 
+#[cfg(unix)]
 use serde_json::{Value, json};
 
 use crate::process::{outcome_of, run_alone, test_server};

@@ -1,9 +1,9 @@
 //! `treenail read` and `treenail prompt`.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::process::{command, outcome_of, run, test_server};
+use crate::process::{command, run, test_server};
 
 #[test]
 fn resource_is_written_to_a_pipe_unchanged() {
@@ -49,12 +49,12 @@ fn a_failed_write_retains_the_old_file() {
     let read = command(&test_server(), &["read", "data://large", "-o"]);
     let words: Vec<_> = read.get_args().collect();
     let (options, server) = words.split_at(3);
-    let mut limited = Command::new("sh");
+    let mut limited = std::process::Command::new("sh");
     // The limit is an error of the write, and no signal.
     limited.args(["-c", "trap '' 25; ulimit -f 8; exec \"$@\"", "sh"]);
     limited.arg(read.get_program()).args(options).arg(&path);
     limited.args(server).stdin(Stdio::null());
-    let failed = outcome_of(limited.output().unwrap());
+    let failed = crate::process::outcome_of(limited.output().unwrap());
     assert_eq!(failed.code, 8, "{}", failed.stderr);
     assert_eq!(fs::metadata(&path).unwrap().len(), 3, "the old content");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

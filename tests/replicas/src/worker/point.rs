@@ -4,8 +4,6 @@ use std::env;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rustix::process::{Signal, getpid, kill_process};
-
 /// Number of the point at which the process is killed. Zero is none.
 static KILL_AT: LazyLock<u64> = LazyLock::new(|| number("KILL_AT"));
 /// Number of the first point at which the process can stop. Zero is none.
@@ -24,13 +22,34 @@ fn number(variable: &str) -> u64 {
 pub(crate) fn pass() {
     let point = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
     if point == *KILL_AT {
-        // An error would show as a process that lives on, and fail the test.
-        let _ = kill_process(getpid(), Signal::KILL);
+        signal::kill();
     }
     let can_stop = *STOP_AT > 0 && point >= *STOP_AT && CHANGES.load(Ordering::SeqCst) == 0;
     if can_stop && !HAS_STOPPED.swap(true, Ordering::SeqCst) {
+        signal::stop();
+    }
+}
+
+/// Signals to this process. An error would show as a process that lives on, and fail the test.
+#[cfg(unix)]
+mod signal {
+    use rustix::process::{Signal, getpid, kill_process};
+
+    pub(super) fn kill() {
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+
+    pub(super) fn stop() {
         let _ = kill_process(getpid(), Signal::STOP);
     }
+}
+
+/// The tests need signals, so they run on Unix only.
+#[cfg(not(unix))]
+mod signal {
+    pub(super) fn kill() {}
+
+    pub(super) fn stop() {}
 }
 
 /// Change of a store, until it is dropped.
