@@ -31,7 +31,7 @@ impl Host {
     }
 
     fn user_file(self) -> Result<PathBuf, Failure> {
-        Ok(match self {
+        let file = match self {
             Self::ClaudeDesktop => config_folder()?.join("Claude/claude_desktop_config.json"),
             Self::ClaudeCode => match variable("CLAUDE_CONFIG_DIR") {
                 Some(folder) => folder.join(".claude.json"),
@@ -41,7 +41,9 @@ impl Host {
             Self::Cursor => home()?.join(".cursor/mcp.json"),
             Self::Zed => zed_folder()?.join("settings.json"),
             Self::Windsurf => home()?.join(".codeium/windsurf/mcp_config.json"),
-        })
+        };
+        // With the separator of the platform.
+        Ok(file.components().collect())
     }
 
     /// Returns whether the host has been used by this user.
