@@ -45,8 +45,8 @@ pub(crate) fn go_away(last_id: u32, reason: u32) -> Vec<u8> {
 }
 
 fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u8::try_from(payload.len()).unwrap();
-    let mut frame = vec![0, 0, length, kind, flags];
+    let [.., a, b, c] = payload.len().to_be_bytes();
+    let mut frame = vec![a, b, c, kind, flags];
     frame.extend(id.to_be_bytes());
     frame.extend(payload);
     frame
