@@ -94,7 +94,7 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         ("half a body", Response::raw(format!("HTTP/1.1 200 OK\r\n{JSON}\r\ncontent-length: 99\r\n\r\n{result}")), "closed"),
         ("not HTTP", Response::raw("SSH-2.0-x\r\n"), "closed"),
         ("an empty response", Response::raw(""), "closed"),
-        ("a huge header", Response::raw(huge_head), "closed"),
+        ("a huge header", Response::raw(huge_head), "protocol"),
         ("many headers", Response::raw(many_heads), "closed"),
     ]
 }
