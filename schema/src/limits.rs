@@ -81,7 +81,7 @@ limits! {
     /// sockets are probed by TCP; without a response for another 20 s, the connection ends.
     struct HttpClientLimits {
         /// Maximum size of the headers of a response in bytes, at least 8 KiB and checked approximately. Larger ones fail the
-        /// request. Default 64 KiB.
+        /// request, and so do more than 100 headers over HTTP/1.1. Default 64 KiB.
         header_bytes: usize = 64 << 10,
         /// Maximum number of redirects of one request. Only those that preserve the method (307 and 308) and stay within the
         /// origin are followed. Default 5.
@@ -89,7 +89,7 @@ limits! {
         /// Maximum number of informational responses (1xx) before the head of the GET stream. With more, the stream is not
         /// read. Default 100.
         informational_responses: u32 = 100,
-        /// Timeout for opening a connection, without TLS. Default 10 s.
+        /// Timeout for opening a connection: the look-up of its name, TCP, the tunnel of a proxy and TLS together. Default 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
         /// Maximum number of consecutive failed attempts to resume a broken stream of a server of the legacy era. Then the
         /// waiting request fails. Default 8.

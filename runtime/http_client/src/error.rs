@@ -1,6 +1,10 @@
 //! Errors of requests.
 
+use std::error::Error;
 use std::sync::Arc;
+
+/// Error of a connector.
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Error of a request, divided by the reaction of the caller.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -8,7 +12,7 @@ pub enum HttpError {
     /// The request is invalid, or its target is not allowed. Nothing was sent.
     #[error("not sent: {0}")]
     Invalid(Arc<str>),
-    /// No connection could be opened. Nothing was sent.
+    /// No connection could be opened, or the server guarantees that it has not processed the request.
     #[error("the server cannot be reached: {0}")]
     Unreachable(Arc<str>),
     /// The connection was closed. The server may or may not have processed the request.

@@ -8,9 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use http::Uri;
-use http::uri::{Authority, PathAndQuery, Scheme};
+use http::uri::{Authority, PathAndQuery};
 
-use crate::proxy::BoxError;
+use crate::error::BoxError;
+use crate::url::port_or_default;
 
 /// Future of the addresses of a host.
 pub type ResolveFuture<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
@@ -82,18 +83,9 @@ fn literal(url: &Uri) -> Option<IpAddr> {
 
 /// Returns `url` with an address in place of its host, so that exactly this address is dialled.
 pub(crate) fn with_address(url: &Uri, address: IpAddr) -> Result<Uri, BoxError> {
-    let default_port = if url.scheme() == Some(&Scheme::HTTPS) {
-        443
-    } else {
-        80
-    };
-    let port = url.port_u16().unwrap_or(default_port);
     let mut parts = url.clone().into_parts();
-    parts.authority = Some(
-        SocketAddr::new(address, port)
-            .to_string()
-            .parse::<Authority>()?,
-    );
+    let address = SocketAddr::new(address, port_or_default(url));
+    parts.authority = Some(address.to_string().parse::<Authority>()?);
     parts.path_and_query = Some(PathAndQuery::from_static("/"));
     Ok(Uri::from_parts(parts)?)
 }

@@ -45,13 +45,14 @@ mod tests {
     use bytes::Bytes;
     use http::Request;
     use hyper_util::client::legacy::Client;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex, sink};
+    use tokio::io::{AsyncWriteExt, DuplexStream, duplex, sink};
     use tokio::time::{sleep, timeout};
     use treenail_schema::internal::HttpClientLimits;
 
     use super::*;
     use crate::body::FullBody;
     use crate::dial::{Dial, DialFuture, Dialer};
+    use crate::http2_frames::{accept, next_request, response};
     use crate::pool::client_builder;
 
     /// Servers that vanish after the first request of each connection.
@@ -68,20 +69,9 @@ mod tests {
     }
 
     async fn answer_once(mut stream: DuplexStream) -> io::Result<u64> {
-        const PREFACE_BYTES: usize = 24;
-        const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
-        /// The whole response with status 200 on the first stream.
-        const RESPONSE: &[u8] = &[0, 0, 1, 1, 5, 0, 0, 0, 1, 0x88];
-        stream.read_exact(&mut [0; PREFACE_BYTES]).await?;
-        stream.write_all(SETTINGS).await?;
-        let mut head = [0; 9];
-        while head[3] != 1 {
-            stream.read_exact(&mut head).await?;
-            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-            let mut payload = vec![0; length as usize];
-            stream.read_exact(&mut payload).await?;
-        }
-        stream.write_all(RESPONSE).await?;
+        accept(&mut stream).await?;
+        let request = next_request(&mut stream).await?;
+        stream.write_all(&response(request)).await?;
         tokio::io::copy(&mut stream, &mut sink()).await
     }
 

@@ -3,21 +3,26 @@
 //!
 //! Use the crate `treenail` with the feature `http-client`.
 //!
-//! `pool` sends requests over pooled connections, whose sockets `proxy` opens, under the control of a `guard` if a peer has
-//! named the URL; `keep_alive` detects dead ones. `url` checks the targets of requests, `response` interprets status and
+//! `pool` sends requests over pooled connections, which `idle` closes in time. `connector` opens their sockets along a `route`, under
+//! the control of a `guard` if a peer has named the URL; `keep_alive` detects dead ones. `failure` explains errors. `url` checks the targets of requests, `response` interprets status and
 //! headers, `body` reads and writes bodies, and `sse` parses event streams.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod body;
+mod connector;
 #[cfg(feature = "dial")]
 mod dial;
 mod error;
+mod failure;
 mod guard;
+#[cfg(all(test, feature = "dial"))]
+mod http2_frames;
+mod idle;
 mod keep_alive;
 mod pool;
-mod proxy;
 pub mod response;
+mod route;
 pub mod sse;
 pub mod url;
 

@@ -1,7 +1,7 @@
 //! Checks of request URLs.
 
 use http::Uri;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
 use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 
 use crate::error::HttpError;
@@ -44,6 +44,25 @@ fn port(authority: &Authority, default: u16) -> Option<u16> {
     }
 }
 
+/// Returns the port of `url`, or the one of its scheme.
+pub(crate) fn port_or_default(url: &Uri) -> u16 {
+    url.port_u16().unwrap_or_else(|| default_port(url))
+}
+
+fn default_port(url: &Uri) -> u16 {
+    if url.scheme() == Some(&Scheme::HTTPS) {
+        443
+    } else {
+        80
+    }
+}
+
+/// Returns host and port without a user name and a password.
+pub(crate) fn without_user(authority: &Authority) -> &str {
+    let text = authority.as_str();
+    text.rsplit_once('@').map_or(text, |(_, address)| address)
+}
+
 /// Returns true if a host, as written in a URL, is this computer.
 pub fn is_loopback(host: &str) -> bool {
     let address = host
@@ -84,8 +103,7 @@ pub fn is_same_origin(one: &Uri, other: &Uri) -> bool {
 fn origin(url: &Uri) -> Option<(String, String, u16)> {
     let authority = url.authority().filter(|one| !one.as_str().contains('@'))?;
     let scheme = url.scheme_str()?.to_ascii_lowercase();
-    let default_port = if scheme == "https" { 443 } else { 80 };
-    let port = port(authority, default_port)?;
+    let port = port(authority, default_port(url))?;
     Some((scheme, authority.host().to_ascii_lowercase(), port))
 }
 

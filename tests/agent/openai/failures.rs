@@ -150,7 +150,7 @@ async fn rejections_are_not_retried() {
         ),
         (
             Reply::of(302, "text/plain", "").header("location", "https://evil.example/v1?a=b"),
-            "a redirect to evil.example, /v1, which is not followed",
+            "a redirect to https://evil.example/v1, which is not followed",
         ),
         (
             stream(r#"{"error": {"message": "bad", "type": "invalid_request_error"}}"#),

@@ -16,7 +16,7 @@ limits! {
     /// ```
     #[cfg(feature = "openai")]
     struct OpenAiLimits {
-        /// Timeout for opening a connection, without TLS. Default 10 s.
+        /// Timeout for opening a connection: the look-up of its name, TCP, the tunnel of a proxy and TLS together. Default 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
         /// Timeout for the first byte of a response; reasoning models may take long. Default 2 min.
         first_byte_timeout: Duration = Duration::from_secs(120),

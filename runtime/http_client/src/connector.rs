@@ -1,6 +1,5 @@
-//! Sockets to the server, or to its proxy from the environment.
+//! Sockets to the server, or to its proxy.
 
-use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -8,67 +7,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{HeaderValue, Uri};
+use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
-use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::error::HttpError;
+use crate::error::BoxError;
+use crate::failure::ProxyFailed;
 use crate::guard::{DialGuard, allowed_addresses, check_literal, with_address};
 use crate::keep_alive::probe_tcp;
-use crate::url::is_loopback;
-
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
-
-/// Route to the origin of a session.
-#[derive(Clone)]
-pub(crate) enum Route {
-    Direct,
-    /// A proxy that tunnels bytes, for `https`.
-    Tunnel(Uri, Option<HeaderValue>),
-    /// A proxy that forwards requests, for `http`.
-    Forward(Uri, Option<HeaderValue>),
-}
-
-impl Route {
-    /// Reads `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`. Loopback addresses never use a proxy.
-    pub(crate) fn to(url: &Uri) -> Result<Self, HttpError> {
-        Self::with_proxies(&Matcher::from_env(), url)
-    }
-
-    fn with_proxies(proxies: &Matcher, url: &Uri) -> Result<Self, HttpError> {
-        let proxy = proxies.intercept(url);
-        let Some(proxy) = proxy.filter(|_| !is_loopback(url.host().unwrap_or_default())) else {
-            return Ok(Self::Direct);
-        };
-        if proxy.uri().scheme_str() != Some("http") {
-            let reason = "the environment configures an unsupported proxy; use one with `http://`";
-            return Err(HttpError::invalid(reason));
-        }
-        let authorization = proxy.basic_auth().cloned();
-        Ok(match url.scheme_str() {
-            Some("https") => Self::Tunnel(proxy.uri().clone(), authorization),
-            _ => Self::Forward(proxy.uri().clone(), authorization),
-        })
-    }
-
-    /// Value of `Proxy-Authorization` in each request, if the proxy forwards requests.
-    pub(crate) fn request_authorization(&self) -> Option<HeaderValue> {
-        match self {
-            Self::Forward(_, authorization) => authorization.clone().map(sensitive),
-            Self::Direct | Self::Tunnel(..) => None,
-        }
-    }
-}
-
-fn sensitive(mut value: HeaderValue) -> HeaderValue {
-    value.set_sensitive(true);
-    value
-}
+use crate::route::Route;
 
 /// Opens sockets along a route.
 #[derive(Clone)]
@@ -135,16 +87,50 @@ impl Service<Uri> for Connector {
             }
             let (stream, forwards) = match connector.route.clone() {
                 Route::Direct => (connector.dial(to).await?, false),
-                Route::Forward(proxy, _) => (connector.tcp.call(proxy).await?, true),
+                Route::Forward(proxy, _) => {
+                    let dialed = connector.tcp.call(proxy).await;
+                    (dialed.map_err(|error| ProxyFailed(error.into()))?, true)
+                }
                 Route::Tunnel(proxy, authorization) => {
                     let mut tunnel = Tunnel::new(proxy, connector.tcp);
                     if let Some(authorization) = authorization {
                         tunnel = tunnel.with_auth(authorization);
                     }
-                    (tunnel.call(to).await?, false)
+                    let dialed = tunnel.call(to).await;
+                    (dialed.map_err(|error| ProxyFailed(error.into()))?, false)
                 }
             };
             Ok(Socket { stream, forwards })
+        })
+    }
+}
+
+/// Connector with one timeout for all steps: name, sockets, proxy and TLS.
+#[derive(Clone)]
+pub(crate) struct Bounded<S> {
+    pub(crate) connector: S,
+    pub(crate) timeout: Duration,
+}
+
+impl<S> Service<Uri> for Bounded<S>
+where
+    S: Service<Uri, Response: Send, Error: Into<BoxError>, Future: Send + 'static>,
+{
+    type Response = S::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.connector.poll_ready(context).map_err(Into::into)
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let (opening, limit) = (self.connector.call(to), self.timeout);
+        Box::pin(async move {
+            match timeout(limit, opening).await {
+                Ok(opened) => opened.map_err(Into::into),
+                Err(_) => Err(format!("it was not open within {limit:?}").into()),
+            }
         })
     }
 }
@@ -203,42 +189,36 @@ impl Write for Socket {
 
 #[cfg(test)]
 mod tests {
+    use std::future::{Pending, pending};
+
     use super::*;
 
-    #[test]
-    fn the_route_depends_on_scheme_host_and_proxy() {
-        let proxies = Matcher::builder()
-            .all("http://me:secret@proxy:3128")
-            .no("inside.example")
-            .build();
-        let cases = [
-            ("http://example.com/", "forward true"),
-            ("https://example.com/", "tunnel true"),
-            ("https://inside.example/", "direct"),
-            ("http://127.0.0.1:80/", "direct"),
-            ("http://127.9.9.9/", "direct"),
-            ("http://[::1]:80/", "direct"),
-            ("http://localhost/", "direct"),
-        ];
-        for (url, expected) in cases {
-            let route = Route::with_proxies(&proxies, &Uri::from_static(url)).unwrap();
-            let in_requests = route.request_authorization().is_some();
-            let got = match route {
-                Route::Direct => "direct".to_owned(),
-                Route::Tunnel(_, authorization) => {
-                    assert!(
-                        !in_requests,
-                        "the server must not receive the proxy credentials"
-                    );
-                    format!("tunnel {}", authorization.is_some())
-                }
-                Route::Forward(..) => format!("forward {in_requests}"),
-            };
-            assert_eq!(got, expected, "{url}");
+    /// Connector whose connections stall while they are opened.
+    struct Stalling;
+
+    impl Service<Uri> for Stalling {
+        type Response = ();
+        type Error = BoxError;
+        type Future = Pending<Result<(), BoxError>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+            Poll::Ready(Ok(()))
         }
-        let socks = Matcher::builder().all("socks5://proxy:1").build();
-        let refused = Route::with_proxies(&socks, &Uri::from_static("http://example.com/"));
-        assert!(matches!(refused, Err(HttpError::Invalid(_))));
+
+        fn call(&mut self, _: Uri) -> Self::Future {
+            pending()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_step_of_opening_a_connection_is_bounded() {
+        let timeout = Duration::from_secs(2);
+        let mut connector = Bounded {
+            connector: Stalling,
+            timeout,
+        };
+        let opened = connector.call(Uri::from_static("https://x.example/")).await;
+        assert_eq!(opened.unwrap_err().to_string(), "it was not open within 2s");
     }
 
     #[cfg(unix)]

@@ -1,6 +1,5 @@
 //! Connection pool with limits, TLS and proxies.
 
-use std::error::Error as _;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
@@ -11,21 +10,23 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use http::header::PROXY_AUTHORIZATION;
-use http::uri::Authority;
-use http::{HeaderValue, Request, Response, Uri};
+use http::{HeaderValue, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpInfo;
-use hyper_util::client::legacy::{Builder, Client, Error};
+use hyper_util::client::legacy::{Builder, Client, ResponseFuture};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::Notify;
 use treenail_schema::internal::HttpClientLimits;
 
 use crate::body::FullBody;
+use crate::connector::{Bounded, Connector};
 use crate::error::HttpError;
-use crate::guard::{DialGuard, NotAllowed};
+use crate::failure::{Path, is_unprocessed, request_error};
+use crate::guard::DialGuard;
+use crate::idle::{Connections, HTTP1_IDLE_TIMEOUT, HTTP2_IDLE_TIMEOUT};
 use crate::keep_alive::ping_http2;
-use crate::proxy::{Connector, Route};
+use crate::route::Route;
 
 /// Maximum number of idle connections.
 const MAX_IDLE_CONNECTIONS: usize = 32;
@@ -35,18 +36,38 @@ const MIN_HEADER_BYTES: usize = 8 * 1024;
 /// Pool of connections to one origin.
 pub struct Pool {
     client: HyperClient,
-    /// True if connections lead to the server itself, not to a proxy.
-    is_direct: bool,
+    /// Address of the proxy.
+    proxy: Option<Box<str>>,
     /// Value of `Proxy-Authorization` for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
 
 /// The hyper client. Without TLS, the certificates of the system are not read.
 enum HyperClient {
-    Plain(Client<Connector, FullBody>),
-    Tls(Client<HttpsConnector<Connector>, FullBody>),
+    Plain(Connections<Bounded<Connector>>),
+    Tls(Connections<Bounded<HttpsConnector<Connector>>>),
     #[cfg(feature = "dial")]
-    Dialed(Client<crate::dial::Dialer, FullBody>),
+    Dialed(Connections<crate::dial::Dialer>),
+}
+
+impl HyperClient {
+    fn request(&self, request: Request<FullBody>) -> ResponseFuture {
+        match self {
+            Self::Plain(connections) => connections.request(request),
+            Self::Tls(connections) => connections.request(request),
+            #[cfg(feature = "dial")]
+            Self::Dialed(connections) => connections.request(request),
+        }
+    }
+
+    fn observe(&self, response: &Response<Incoming>) {
+        match self {
+            Self::Plain(connections) => connections.observe(response),
+            Self::Tls(connections) => connections.observe(response),
+            #[cfg(feature = "dial")]
+            Self::Dialed(connections) => connections.observe(response),
+        }
+    }
 }
 
 impl fmt::Debug for Pool {
@@ -74,10 +95,11 @@ impl Pool {
     /// As [`new`](Self::new), over connections that `dial` opens in place of sockets.
     #[cfg(feature = "dial")]
     pub fn dialed(limits: &HttpClientLimits, dial: Arc<dyn crate::dial::Dial>) -> Self {
-        let client = client_builder(limits).build(crate::dial::Dialer(dial));
+        let dialer = crate::dial::Dialer(dial);
+        let connections = Connections::new(client_builder(limits), dialer, HTTP1_IDLE_TIMEOUT);
         Self {
-            client: HyperClient::Dialed(client),
-            is_direct: false,
+            client: HyperClient::Dialed(connections),
+            proxy: None,
             proxy_authorization: None,
         }
     }
@@ -87,10 +109,18 @@ impl Pool {
         limits: &HttpClientLimits,
         guard: Option<Arc<dyn DialGuard>>,
     ) -> Result<Self, HttpError> {
-        let route = Route::to(url)?;
-        let is_direct = matches!(route, Route::Direct);
-        let proxy_authorization = route.request_authorization();
-        let connector = Connector::new(route, limits.connect_timeout).guarded(guard);
+        Self::along(Route::to(url)?, url, limits, guard)
+    }
+
+    fn along(
+        route: Route,
+        url: &Uri,
+        limits: &HttpClientLimits,
+        guard: Option<Arc<dyn DialGuard>>,
+    ) -> Result<Self, HttpError> {
+        let (proxy, proxy_authorization) = (route.proxy_address(), route.request_authorization());
+        let timeout = limits.connect_timeout;
+        let connector = Connector::new(route, timeout).guarded(guard);
         let builder = client_builder(limits);
         let client = if url.scheme_str() == Some("https") {
             let provider = rustls::crypto::ring::default_provider();
@@ -101,13 +131,16 @@ impl Pool {
                     HttpError::unreachable(error)
                 })?;
             let tls = tls.https_only().enable_all_versions();
-            HyperClient::Tls(builder.build(tls.wrap_connector(connector)))
+            let connector = tls.wrap_connector(connector);
+            let connector = Bounded { connector, timeout };
+            HyperClient::Tls(Connections::new(builder, connector, HTTP2_IDLE_TIMEOUT))
         } else {
-            HyperClient::Plain(builder.build(connector))
+            let connector = Bounded { connector, timeout };
+            HyperClient::Plain(Connections::new(builder, connector, HTTP1_IDLE_TIMEOUT))
         };
         Ok(Self {
             client,
-            is_direct,
+            proxy,
             proxy_authorization,
         })
     }
@@ -115,27 +148,46 @@ impl Pool {
     /// Returns the address of the server that sent a response; `None` behind a proxy.
     pub fn peer_address<B>(&self, response: &Response<B>) -> Option<IpAddr> {
         let info = response.extensions().get::<HttpInfo>();
-        let info = info.filter(|_| self.is_direct)?;
+        let info = info.filter(|_| self.proxy.is_none())?;
         Some(info.remote_addr().ip())
     }
 
-    /// Sends a request and waits for the head of its response.
+    /// Sends a request and waits for the head of its response. If the server guarantees over HTTP/2 that it has not processed the
+    /// request, it is sent once more, over another connection.
     pub async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Incoming>, HttpError> {
         if let Some(value) = &self.proxy_authorization {
             let headers = request.headers_mut();
             headers.insert(PROXY_AUTHORIZATION, value.clone());
         }
-        let authority = request.uri().authority().cloned();
-        let request = request.map(FullBody::new);
-        let sent = match &self.client {
-            HyperClient::Plain(client) => client.request(request),
-            HyperClient::Tls(client) => client.request(request),
-            #[cfg(feature = "dial")]
-            HyperClient::Dialed(client) => client.request(request),
+        let server = request.uri().authority().cloned();
+        let is_plain = matches!(self.client, HyperClient::Plain(_));
+        let again = (!is_plain).then(|| request.clone());
+        let mut sent = self.client.request(request.map(FullBody::new)).await;
+        if let (Err(error), Some(request)) = (&sent, again) {
+            if is_unprocessed(error) {
+                if let Some(connection) = error.connect_info() {
+                    connection.poison();
+                }
+                sent = self.client.request(request.map(FullBody::new)).await;
+            }
+        }
+        let path = Path {
+            server: server.as_ref(),
+            proxy: self.proxy.as_deref(),
+            is_plain,
         };
-        let is_plain = !matches!(self.client, HyperClient::Tls(_));
-        sent.await
-            .map_err(|error| connection_error(&error, authority.as_ref(), is_plain))
+        let response = sent.map_err(|error| request_error(&error, &path))?;
+        if is_plain
+            && self.proxy.is_some()
+            && response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+        {
+            let reason = format!(
+                "{path} did not answer: the proxy requires valid credentials (HTTP status 407)"
+            );
+            return Err(HttpError::unreachable(reason));
+        }
+        self.client.observe(&response);
+        Ok(response)
     }
 
     /// As [`send`](Self::send), for a request without a timeout. It fails after more than `max_informational` informational
@@ -179,54 +231,5 @@ pub(crate) fn client_builder(limits: &HttpClientLimits) -> Builder {
     builder
 }
 
-/// Converts an error of hyper with all its sources. None of them contains text from the server.
-fn connection_error(error: &Error, authority: Option<&Authority>, is_plain: bool) -> HttpError {
-    // The port, but no user name and no password.
-    let address = authority.map_or("", |authority| {
-        let text = authority.as_str();
-        text.rsplit_once('@').map_or(text, |(_, address)| address)
-    });
-    let (mut reason, kind): (_, fn(String) -> HttpError) = if error.is_connect() {
-        let reason = format!("no connection to the server at {address}");
-        (reason, HttpError::unreachable)
-    } else {
-        let reason = format!("the server at {address} did not answer");
-        (reason, HttpError::closed)
-    };
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if let Some(NotAllowed(reason)) = cause.downcast_ref() {
-            return HttpError::invalid(&**reason);
-        }
-        if is_invalid_tls(cause) {
-            return kind(format!(
-                "{reason}: its answer is not TLS; use `http://` in the URL if it serves plain HTTP"
-            ));
-        }
-        reason = format!("{reason}: {cause}");
-        if is_plain && is_invalid_http(cause) {
-            reason.push_str("; use `https://` in the URL if it serves TLS");
-        }
-        source = cause.source();
-    }
-    kind(reason)
-}
-
-/// Returns true if the peer has sent something that is not TLS, for example a response of plain HTTP.
-fn is_invalid_tls(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = cause;
-    // I/O errors are nested, and do not name the inner one as their source.
-    while let Some(error) = cause.downcast_ref::<std::io::Error>() {
-        match error.get_ref() {
-            Some(inner) => cause = inner,
-            None => return false,
-        }
-    }
-    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidMessage(_)))
-}
-
-/// Returns true if the peer has sent something that is not HTTP, for example an alert of TLS.
-fn is_invalid_http(cause: &(dyn std::error::Error + 'static)) -> bool {
-    let error = cause.downcast_ref::<hyper::Error>();
-    error.is_some_and(hyper::Error::is_parse)
-}
+#[cfg(all(test, feature = "dial"))]
+mod tests;

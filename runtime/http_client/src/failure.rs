@@ -1,0 +1,120 @@
+//! Errors of hyper as errors of requests.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use h2::Reason;
+use http::uri::Authority;
+use hyper_util::client::legacy::Error;
+
+use crate::error::{BoxError, HttpError};
+use crate::guard::NotAllowed;
+use crate::url::without_user;
+
+/// Failure of the proxy, before it has opened a connection to the server.
+#[derive(Debug)]
+pub(crate) struct ProxyFailed(pub(crate) BoxError);
+
+impl fmt::Display for ProxyFailed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the proxy failed")
+    }
+}
+
+impl StdError for ProxyFailed {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// Path of a request.
+pub(crate) struct Path<'a> {
+    pub(crate) server: Option<&'a Authority>,
+    /// Address of the proxy.
+    pub(crate) proxy: Option<&'a str>,
+    /// True without TLS.
+    pub(crate) is_plain: bool,
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let server = self.server.map_or("", without_user);
+        write!(formatter, "the server at {server}")?;
+        self.proxy.map_or(Ok(()), |proxy| {
+            write!(
+                formatter,
+                " (through the proxy at {proxy} from the environment)"
+            )
+        })
+    }
+}
+
+/// Converts an error with all its sources. None of them contains text from the server.
+pub(crate) fn request_error(error: &Error, path: &Path<'_>) -> HttpError {
+    let (mut reason, mut kind): (_, fn(String) -> HttpError) = if error.is_connect() {
+        (format!("no connection to {path}"), HttpError::unreachable)
+    } else if is_unprocessed(error) {
+        let reason = format!("{path} did not process the request");
+        (reason, HttpError::unreachable)
+    } else {
+        (format!("{path} did not answer"), HttpError::closed)
+    };
+    for cause in sources(error) {
+        if let Some(NotAllowed(reason)) = cause.downcast_ref() {
+            return HttpError::invalid(&**reason);
+        }
+        if is_invalid_tls(cause) {
+            return kind(format!(
+                "{reason}: its answer is not TLS; use `http://` in the URL if it serves plain HTTP"
+            ));
+        }
+        reason = format!("{reason}: {cause}");
+        if is_violation(cause) {
+            kind = HttpError::protocol;
+        } else if path.is_plain && is_invalid_http(cause) {
+            reason.push_str("; use `https://` in the URL if it serves TLS");
+        }
+    }
+    kind(reason)
+}
+
+/// Returns true if the server guarantees that it has not processed the request (RFC 9113, section 8.7).
+pub(crate) fn is_unprocessed(error: &Error) -> bool {
+    let mut errors = sources(error).filter_map(|cause| cause.downcast_ref::<h2::Error>());
+    errors.any(|error| match error.reason() {
+        Some(Reason::NO_ERROR) => error.is_remote() && error.is_go_away(),
+        Some(Reason::REFUSED_STREAM) => error.is_remote() && error.is_reset(),
+        _ => false,
+    })
+}
+
+fn sources(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    std::iter::successors(error.source(), |&cause| cause.source())
+}
+
+/// Returns true if the peer has sent something that is not TLS, for example a response of plain HTTP.
+fn is_invalid_tls(cause: &(dyn StdError + 'static)) -> bool {
+    let mut cause = cause;
+    // I/O errors are nested, and do not name the inner one as their source.
+    while let Some(error) = cause.downcast_ref::<std::io::Error>() {
+        match error.get_ref() {
+            Some(inner) => cause = inner,
+            None => return false,
+        }
+    }
+    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidMessage(_)))
+}
+
+/// Returns true if the headers of a response exceed a limit, or frames of HTTP/2 violate the protocol.
+fn is_violation(cause: &(dyn StdError + 'static)) -> bool {
+    // `hyper::Error::is_parse_too_large` exists in builds of servers only.
+    let is_too_large = |error: &hyper::Error| error.to_string() == "message head is too large";
+    cause.downcast_ref().is_some_and(is_too_large)
+        || cause.downcast_ref().is_some_and(h2::Error::is_library)
+}
+
+/// Returns true if the peer has sent something that is not HTTP, for example an alert of TLS.
+fn is_invalid_http(cause: &(dyn StdError + 'static)) -> bool {
+    let error = cause.downcast_ref::<hyper::Error>();
+    error.is_some_and(hyper::Error::is_parse)
+}
