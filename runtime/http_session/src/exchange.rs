@@ -112,7 +112,8 @@ async fn exchange(
     if !starts_session(request) || !may_be_http_sse(&error) {
         return Err(inner.state.error_for(error, &state));
     }
-    let state = sse_2024_11_05::connect(inner, state, error).await?;
+    // Boxed: it is rare, and must not enlarge the future of every request.
+    let state = Box::pin(sse_2024_11_05::connect(inner, state, error)).await?;
     let posted = post(reply, request, &state).await;
     posted.unwrap_or_else(|error| Err(error.into()))
 }
