@@ -10,7 +10,6 @@
 // so public items in gated modules repeat the feature of their module.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod answer_id;
 pub mod ask;
 mod attribute_value;
 mod bus;

@@ -201,8 +201,8 @@ limits! {
         /// proxies or hosts drop long responses. Default `None`;
         /// [`Context::close_sse_stream`](crate::Context::close_sse_stream) does it for single functions.
         stream_max_age: Option<Duration> = None,
-        /// Maximum number of events stored per session for clients that resume a stream. Older ones are dropped, unless a
-        /// client is about to read them. Beyond that, a stream has at most one unread event. Default 256.
+        /// Maximum number of events stored per session for clients that resume a stream. Older ones are dropped, first those of
+        /// streams that were read to their end, unless a client is about to read them. Beyond that, a stream has at most one unread event. Default 256.
         session_events: usize = 256,
         /// Maximum size of these events in bytes, with the same exceptions. Default 1 MiB.
         session_bytes: usize = 1 << 20,

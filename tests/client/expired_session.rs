@@ -9,7 +9,7 @@ use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use crate::failing::failing;
-use crate::script::{Reply, initialized, scripted};
+use crate::script::{Reply, discovered, initialized, scripted};
 
 /// Lets a session expire once, after the handshake.
 fn expiring(session: Arc<LineSession>) -> Arc<dyn Session> {
@@ -18,6 +18,54 @@ fn expiring(session: Arc<LineSession>) -> Arc<dyn Session> {
         let expires = request.method != "initialize" && !failed.swap(true, Ordering::SeqCst);
         expires.then_some(ClientError::SessionExpired)
     })
+}
+
+#[tokio::test]
+async fn a_server_that_supports_only_the_modern_era_now_is_recognized() {
+    for is_fixed in [false, true] {
+        let mut is_replaced = false;
+        let (session, received) = scripted(move |message| match message["method"].as_str() {
+            Some("server/discover") if is_replaced => discovered(message),
+            Some("tools/list") if !message["params"]["_meta"].is_null() => {
+                Reply::result(message, &json!({"resultType": "complete", "tools": []}))
+            }
+            Some("initialize") if !is_replaced => {
+                is_replaced = true;
+                initialized(message, "2025-11-25")
+            }
+            Some("initialize" | "tools/list") => {
+                let data = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
+                Reply::error(
+                    message,
+                    &json!({"code": -32022, "message": "unsupported", "data": data}),
+                )
+            }
+            _ => Reply::nothing(),
+        });
+        let builder = McpClientSession::builder().session(failing(session, |_| None));
+        let builder = if is_fixed {
+            builder.protocol_version(Revision::V2025_11_25)
+        } else {
+            builder.prefer_version(Revision::V2025_11_25)
+        };
+        let session = builder.build().await.unwrap();
+        let listed = session.tools_list(None).await;
+        if is_fixed {
+            assert_eq!(listed.unwrap_err().as_refused().unwrap().code, -32022);
+            continue;
+        }
+        listed.expect("CLI-ERA-12");
+        assert_eq!(session.protocol_version(), Revision::V2026_07_28);
+        let expected = [
+            "initialize",
+            "notifications/initialized",
+            "tools/list",
+            "initialize",
+            "server/discover",
+            "tools/list",
+        ];
+        assert_eq!(received.methods(), expected, "CLI-ERA-12");
+    }
 }
 
 #[tokio::test]

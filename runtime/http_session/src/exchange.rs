@@ -9,6 +9,7 @@ use std::task::Poll;
 use tokio::runtime::Handle;
 use treenail_http_client::sse::Position;
 use treenail_runtime::client::{ClientError, SessionRequest};
+use treenail_runtime::internal::error_in;
 use treenail_schema::Revision;
 
 use crate::authorized::Subject;
@@ -56,8 +57,9 @@ pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) ->
     if starts_session(request) {
         inner.state.reset();
     }
-    let state = inner.state.update_revision(request.revision);
+    // Before the state is read, so that the end of its session fails the request.
     let elsewhere = inner.dispatcher.pending.insert(request.id);
+    let state = inner.state.update_revision(request.revision);
     let mut pending = PendingReply {
         inner,
         id: request.id,
@@ -110,7 +112,8 @@ async fn exchange(
     if !starts_session(request) || !may_be_http_sse(&error) {
         return Err(inner.state.error_for(error, &state));
     }
-    let state = sse_2024_11_05::connect(inner, state, error).await?;
+    // Boxed: it is rare, and must not enlarge the future of every request.
+    let state = Box::pin(sse_2024_11_05::connect(inner, state, error)).await?;
     let posted = post(reply, request, &state).await;
     posted.unwrap_or_else(|error| Err(error.into()))
 }
@@ -131,7 +134,10 @@ async fn post(
         HttpResponse::Events(body) => {
             Ok(read_resumable(inner, body, request.id, state.handshake).await)
         }
-        other => Ok(answer_in_body(inner, other, Source::Legacy(request.id)).await),
+        other => {
+            let (id, handshake) = (request.id, state.handshake);
+            Ok(answer_in_body(inner, other, Source::Legacy { id, handshake }).await)
+        }
     }
 }
 
@@ -167,9 +173,11 @@ async fn answer_in_body(inner: &Arc<Inner>, response: HttpResponse, source: Sour
     match response {
         HttpResponse::Json(bytes) => {
             let answer = inner.dispatcher.dispatch(&bytes, source).await;
+            // The body answers the request that was posted, so the id of an error is ignored.
             answer.unwrap_or_else(|| {
                 let reason = "a response contains no answer to its request";
-                Err(ClientError::protocol(reason))
+                let error = error_in(&bytes).map(ClientError::Refused);
+                Err(error.unwrap_or_else(|| ClientError::protocol(reason)))
             })
         }
         HttpResponse::Error(error) => Err(error.into()),

@@ -82,7 +82,7 @@ async fn read_all(
                 }
                 *was_open = true;
                 let mut events = Events::new(body, inner.limits.message_bytes, position);
-                backoff.delivered = read(inner, &mut events).await;
+                backoff.delivered = read(inner, &mut events, state.handshake).await;
                 position = events.into_position();
             }
             Ok(HttpResponse::Error(error)) if is_transient(error.status) => {}
@@ -113,7 +113,8 @@ async fn read_all(
 }
 
 /// Dispatches the messages of a stream until it ends. Returns true if there were any.
-pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events) -> bool {
+pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events, handshake: u64) -> bool {
+    let source = Source::SessionStream { handshake };
     let mut delivered = false;
     while let Some(event) = events.next().await {
         match event {
@@ -121,16 +122,12 @@ pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events) -> bool {
             Event::Other(_) => {}
             Event::Message(data) => {
                 delivered = true;
-                let dispatched = inner.dispatcher.dispatch(&data, Source::SessionStream);
                 // This stream belongs to no request, so no answer is returned.
-                let _ = dispatched.await;
+                let _ = inner.dispatcher.dispatch(&data, source).await;
             }
             Event::Endpoint(_) => tracing::debug!("the server sent a second `endpoint` event"),
             Event::TooLong(head) => {
-                let rejected = inner
-                    .dispatcher
-                    .reject_oversized(&head, Source::SessionStream);
-                let _ = rejected.await;
+                let _ = inner.dispatcher.reject_oversized(&head, source).await;
             }
         }
     }

@@ -27,21 +27,29 @@ pub(crate) enum Source {
     /// The response to the modern request with this id.
     Modern(i64),
     /// The response to the legacy request with this id. It may also contain requests and answers to other requests.
-    Legacy(i64),
+    Legacy { id: i64, handshake: u64 },
     /// A legacy stream that belongs to no request.
-    SessionStream,
+    SessionStream { handshake: u64 },
 }
 
 impl Source {
     fn request_id(self) -> Option<i64> {
         match self {
-            Self::Modern(id) | Self::Legacy(id) => Some(id),
-            Self::SessionStream => None,
+            Self::Modern(id) | Self::Legacy { id, .. } => Some(id),
+            Self::SessionStream { .. } => None,
+        }
+    }
+
+    /// Returns the handshake of the session to which a legacy stream belongs.
+    fn handshake(self) -> Option<u64> {
+        match self {
+            Self::Modern(_) => None,
+            Self::Legacy { handshake, .. } | Self::SessionStream { handshake } => Some(handshake),
         }
     }
 
     fn is_legacy(self) -> bool {
-        !matches!(self, Self::Modern(_))
+        self.handshake().is_some()
     }
 }
 
@@ -141,8 +149,7 @@ impl Dispatcher {
                 None
             }
             Ok(Message::Request(id, envelope)) if source.is_legacy() => {
-                self.dispatch_request(id, Ok(envelope), source.request_id())
-                    .await;
+                self.dispatch_request(id, Ok(envelope), source).await;
                 None
             }
             Ok(Message::Request(..)) => {
@@ -174,20 +181,26 @@ impl Dispatcher {
     }
 
     /// Passes a request of the server to the handler, or answers a malformed one with its error, once a permit for its answer is free. It is refused if all of them wait for
-    /// answers, because the stream may have messages for others.
+    /// answers, because the stream may have messages for others. It is dropped if its session is over: another session may use the same id.
     async fn dispatch_request(
         &self,
         id: &str,
         request: Result<Envelope<'_>, RpcError>,
-        related: Option<i64>,
+        source: Source,
     ) {
-        let Some(state) = self.inner.upgrade().map(|inner| inner.state.current()) else {
+        let Some((inner, handshake)) = self.inner.upgrade().zip(source.handshake()) else {
             return;
         };
+        let Ok(state) = inner.state.state_of(handshake) else {
+            return self.warn("a request of the server was dropped: its session is over");
+        };
+        // A request that waits for a permit must not keep the session alive.
+        drop(inner);
         let mut route = ReplyRoute {
             id: id.into(),
             state,
             inner: Weak::clone(&self.inner),
+            may_ask_user: false,
             permit: None,
         };
         let Ok(unanswered) = Arc::clone(&self.unanswered).try_acquire_owned() else {
@@ -195,6 +208,12 @@ impl Dispatcher {
             // Not in a task of its own: a server could start any number of them. Boxed, because it is rare and large.
             return Box::pin(route.send(Err(error))).await;
         };
+        route.may_ask_user = request.as_ref().is_ok_and(|envelope| {
+            matches!(
+                &*envelope.method,
+                "elicitation/create" | "sampling/createMessage"
+            )
+        });
         // There are as many permits, so those that are missing now are held only until answers have been sent.
         route.permit = Arc::clone(&self.server_requests).acquire_owned().await.ok();
         let runtime = Handle::current();
@@ -212,7 +231,7 @@ impl Dispatcher {
         };
         let params = envelope.params.text.unwrap_or("{}");
         let request = IncomingRequest::new(id, &envelope.method, params, responder);
-        handler.request(request.related_request(related));
+        handler.request(request.related_request(source.request_id()));
     }
 
     /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, or, on a
@@ -236,9 +255,7 @@ impl Dispatcher {
         match (id, invalid.id) {
             (Some(id), _) if source.is_legacy() => self.pending.complete(id, Err(error())),
             (None, Some(id)) if source.is_legacy() => {
-                let related = source.request_id();
-                self.dispatch_request(id, Err(*invalid.error), related)
-                    .await;
+                self.dispatch_request(id, Err(*invalid.error), source).await;
             }
             _ => self.stray.record(text, &invalid.error),
         }
@@ -254,7 +271,7 @@ impl Dispatcher {
         match (answered, asked) {
             (_, Some(id)) => {
                 let error = oversized(limit);
-                self.dispatch_request(id, Err(error), own).await;
+                self.dispatch_request(id, Err(error), source).await;
             }
             (Some(id), _) if source.is_legacy() && answered != own => {
                 self.pending.complete(id, Err(ClientError::TooLong(limit)));

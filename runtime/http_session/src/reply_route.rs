@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use tokio::sync::OwnedSemaphorePermit;
 use treenail_runtime::RpcError;
-use treenail_runtime::internal::timeout::timeout;
+use treenail_runtime::internal::{in_background_if, timeout::timeout};
 
 use crate::inner::Inner;
 use crate::message;
@@ -16,6 +16,8 @@ pub(crate) struct ReplyRoute {
     pub(crate) id: Box<str>,
     pub(crate) state: SessionState,
     pub(crate) inner: Weak<Inner>,
+    /// True if a user or a model has given the answer. The client gives other answers on its own.
+    pub(crate) may_ask_user: bool,
     /// Held until the answer has been sent.
     pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
@@ -30,6 +32,7 @@ impl ReplyRoute {
             inner.limits.request_timeout,
             inner.deliver(&self.state, self.state.subject(), &body),
         );
+        let sent = in_background_if(!self.may_ask_user, sent);
         match inner.state.while_open(sent).await {
             Some(Ok(Ok(()))) | None => {}
             Some(Ok(Err(error))) => {

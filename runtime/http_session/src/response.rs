@@ -85,12 +85,12 @@ impl HttpResponse {
         limits: &ClientLimits,
     ) -> Result<Self, ClientError> {
         let (head, mut body) = response.into_parts();
-        if is_compressed(&head.headers) {
-            let reason = "a response is compressed, although compression was not accepted";
-            return Err(ClientError::protocol(reason));
-        }
         if !head.status.is_success() {
             return Ok(Self::Error(ErrorResponse::read(&head, &mut body).await));
+        }
+        if is_compressed(&head.headers) {
+            let reason = "a response is compressed, which is not supported";
+            return Err(ClientError::protocol(reason));
         }
         match media_type(&head.headers).as_deref() {
             Some("text/event-stream") => Ok(Self::Events(body)),
@@ -138,7 +138,11 @@ impl ErrorResponse {
                 body: describe_redirect(headers).into(),
             };
         }
-        let (bytes, _) = body::read(body, MAX_ERROR_BYTES).await;
+        let bytes = if is_compressed(headers) {
+            Vec::new()
+        } else {
+            body::read(body, MAX_ERROR_BYTES).await.0
+        };
         let kind = media_type(headers).unwrap_or_default();
         let is_text = kind.starts_with("text/") || kind == "application/json";
         let shown = if is_text {
@@ -170,7 +174,8 @@ fn is_unavailable(status: StatusCode) -> bool {
     )
 }
 
-/// URL of the request to a response, an extension of responses with an error status.
+/// URL of the request to a response, an extension of responses with an error status, and of those from another URL than that of the
+/// session.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestUrl(pub(super) Uri);
 

@@ -64,7 +64,8 @@ pub(crate) async fn read_resumable(
     let mut events = Events::new(body, limit, Position::default());
     let mut failures = 0;
     loop {
-        let answer = read_until_answer(inner, &mut events, Source::Legacy(id)).await;
+        let source = Source::Legacy { id, handshake };
+        let answer = read_until_answer(inner, &mut events, source).await;
         if let Some(answer) = answer {
             events.release();
             return answer;
@@ -109,10 +110,8 @@ async fn request_rest(
     position: &Position,
     handshake: u64,
 ) -> Result<Resumed, ClientError> {
-    let state = inner.state.current();
-    if state.handshake != handshake {
-        return Err(stream_ended(None));
-    }
+    let state = inner.state.state_of(handshake);
+    let state = state.map_err(|error| stream_ended(Some(error)))?;
     match inner.sender.get(&state, position.id.as_ref()).await {
         Ok(HttpResponse::Events(body)) => Ok(Resumed::Stream(body)),
         Ok(HttpResponse::Json(_) | HttpResponse::Accepted) => Err(stream_ended(None)),
@@ -141,7 +140,7 @@ async fn request_rest(
 pub(crate) fn stream_ended(cause: Option<ClientError>) -> ClientError {
     match cause {
         Some(ClientError::SessionExpired) => {
-            ClientError::closed("the server has ended the session before the answer")
+            ClientError::closed("the session has ended before the answer")
         }
         Some(cause) => ClientError::closed(format!(
             "the stream of the response has ended before the answer, and could not be resumed: {cause}"

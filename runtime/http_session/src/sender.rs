@@ -112,6 +112,16 @@ impl Sender {
         state: &SessionState,
         last_event_id: Option<&HeaderValue>,
     ) -> Result<HttpResponse, ClientError> {
+        let response = self.request_stream(state, last_event_id).await?;
+        HttpResponse::read(response, &self.limits).await
+    }
+
+    /// As [`get`](Self::get), but returns the response as it is.
+    pub(crate) async fn request_stream(
+        &self,
+        state: &SessionState,
+        last_event_id: Option<&HeaderValue>,
+    ) -> Result<Response<Body>, ClientError> {
         let request = |to: &Uri| {
             let mut headers = state.headers();
             if let Some(id) = last_event_id {
@@ -122,8 +132,7 @@ impl Sender {
         let limit = self.limits.http.informational_responses;
         let bound = ResponseBound::InformationalResponses(limit);
         let options = (bound, state.subject());
-        let response = self.send(&self.url, request, options).await?;
-        HttpResponse::read(response, &self.limits).await
+        self.send(&self.url, request, options).await
     }
 
     /// Deletes the session on the server, whose response is ignored.
@@ -189,7 +198,7 @@ impl Sender {
             }
         };
         let mut response = sent.map_err(from_http)?;
-        if !response.status().is_success() {
+        if !response.status().is_success() || url != self.url {
             response.extensions_mut().insert(RequestUrl(url));
         }
         Ok(response)

@@ -24,14 +24,15 @@ use crate::{exchange, get_stream, headers, message};
 ///   A stream that breaks off fails its request.
 /// - *Legacy era*: the client sends the session id of the server, and keeps a stream open for messages that belong to no
 ///   request. Streams that break off are resumed ([`HttpClientLimits::resume_attempts`]). Dropping the future of a request
-///   sends `notifications/cancelled`. After the server has ended the session, messages fail with
-///   [`ClientError::SessionExpired`] until `initialize` and `notifications/initialized` have started another one.
+///   sends `notifications/cancelled`. After the end of the session, messages fail with
+///   [`ClientError::SessionExpired`] until `initialize` and `notifications/initialized` have started another one. With HTTP+SSE, the
+///   session ends with its stream.
 /// - TLS trusts the certificates of the system, or those in `SSL_CERT_FILE`.
 /// - The environment variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` configure a proxy. Loopback addresses
 ///   never use one.
 /// - Redirects within the origin that preserve the method (307, 308) are followed, up to [`HttpClientLimits::redirects`].
 ///   Other redirects are errors.
-/// - Compressed responses are rejected.
+/// - Compressed responses are rejected. Of a compressed error, only the status and the headers are read.
 /// - A connection whose path has vanished ends 50 s after its last byte: HTTP/2 connections are pinged, and sockets are probed
 ///   by TCP. Streams on it break off, and further requests open another one.
 ///

@@ -22,9 +22,7 @@ pub(crate) enum LegacyTransport {
     StreamableHttp,
     /// HTTP+SSE of 2024-11-05: messages are posted to this URL, and answers arrive on one stream.
     HttpSse(Uri),
-    /// The stream of HTTP+SSE has ended and cannot be resumed.
-    StreamLost,
-    /// The server has ended the session.
+    /// The session is over: the server has ended it, or the stream of HTTP+SSE has ended, which cannot be resumed.
     Expired,
 }
 
@@ -60,9 +58,6 @@ impl SessionState {
             }
             LegacyTransport::StreamableHttp => Ok(url),
             LegacyTransport::HttpSse(endpoint) => Ok(endpoint),
-            LegacyTransport::StreamLost => {
-                Err(ClientError::closed("the stream of the server has ended"))
-            }
             LegacyTransport::Expired => Err(ClientError::SessionExpired),
         }
     }
@@ -118,6 +113,20 @@ impl Current {
 impl StateStore {
     pub(crate) fn current(&self) -> SessionState {
         self.lock().state.clone()
+    }
+
+    /// Returns the current state, for a task of this handshake.
+    ///
+    /// # Errors
+    ///
+    /// If the session of the handshake is over.
+    pub(crate) fn state_of(&self, handshake: u64) -> Result<SessionState, ClientError> {
+        let state = self.current();
+        let is_over = matches!(state.transport, LegacyTransport::Expired);
+        if is_over || state.handshake != handshake {
+            return Err(ClientError::SessionExpired);
+        }
+        Ok(state)
     }
 
     /// Stores the revision in use, if one is given, and returns the current state.

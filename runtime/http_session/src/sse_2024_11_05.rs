@@ -1,16 +1,18 @@
 //! HTTP+SSE of 2024-11-05: one stream for all messages of the server, and an endpoint to post to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{StatusCode, Uri};
 use treenail_http_client::sse::{Event, Position};
 use treenail_http_client::url::same_origin;
 use treenail_runtime::client::ClientError;
+use treenail_runtime::internal::timeout::timeout;
 
 use crate::events::Events;
 use crate::get_stream;
 use crate::inner::Inner;
-use crate::response::{ErrorResponse, HttpResponse};
+use crate::response::{ErrorResponse, HttpResponse, RequestUrl};
 use crate::session_state::{LegacyTransport, SessionState};
 
 /// Returns true if the response to `initialize` may be that of a server of 2024-11-05, which accepts no POST at this URL.
@@ -23,6 +25,10 @@ pub(crate) fn may_be_http_sse(error: &ErrorResponse) -> bool {
     error.rpc_error.is_none() && STATUSES.contains(&error.status)
 }
 
+/// Maximum time until the stream has named the endpoint, which servers of 2024-11-05 do at once. Other servers may keep a stream open
+/// without one.
+const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Opens the stream, waits for the endpoint, and reads on in the background.
 ///
 /// # Errors
@@ -34,22 +40,9 @@ pub(crate) async fn connect(
     state: SessionState,
     error: ErrorResponse,
 ) -> Result<SessionState, ClientError> {
-    let body = match inner.sender.get(&state, None).await {
-        Ok(HttpResponse::Events(body)) => body,
-        // The server supports this transport, or another one, for authorized clients.
-        Ok(HttpResponse::Error(refused)) if refused.status == StatusCode::UNAUTHORIZED => {
-            return Err(refused.into());
-        }
-        Err(refused @ ClientError::Authorization(_)) => return Err(refused),
-        _ => return Err(error.into()),
-    };
-    let mut events = Events::new(body, inner.limits.message_bytes, Position::default());
-    let endpoint = loop {
-        match events.next().await {
-            Some(Event::Endpoint(data)) => break resolve(&inner.sender.url, &data)?,
-            Some(_) => {}
-            None => return Err(error.into()),
-        }
+    let opened = timeout(ENDPOINT_TIMEOUT, open(inner, &state));
+    let Some((events, endpoint)) = opened.await.unwrap_or(Ok(None))? else {
+        return Err(error.into());
     };
     let transport = LegacyTransport::HttpSse(endpoint);
     inner.state.switch_transport(state.handshake, transport);
@@ -57,10 +50,41 @@ pub(crate) async fn connect(
     Ok(inner.state.current())
 }
 
+/// Opens the stream, and returns it with the endpoint that it names; `None` if the server does not support this transport.
+async fn open(
+    inner: &Arc<Inner>,
+    state: &SessionState,
+) -> Result<Option<(Events, Uri)>, ClientError> {
+    let response = match inner.sender.request_stream(state, None).await {
+        Ok(response) => response,
+        Err(refused @ ClientError::Authorization(_)) => return Err(refused),
+        Err(_) => return Ok(None),
+    };
+    // The endpoint is relative to the URL of the stream, which may be the target of a redirect.
+    let redirected = response.extensions().get::<RequestUrl>().cloned();
+    let url = redirected.map_or_else(|| inner.sender.url.clone(), |RequestUrl(url)| url);
+    let body = match HttpResponse::read(response, &inner.limits).await {
+        Ok(HttpResponse::Events(body)) => body,
+        // The server supports this transport, or another one, for authorized clients.
+        Ok(HttpResponse::Error(refused)) if refused.status == StatusCode::UNAUTHORIZED => {
+            return Err(refused.into());
+        }
+        _ => return Ok(None),
+    };
+    let mut events = Events::new(body, inner.limits.message_bytes, Position::default());
+    while let Some(event) = events.next().await {
+        if let Event::Endpoint(data) = event {
+            let endpoint = resolve(&url, &data)?;
+            return Ok(Some((events, endpoint)));
+        }
+    }
+    Ok(None)
+}
+
 fn spawn_reader(inner: &Arc<Inner>, mut events: Events, handshake: u64) {
     let reading = Arc::clone(inner);
     let task = tokio::spawn(async move {
-        let read = get_stream::read(&reading, &mut events);
+        let read = get_stream::read(&reading, &mut events, handshake);
         if reading.state.while_open(read).await.is_some() {
             on_stream_end(&reading, handshake);
         }
@@ -68,12 +92,13 @@ fn spawn_reader(inner: &Arc<Inner>, mut events: Events, handshake: u64) {
     inner.state.set_reader(handshake, &task.abort_handle());
 }
 
-/// Ends the connection, since this transport cannot resume its stream.
+/// Ends the session, since this transport cannot resume its stream. The next message needs another one.
 fn on_stream_end(inner: &Inner, handshake: u64) {
-    let transport = LegacyTransport::StreamLost;
+    let transport = LegacyTransport::Expired;
     if inner.state.switch_transport(handshake, transport) {
         let reason = ClientError::closed("the stream of the server has ended");
-        inner.dispatcher.close(&reason);
+        inner.dispatcher.pending.fail_all(&reason);
+        inner.dispatcher.note_gap();
     }
 }
 

@@ -1,8 +1,7 @@
 //! Answers of a server as JSON text, and the ids of malformed ones.
 
-use crate::answer_id::id_at_ends;
 use crate::client::{ClientError, ClientLimits};
-use crate::wire::{Invalid, Members, RpcError, is_heavier};
+use crate::wire::{Invalid, Members, RpcError, id_at_ends, is_heavier};
 
 /// Number of bytes at either end of a message that are searched for its id.
 const SEARCH_BYTES: usize = 256;

@@ -179,8 +179,8 @@ pub struct HttpAttempt<'a> {
     /// and for answers to the server.
     pub operation: Option<(&'a str, Option<&'a str>)>,
     /// False for requests that are not worth asking a user: the cancellation of a request, the end of a session, and requests that
-    /// the client sends on its own. These open a stream or a subscription again after it was open, subscribe to list changes, and
-    /// fetch changed lists. The first attempt to resume the stream of a call may ask, later ones do not. Such requests may be sent
+    /// the client sends on its own. These open a stream or a subscription again after it was open, subscribe to list changes,
+    /// fetch changed lists, and answer the server, except its elicitation and sampling. The first attempt to resume the stream of a call may ask, later ones do not. Such requests may be sent
     /// again with credentials that need no user, for example after a refresh, with a nonce of the server, or by a grant of the
     /// program itself.
     pub may_ask_user: bool,

@@ -30,7 +30,7 @@ pub enum ClientError {
     Unreachable(Arc<str>),
     /// The connection is closed. The server may or may not have executed the requests that were pending.
     Closed(Arc<str>),
-    /// The server has ended the session (legacy era over HTTP).
+    /// The session has ended (legacy era over HTTP).
     SessionExpired,
     /// An HTTP server answered with an error status and without a JSON-RPC message, or with status 429, 502, 503 or 504: it is
     /// overloaded or not reachable, and a later request may succeed.
@@ -80,7 +80,7 @@ impl fmt::Display for ClientError {
             Self::Cancelled(reason) => ("the task was cancelled", &suffix(reason)),
             Self::Unreachable(reason) => ("the server cannot be reached: ", reason),
             Self::Closed(reason) => ("the connection is closed: ", reason),
-            Self::SessionExpired => ("the server has ended the session", &""),
+            Self::SessionExpired => ("the session has ended", &""),
             Self::Http {
                 url, status, body, ..
             } => {

@@ -18,7 +18,6 @@ pub use self::client::*;
 #[cfg(feature = "client")]
 pub use self::client_tasks::*;
 pub use self::http_server::*;
-pub use crate::answer_id::id_at_ends;
 pub use crate::ask::{check_conversation, needs_tools};
 use crate::context::Context;
 #[cfg(feature = "sim")]
@@ -36,7 +35,8 @@ use crate::server::{Connection, Server};
 use crate::task::OnceState;
 pub use crate::wire::{
     Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
-    SyntaxError, as_string, is_one_line, parse, parse_element, request_id_at_ends, write_json,
+    SyntaxError, as_string, id_at_ends, is_one_line, parse, parse_element, request_id_at_ends,
+    write_json,
 };
 
 /// Calls of tools that become tasks.

@@ -230,9 +230,12 @@ async fn a_read_error_ends_the_connection_and_its_calls_at_once() {
 async fn a_malformed_or_oversized_response_ends_its_question() {
     let long = "x".repeat(20_000);
     let oversized = format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"a":"{long}"}}}}"#);
+    let nested = "[".repeat(80) + &"]".repeat(80);
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"a":{nested}}}}}"#);
     for line in [
         r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":null}"#,
         &oversized,
+        &deep,
     ] {
         let mut peer = Peer::initialized().await;
         peer.send(&call(1, "ask", &json!({}))).await;

@@ -14,5 +14,6 @@ mod redirects;
 mod renewal;
 mod scripted_server;
 mod sse_2024_11_05;
+mod sse_fallback;
 mod streams;
 mod subscriptions;

@@ -4,6 +4,7 @@ use std::future::IntoFuture as _;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
 use treenail::client::{
     ClientError, HttpClientBuilderExt as _, McpClientSession, Session as _, SessionNotification,
 };
@@ -15,15 +16,13 @@ use super::scripted_server::{Received, Response, ScriptedServer};
 
 #[tokio::test]
 async fn an_expired_session_can_be_initialized_again() {
-    for body in [
-        "",
-        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no"}}"#,
-    ] {
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no"}}"#;
+    for (header, body) in [("", ""), ("", error), ("content-encoding: gzip", "\u{1f}")] {
         let mut calls = 0;
         let mut server = ScriptedServer::new(move |received| {
             calls += usize::from(received.rpc() == "tools/call");
             match received.rpc() {
-                "tools/call" if calls == 1 => Response::complete(404, "", body),
+                "tools/call" if calls == 1 => Response::complete(404, header, body),
                 _ => default_response(received),
             }
         })
@@ -49,6 +48,62 @@ async fn an_expired_session_can_be_initialized_again() {
             Some("s-1"),
             "CLI-LHTTP-07"
         );
+    }
+}
+
+#[tokio::test]
+async fn the_stream_of_a_former_session_asks_nothing() {
+    let (sender, mut opened) = unbounded_channel();
+    let server = ScriptedServer::new(move |received| match received.rpc() {
+        "tools/call" if received.body["id"] == 1 => {
+            let (response, more) = Response::open_stream(": x\n\n");
+            sender.send(more).unwrap();
+            response
+        }
+        "tools/call" => Response::complete(404, "", ""),
+        _ => default_response(received),
+    })
+    .await;
+    let mut client = TestSession::legacy(&server.url).await;
+    let call = client.spawn(add(1));
+    let stream = opened.recv().await.unwrap();
+    client.send(add(2)).await.unwrap_err();
+    let ask = json!({"jsonrpc": "2.0", "id": 0, "method": "elicitation/create", "params": {}});
+    stream.send(format!("data: {ask}\n\n")).unwrap();
+    client.initialize().await.unwrap();
+    client.initialized().await.unwrap();
+    let result = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+    stream
+        .send(format!("data: {ask}\n\ndata: {result}\n\n"))
+        .unwrap();
+    call.await.unwrap().unwrap();
+    assert!(client.has_no_incoming(), "CLI-LHTTP-08");
+}
+
+#[tokio::test]
+async fn the_stream_of_an_expired_session_is_not_resumed() {
+    let (sender, mut opened) = unbounded_channel();
+    let mut server = ScriptedServer::new(move |received| match received.rpc() {
+        "tools/call" if received.body["id"] == 1 => {
+            let (response, more) = Response::open_stream("id: e-1\nretry: 1\ndata:\n\n");
+            sender.send(more).unwrap();
+            response
+        }
+        "tools/call" => Response::complete(404, "", ""),
+        _ => default_response(received),
+    })
+    .await;
+    let client = TestSession::legacy(&server.url).await;
+    let call = client.spawn(add(1));
+    let stream = opened.recv().await.unwrap();
+    client.send(add(2)).await.unwrap_err();
+    drop(stream);
+    let Err(ClientError::Closed(reason)) = call.await.unwrap() else {
+        panic!("the session is over");
+    };
+    assert_eq!(*reason, *"the session has ended before the answer");
+    while let Some(received) = server.try_next() {
+        assert_eq!(received.header("last-event-id"), None, "CLI-LHTTP-07");
     }
 }
 

@@ -1,10 +1,12 @@
 //! Servers that support only HTTP+SSE of 2024-11-05.
 
+use std::future::IntoFuture as _;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
-use treenail::client::{ClientError, Session, SessionRequest};
+use treenail::client::{ClientError, HttpClientBuilderExt as _, McpClientSession, SessionRequest};
+use treenail::schema::Revision;
 
 use super::listener::{Incoming, TestSession, initialize, legacy, tool};
 use super::scripted_server::{Received, Response, ScriptedServer};
@@ -46,8 +48,17 @@ async fn http_sse_server(status: u16, endpoint: &'static str) -> (ScriptedServer
 
 fn answer(received: &Received) -> Option<String> {
     let id = received.body.get("id")?;
-    let answered = matches!(received.rpc(), "initialize" | "tools/list");
-    answered.then(|| event(&json!({"jsonrpc": "2.0", "id": id, "result": {"of": received.rpc()}})))
+    let result = match received.rpc() {
+        "initialize" => json!({
+            "protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "x", "version": "1"},
+        }),
+        "tools/list" => json!({"tools": []}),
+        _ => return None,
+    };
+    Some(event(
+        &json!({"jsonrpc": "2.0", "id": id, "result": result}),
+    ))
 }
 
 #[tokio::test]
@@ -59,7 +70,7 @@ async fn messages_are_posted_to_the_endpoint() {
             .send(legacy(1, "tools/list", &json!({})))
             .await
             .unwrap();
-        assert_eq!(result, json!({"of": "tools/list"}), "CLI-SSE-01");
+        assert_eq!(result, json!({"tools": []}), "CLI-SSE-01");
         for (method, path, rpc) in [
             ("POST", "/mcp", "initialize"),
             ("GET", "/mcp", ""),
@@ -132,7 +143,7 @@ async fn a_malformed_answer_fails_its_request_at_once() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_stream_closes_the_session() {
+async fn the_end_of_the_stream_is_the_end_of_the_session() {
     let (mut server, stream) = http_sse_server(405, "/messages?id=7").await;
     let mut client = TestSession::legacy(&server.url).await;
     let waiting = client.spawn(call(1));
@@ -140,14 +151,60 @@ async fn the_end_of_the_stream_closes_the_session() {
     *stream.lock().unwrap() = None;
     let lost = waiting.await.unwrap();
     assert!(matches!(lost, Err(ClientError::Closed(_))), "{lost:?}");
-    assert!(matches!(client.next_incoming().await, Incoming::Closed));
+    assert!(matches!(client.next_incoming().await, Incoming::Missed));
     let late = client.send(call(2)).await;
-    assert!(matches!(late, Err(ClientError::Closed(_))), "{late:?}");
+    assert!(matches!(late, Err(ClientError::SessionExpired)), "{late:?}");
     client.initialize().await.unwrap();
+    client.initialized().await.unwrap();
     client
         .send(legacy(3, "tools/list", &json!({})))
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn a_client_connects_again_after_the_end_of_the_stream() {
+    let (mut server, stream) = http_sse_server(405, "/messages?id=7").await;
+    let builder = McpClientSession::builder().url(&*server.url);
+    let builder = builder.protocol_version(Revision::V2024_11_05);
+    let session = builder.build().await.unwrap();
+    let waiting = tokio::spawn(session.tools_call("a", json!({})).into_future());
+    server.next_request_with("tools/call").await;
+    *stream.lock().unwrap() = None;
+    let lost = waiting.await.unwrap();
+    assert!(matches!(lost, Err(ClientError::Closed(_))), "{lost:?}");
+    session.tools_list(None).await.expect("CLI-SSE-01");
+    for (path, rpc) in [
+        ("/mcp", "initialize"),
+        ("/mcp", ""),
+        ("/messages?id=7", "initialize"),
+        ("/messages?id=7", "notifications/initialized"),
+        ("/messages?id=7", "tools/list"),
+    ] {
+        let received = server.next_request().await;
+        assert_eq!((&*received.path, received.rpc()), (path, rpc));
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_is_relative_to_the_target_of_a_redirect() {
+    let mut streams = Vec::new();
+    let server = ScriptedServer::new(move |received| match (&*received.method, &*received.path) {
+        ("GET", "/mcp") => Response::complete(307, "location: /mcp/", ""),
+        ("GET", _) => {
+            let endpoint = "event: endpoint\ndata: messages?id=7\n\n";
+            let (response, more) = Response::open_stream(endpoint);
+            streams.push(more);
+            response
+        }
+        _ => Response::complete(405, "", ""),
+    });
+    let mut server = server.await;
+    let client = TestSession::connect(&server.url);
+    client.send(initialize()).await.unwrap_err();
+    for path in ["/mcp", "/mcp", "/mcp/", "/mcp/messages?id=7"] {
+        assert_eq!(server.next_request().await.path, path, "CLI-SSE-01");
+    }
 }
 
 #[tokio::test]
@@ -168,63 +225,5 @@ async fn an_endpoint_of_another_origin_is_rejected() {
         server.next_request_with("GET").await;
         // The client closes the stream too.
         server.disconnected.notified().await;
-    }
-}
-
-#[tokio::test]
-async fn without_http_sse_the_error_is_that_of_the_post() {
-    let answers: [fn() -> Response; 4] = [
-        || Response::complete(405, "", ""),
-        || Response::stream("data: {}\n\n"),
-        || Response::complete(200, "content-type: application/json", "{}"),
-        || Response::complete(200, "content-type: text/html", "x"),
-    ];
-    for answer in answers {
-        let server = ScriptedServer::new(move |received| match &*received.method {
-            "GET" => answer(),
-            _ => Response::complete(404, "content-type: text/plain", "no such page"),
-        })
-        .await;
-        let error = TestSession::connect(&server.url)
-            .send(initialize())
-            .await
-            .unwrap_err();
-        let shown = matches!(&error, ClientError::Http { status: 404, body, .. } if **body == *"no such page");
-        assert!(shown, "{error:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_stream_that_needs_other_credentials_is_the_error() {
-    const CHALLENGE: &str = r#"www-authenticate: Bearer scope="a""#;
-    let server = ScriptedServer::new(|received| match &*received.method {
-        "GET" => Response::complete(401, CHALLENGE, ""),
-        _ => Response::complete(405, "", ""),
-    })
-    .await;
-    let refused = TestSession::connect(&server.url).send(initialize()).await;
-    let Err(ClientError::Unauthorized(error)) = refused else {
-        panic!("CLI-ERA-11: {refused:?}");
-    };
-    assert_eq!(error.status, 401);
-    assert!(error.to_string().contains("401"), "{error}");
-}
-
-#[tokio::test]
-async fn other_errors_do_not_suggest_http_sse() {
-    let error = r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"no"}}"#;
-    for (status, body) in [(400, error), (401, ""), (403, ""), (500, ""), (307, "")] {
-        let mut server = ScriptedServer::new(move |_| Response::complete(status, "", body)).await;
-        let client = TestSession::connect(&server.url);
-        client.send(initialize()).await.unwrap_err();
-        // The server receives no GET, only the next request.
-        client.send(legacy(1, "x", &json!({}))).await.unwrap_err();
-        assert_eq!(server.next_request().await.rpc(), "initialize");
-        assert_eq!(
-            server.next_request().await.rpc(),
-            "x",
-            "CLI-ERA-11: {status}"
-        );
-        client.session.close().await.unwrap();
     }
 }

@@ -16,9 +16,12 @@ async fn ask(peer: &mut Peer, tool: &str) -> (i64, Value) {
 
 #[tokio::test]
 async fn a_malformed_response_ends_its_question_without_an_answer() {
+    let (open, close) = ("[".repeat(80), "]".repeat(80));
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"roots":[],"a":{open}{close}}}}}"#);
     let lines = [
         r#"{"jsonrpc":"2.0","id":ID,"result":{"roots":[]},"error":null}"#,
         r#"{"id":ID,"result":{"roots":[]}}"#,
+        &deep,
     ];
     for line in lines {
         let (_, server) = hotel();

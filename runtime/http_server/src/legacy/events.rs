@@ -223,6 +223,29 @@ mod tests {
     }
 
     #[test]
+    fn events_of_streams_that_were_read_are_dropped_first() {
+        let limits = Limits::default().http(HttpLimits::default().session_events(3));
+        let mut context = Context::from_waker(Waker::noop());
+        let events = Events::new(&limits, LastUse::now());
+        let (waiting, finished) = (events.open(), events.open());
+        events.push(waiting, vec![1], false);
+        events.push(finished, vec![2], true);
+        let mut reader = events.read(EventId::stream_start(finished)).unwrap();
+        assert!(reader.poll_next(&mut context).is_ready());
+        drop(reader);
+        for message in [3, 4] {
+            events.push(waiting, vec![message], false);
+        }
+        let stored = |stream| {
+            let store = events.lock();
+            store.streams.get(stream).map(|stream| stream.events.len())
+        };
+        assert_eq!((stored(waiting), stored(finished)), (Some(3), None));
+        events.push(waiting, vec![5], true);
+        assert_eq!(stored(waiting), Some(3), "then the oldest are dropped");
+    }
+
+    #[test]
     fn events_with_an_attached_reader_are_not_dropped() {
         let limits =
             Limits::default().http(HttpLimits::default().session_events(2).session_bytes(10));

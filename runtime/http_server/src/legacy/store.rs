@@ -139,6 +139,11 @@ impl Stream {
         self.last - self.read
     }
 
+    /// Returns true if the stream has ended, and a reader has read all of it.
+    fn is_delivered(&self) -> bool {
+        self.ended && self.unread() == 0
+    }
+
     /// Returns true if the first event is needed only by a client that reconnects, and is not the newest one.
     fn has_droppable_event(&self, newest: Option<EventId>) -> bool {
         let Some(event) = self.events.front() else {
@@ -203,11 +208,12 @@ impl Store {
     }
 
     /// Drops the oldest events of the oldest streams until the limits are met, except the newest event and those with an
-    /// attached reader.
+    /// attached reader. Streams that were read to their end are first, because the client may still need the events of others.
     fn drop_oldest(&mut self, newest: Option<EventId>) {
         while self.events > 1 && (self.events > self.max_events || self.bytes > self.max_bytes) {
-            let is_oldest = |(_, stream): &(u64, &Stream)| stream.has_droppable_event(newest);
-            let Some((id, _)) = self.streams.iter().find(is_oldest) else {
+            let streams = self.streams.iter();
+            let droppable = streams.filter(|(_, stream)| stream.has_droppable_event(newest));
+            let Some((id, _)) = droppable.min_by_key(|(_, stream)| !stream.is_delivered()) else {
                 return;
             };
             let stream = self.streams.get_mut(id);

@@ -9,7 +9,6 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep_until};
 
-use crate::answer_id::id_at_ends;
 use crate::client::answers::{answered_request, is_cut_off, read_answer};
 use crate::client::line::CloseReason;
 use crate::client::line::inner::{Closing, Inner};
@@ -17,7 +16,8 @@ use crate::client::{ClientError, IncomingRequest};
 use crate::deadline;
 use crate::server::oversized;
 use crate::wire::{
-    Body, Frame, Invalid, LineBuffer, Message, RpcError, parse, parse_element, request_id_at_ends,
+    Body, Frame, Invalid, LineBuffer, Message, RpcError, id_at_ends, parse, parse_element,
+    request_id_at_ends,
 };
 
 pub(super) struct Driver<R, W> {

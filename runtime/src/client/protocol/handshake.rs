@@ -195,8 +195,16 @@ impl<'a> Handshake<'a> {
         }
     }
 
+    /// Performs another handshake with a legacy server. A server that supports the modern era only may have replaced it.
+    pub(super) async fn renew(self, revision: Revision) -> Result<PeerInfo, ClientError> {
+        if self.link.is_revision_fixed {
+            return self.initialize(revision).await;
+        }
+        self.initialize_or_upgrade(revision).await
+    }
+
     /// Performs the legacy handshake, in which the client proposes `revision`.
-    pub(super) async fn initialize(self, revision: Revision) -> Result<PeerInfo, ClientError> {
+    async fn initialize(self, revision: Revision) -> Result<PeerInfo, ClientError> {
         let params = InitializeRequestParams::new(
             revision.as_str(),
             self.link.router.handler.capabilities().clone(),

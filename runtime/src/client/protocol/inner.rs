@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use treenail_schema::Implementation;
+use treenail_schema::error_code::UNSUPPORTED_PROTOCOL_VERSION;
 
 use crate::client::protocol::handshake::Handshake;
 use crate::client::protocol::meta::{Meta, remove_member};
@@ -13,7 +14,7 @@ use crate::client::protocol::params::{Params, RoundParams};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::TaskDriver;
-use crate::client::{ClientError, ClientLimits, Session, SessionRequest};
+use crate::client::{ClientError, ClientLimits, Session, SessionRequest, TransportKind};
 
 /// Session with a server, and the means to send requests over it.
 pub(super) struct Link {
@@ -23,6 +24,8 @@ pub(super) struct Link {
     pub(super) client_info: Implementation,
     /// False if modern requests do not contain `client_info`.
     pub(super) sends_client_info: bool,
+    /// True if the user has set the revision.
+    pub(super) is_revision_fixed: bool,
     pub(super) next_id: AtomicI64,
     /// Driver of the calls that become tasks; `None` if the client does not support tasks.
     pub(super) tasks: Option<Arc<dyn TaskDriver>>,
@@ -144,13 +147,27 @@ impl Inner {
             request.late = Some(Weak::clone(&self.me) as _);
         }
         match self.link.session.request(request).await {
-            Err(ClientError::SessionExpired) => {
+            Err(error) if self.is_session_over(&error, peer) => {
                 // Boxed: expiry is rare and must not enlarge the future of every request.
                 let peer = Box::pin(self.renew_session(peer)).await?;
                 let request = template.compose(self.link.next_id(), round, &peer);
                 self.link.session.request(request).await
             }
             other => other,
+        }
+    }
+
+    /// Returns true if the server has not run a request because its legacy session is over: the server has ended it, or was replaced
+    /// by one that supports the modern era only.
+    fn is_session_over(&self, error: &ClientError, peer: &PeerInfo) -> bool {
+        match error {
+            ClientError::SessionExpired => true,
+            ClientError::Refused(error) => {
+                error.code == UNSUPPORTED_PROTOCOL_VERSION
+                    && !peer.revision.is_modern()
+                    && self.link.session.transport() == TransportKind::Http
+            }
+            _ => false,
         }
     }
 
@@ -164,7 +181,8 @@ impl Inner {
         // Nobody waits for the answers to them, and the new session may use their ids.
         self.link.router.discard_requests();
         let handshake = Handshake::new(&self.link);
-        let renewed = Arc::new(handshake.initialize(stale.revision).await?);
+        let renewed = Arc::new(handshake.renew(stale.revision).await?);
+        self.link.router.set_revision(renewed.revision);
         let mut peer = self.peer.write().unwrap_or_else(PoisonError::into_inner);
         *peer = Arc::clone(&renewed);
         drop(peer);

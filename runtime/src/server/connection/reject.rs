@@ -1,10 +1,10 @@
 //! Error responses to messages that are not handled: they are too long, or too many.
 
-use crate::answer_id::id_at_ends;
 use crate::server::Connection;
 use crate::server::response::close_batch;
 use crate::wire::{
-    Body, Invalid, Message, RpcError, parse, parse_element, request_id_at_ends, write_error,
+    Body, Invalid, Message, RpcError, id_at_ends, parse, parse_element, request_id_at_ends,
+    write_error,
 };
 
 impl Connection {

@@ -1,5 +1,6 @@
 //! Messages that cannot be served.
 
+use crate::wire::answer_id::answer_id;
 use crate::wire::message::ParseLimits;
 use crate::wire::{DEEPEST, RpcError, SyntaxError, request_id_at_ends};
 
@@ -20,18 +21,20 @@ impl<'a> Invalid<'a> {
     /// Describes a text that was read only up to this error.
     #[cold]
     pub(super) fn unread(error: SyntaxError, text: &'a str, limits: ParseLimits) -> Self {
-        let (id, error) = if error.is_too_deep() {
-            // The rest may be valid JSON, with an id that the caller waits for.
+        let (id, answered, error) = if error.is_too_deep() {
+            // The rest may be valid JSON, with an id that a peer waits for.
             let id = request_id_at_ends(text.as_bytes(), text.as_bytes());
+            let answered = answer_id(text, text).filter(|_| id.is_none());
             let depth = limits.depth.min(DEEPEST);
             let message = format!("the message is nested deeper than {depth} levels");
-            (id, RpcError::invalid_request(message))
+            (id, answered, RpcError::invalid_request(message))
         } else {
-            (None, RpcError::parse(error))
+            (None, None, RpcError::parse(error))
         };
+        let is_short = |id: &&str| id.len() <= limits.id_bytes;
         Self {
-            id: id.filter(|id| id.len() <= limits.id_bytes),
-            answered: None,
+            id: id.filter(is_short),
+            answered: answered.filter(is_short),
             is_unread: true,
             error: Box::new(error),
         }

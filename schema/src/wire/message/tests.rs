@@ -28,7 +28,7 @@ fn outcome(text: &str) -> String {
 }
 
 /// A message, and what it is taken for.
-const MESSAGES: [(&str, &str); 29] = [
+const MESSAGES: [(&str, &str); 33] = [
     (
         r#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#,
         "request 1 ping",
@@ -134,6 +134,22 @@ const MESSAGES: [(&str, &str); 29] = [
     ),
     (
         r#"[{"jsonrpc":"2.0","id":1,"method":"a","params":{"a":[[[[[[[[1]]]]]]]]}}]"#,
+        "None the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"result":{"id":2,"a":[[[[[[[[1]]]]]]]]}}"#,
+        "response to 1: the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"{"error":{"id":2,"a":[[[[[[[[1]]]]]]]]},"jsonrpc":"2.0","id":1}"#,
+        "response to 1: the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1234567,"result":[[[[[[[[1]]]]]]]]}"#,
+        "None the message is nested deeper than 8 levels (code -32600)",
+    ),
+    (
+        r#"{"params":{"result":[[[[[[[[1]]]]]]]]},"jsonrpc":"2.0","id":1}"#,
         "None the message is nested deeper than 8 levels (code -32600)",
     ),
 ];

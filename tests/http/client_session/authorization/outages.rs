@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{HeaderMap, Method, StatusCode};
+use serde_json::json;
 use treenail::client::{
     AuthorizationFuture, ClientError, HttpAttempt, HttpAuthorization, HttpClientBuilderExt as _,
     HttpSession, McpClient, Refusal,
 };
 
 use super::super::legacy::{add, default_response};
-use super::super::listener::TestSession;
+use super::super::listener::{Incoming, TestSession};
 use super::super::scripted_server::{Response, ScriptedServer};
 use super::super::subscriptions::respond;
 
@@ -45,16 +46,16 @@ impl HttpAuthorization for Outage {
     }
 }
 
-/// Records the requests of streams and their refusals, each with true if the user may be asked.
+/// Records the requests of streams, answers, and their refusals, each with true if the user may be asked.
 #[derive(Debug, Default)]
 struct Asking(Mutex<Vec<(&'static str, bool)>>);
 
 impl Asking {
     fn record(&self, step: &'static str, request: &HttpAttempt<'_>) {
-        let is_subscription = request
+        let is_recorded = request
             .operation
-            .is_some_and(|(method, _)| method == "subscriptions/listen");
-        if request.http_method == Method::GET || is_subscription {
+            .is_none_or(|(method, _)| method == "subscriptions/listen");
+        if is_recorded {
             self.0.lock().unwrap().push((step, request.may_ask_user));
         }
     }
@@ -162,6 +163,38 @@ async fn no_user_is_asked_for_the_session_stream_once_it_was_open() {
         let expected = [&[("sent", true)], &again[..], &again[..]].concat();
         assert_eq!(asking.first(5), expected, "{status}");
     }
+}
+
+#[tokio::test]
+async fn no_user_is_asked_for_an_answer_that_the_client_gives_on_its_own() {
+    let mut streams = Vec::new();
+    let mut server = ScriptedServer::new(move |received| match &*received.method {
+        "GET" => {
+            let request = |id, method| {
+                let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {}});
+                format!("data: {request}\n\n")
+            };
+            let events = request(1, "ping") + &request(2, "elicitation/create");
+            let (response, more) = Response::open_stream(&events);
+            streams.push(more);
+            response
+        }
+        "POST" if received.rpc().is_empty() => Response::complete(401, "", ""),
+        _ => default_response(received),
+    })
+    .await;
+    let asking = Arc::<Asking>::default();
+    let mut client = session_with(&server, Arc::clone(&asking)).await;
+    for id in [1, 2] {
+        let Incoming::Request(.., responder) = client.next_incoming().await else {
+            panic!("the server asks twice");
+        };
+        responder.respond(Ok("{}".to_owned()));
+        while server.next_request().await.body["id"] != id {}
+    }
+    let mut steps = asking.first(usize::MAX);
+    steps.retain(|(step, _)| *step == "sent");
+    assert_eq!(steps, [("sent", true), ("sent", false), ("sent", true)]);
 }
 
 #[tokio::test]

@@ -77,6 +77,7 @@ impl McpClientSessionBuilder {
             limits: self.limits,
             client_info,
             sends_client_info: !self.hide_client_info,
+            is_revision_fixed: matches!(self.expected, Expectation::Only(_)),
             next_id: AtomicI64::new(1),
             tasks: self.tasks,
         }

@@ -3,9 +3,14 @@
 /// Returns the id of an answer from its first and last bytes. The id precedes or follows the result. A message that looks
 /// like a request has no such id.
 pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
+    let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+    answer_id(&head, &tail)?.parse().ok()
+}
+
+/// Returns the text of the id that [`id_at_ends`] parses.
+pub(super) fn answer_id<'a>(head: &'a str, tail: &'a str) -> Option<&'a str> {
     const KEY: &str = "\"id\":";
 
-    let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
     let first_of = |members: [&str; 2]| members.iter().filter_map(|it| head.find(it)).min();
     let answer = first_of(["\"result\"", "\"error\""]);
     let request = first_of(["\"method\"", "\"params\""]);
@@ -23,16 +28,15 @@ pub fn id_at_ends(head: &[u8], tail: &[u8]) -> Option<i64> {
         rest.trim() == "}"
     };
     let is_outermost = envelope.contains(KEY) || is_end(rest);
-    id.filter(|_| is_outermost)
+    Some(id).filter(|id| is_outermost && !id.is_empty())
 }
 
 /// Splits a leading number from a text.
-fn split_number(text: &str) -> (Option<i64>, &str) {
+fn split_number(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     let is_digit = |character: char| character == '-' || character.is_ascii_digit();
     let end = text.find(|character| !is_digit(character));
-    let (number, rest) = text.split_at(end.unwrap_or(text.len()));
-    (number.parse().ok(), rest)
+    text.split_at(end.unwrap_or(text.len()))
 }
 
 #[cfg(test)]
