@@ -181,9 +181,10 @@ async fn a_resumed_run_without_its_tools_can_be_continued() {
 
     let closed = McpClient::builder().server(&server).build().await.unwrap();
     closed.close().await.unwrap();
-    let unreachable = ToolLoop::new(ScriptedModel::new([])).source("desk", closed);
+    let model = ScriptedModel::new([] as [ScriptedReply; 0]);
+    let unreachable = ToolLoop::new(model).source("desk", closed);
     let error = unreachable.resume(stored).await.unwrap_err();
-    assert!(matches!(error, ToolLoopError::Source(..)), "{error}");
+    assert!(matches!(error, ToolLoopError::Source { .. }), "{error}");
     let report = error.report().clone();
     assert_well_formed(&report.transcript);
     assert_eq!(report.transcript.len(), open + 1);
@@ -207,7 +208,7 @@ async fn the_time_of_the_user_does_not_count_while_tools_are_listed() {
         ElicitResult::accept(())
     });
     let client = builder.build().await.unwrap();
-    let agent = ToolLoop::new(ScriptedModel::new(["Done".into()])).source("desk", client);
+    let agent = ToolLoop::new(ScriptedModel::new(["Done"])).source("desk", client);
     let report = agent
         .timeout(Duration::from_secs(1))
         .run("Go")

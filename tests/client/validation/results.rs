@@ -252,7 +252,7 @@ async fn a_validation_is_limited_by_the_request_timeout() {
     for _ in 0..200 {
         tokio::task::yield_now().await;
     }
-    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    tokio::time::advance(Duration::from_secs(61)).await;
     let error = call.await.unwrap().unwrap_err();
     assert!(matches!(error, ClientError::Timeout(_)), "{error}");
 }

@@ -55,6 +55,7 @@ pub use self::progress::{ProgressStream, progress_bytes};
 pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::{read, read_result};
 pub use self::server_info::PeerInfo;
+use self::subscribed_uris::SubscribedUris;
 pub use self::subscription::Subscription;
 #[cfg(feature = "http-client")]
 pub use self::target::{HttpOptions, HttpTarget};
@@ -234,8 +235,7 @@ impl McpClientSession {
     /// Sends a request for a `method` of an `extension`, which the server must have declared. The parameters serialize to an
     /// object; `_meta` is added. `R` is read from the whole result.
     ///
-    /// The server may expect that the client has declared the extension too, see
-    /// [`extension`](McpClientSessionBuilder::extension).
+    /// The server may expect that the client has declared the extension too, see [`extension`](McpClientSessionBuilder::extension).
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -277,17 +277,21 @@ impl McpClientSession {
 
     pub(crate) fn changes(&self) -> &Changes {
         let link = &self.inner.link;
-        let version = link.session.credentials_version();
-        link.router.changes.note_credentials(version);
+        link.router
+            .changes
+            .note_credentials(link.session.credentials_version());
         &link.router.changes
+    }
+
+    pub(in crate::client) fn subscribed_uris(&self) -> &SubscribedUris {
+        &self.inner.link.router.subscribed_uris
     }
 
     pub(crate) fn limits(&self) -> &ClientLimits {
         &self.inner.link.limits
     }
 
-    /// Closes the connection gracefully: pending requests fail with [`ClientError::Closed`], and a child process is stopped
-    /// and waited for.
+    /// Closes the connection gracefully: pending requests fail with [`ClientError::Closed`], and a child process is stopped and waited for.
     ///
     /// # Errors
     ///

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::client::McpClientSession;
-
 /// Resources that streams have subscribed to in the legacy era. The server has one subscription for all streams of a session, so
 /// all clients over the session count together.
 #[derive(Debug, Default)]
@@ -47,12 +45,5 @@ impl SubscribedUris {
     /// Returns true if a stream has subscribed to this resource.
     pub(in crate::client) fn contains(&self, uri: &str) -> bool {
         self.streams().contains_key(uri)
-    }
-}
-
-impl McpClientSession {
-    /// Returns the resources that streams of the legacy era have subscribed to.
-    pub(in crate::client) fn subscribed_uris(&self) -> &SubscribedUris {
-        &self.inner.link.router.subscribed_uris
     }
 }
