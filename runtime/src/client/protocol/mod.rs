@@ -13,6 +13,7 @@ mod handshake;
 mod inner;
 mod input_required;
 mod meta;
+mod observed;
 mod options;
 mod params;
 mod probe;
@@ -55,7 +56,6 @@ pub use self::progress::{ProgressStream, progress_bytes};
 pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::{read, read_result};
 pub use self::server_info::PeerInfo;
-use self::subscribed_uris::SubscribedUris;
 pub use self::subscription::Subscription;
 #[cfg(feature = "http-client")]
 pub use self::target::{HttpOptions, HttpTarget};
@@ -268,23 +268,6 @@ impl McpClientSession {
         let mut notification = SessionNotification::new(N::METHOD, params);
         notification.revision = Some(self.protocol_version());
         self.inner.link.session.notify(notification).await
-    }
-
-    /// Returns a stream of all notifications from now on: log messages, changes, progress, and those of extensions.
-    pub fn notifications(&self) -> Notifications {
-        self.inner.link.router.notifications()
-    }
-
-    pub(crate) fn changes(&self) -> &Changes {
-        let link = &self.inner.link;
-        link.router
-            .changes
-            .note_credentials(link.session.credentials_version());
-        &link.router.changes
-    }
-
-    pub(in crate::client) fn subscribed_uris(&self) -> &SubscribedUris {
-        &self.inner.link.router.subscribed_uris
     }
 
     pub(crate) fn limits(&self) -> &ClientLimits {
