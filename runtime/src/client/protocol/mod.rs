@@ -46,7 +46,6 @@ pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
 #[cfg(feature = "http-client")]
 pub use self::builder::with_http_target;
-pub(in crate::client) use self::changes::Changes;
 pub use self::extension_request::ExtensionRequest;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub(in crate::client) use self::inner::Inner;
