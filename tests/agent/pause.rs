@@ -1,11 +1,17 @@
 //! Runs that are paused, stored and resumed.
 
-use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use treenail::Server;
 use treenail::agent::{
-    PausedRun, Run, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop, ToolLoopError,
-    Usage,
+    Conversation, PausedRun, Run, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop,
+    ToolLoopError, Usage,
 };
+use treenail::client::{LineSession, McpClient};
+use treenail::schema::{ElicitResult, Revision};
 
 use crate::fixture::{assert_well_formed, desk, results};
 
@@ -158,4 +164,85 @@ async fn unstarted_and_finished_runs_can_be_paused() {
         run.pause().await,
         Err(ToolLoopError::Model { .. })
     ));
+}
+
+#[tokio::test]
+async fn a_resumed_run_without_its_tools_can_be_continued() {
+    let (server, log) = desk();
+    let mut run = agent(&server, [asking()]).run("Go");
+    let stored = loop {
+        match run.next().await {
+            Some(RunEvent::ApprovalRequested(request)) => run.approve(&request.call.id),
+            Some(RunEvent::CallRequested(_)) => {}
+            _ => break run.pause().await.unwrap(),
+        }
+    };
+    let open = stored.transcript().len();
+
+    let closed = McpClient::builder().server(&server).build().await.unwrap();
+    closed.close().await.unwrap();
+    let model = ScriptedModel::new([] as [ScriptedReply; 0]);
+    let unreachable = ToolLoop::new(model).source("desk", closed);
+    let error = unreachable.resume(stored).await.unwrap_err();
+    assert!(matches!(error, ToolLoopError::Source { .. }), "{error}");
+    let report = error.report().clone();
+    assert_well_formed(&report.transcript);
+    assert_eq!(report.transcript.len(), open + 1);
+    assert_eq!(report.calls.len(), 3);
+
+    let conversation = Conversation::from(report).user("And now?");
+    let report = agent(&server, ["Done".into()]).run(conversation).await;
+    assert_eq!(report.unwrap().text(), "Done");
+    assert!(log.lines().len() <= 1, "nothing has run after the pause");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_user_does_not_count_while_tools_are_listed() {
+    let (stream, theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(asking_for_the_list(theirs));
+    let (reader, writer) = tokio::io::split(stream);
+    let builder = McpClient::builder().session(Arc::new(LineSession::new(reader, writer)));
+    let builder = builder.protocol_version(Revision::V2025_11_25);
+    let builder = builder.on_elicit(async |_| {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        ElicitResult::accept(())
+    });
+    let client = builder.build().await.unwrap();
+    let agent = ToolLoop::new(ScriptedModel::new(["Done"])).source("desk", client);
+    let report = agent
+        .timeout(Duration::from_secs(1))
+        .run("Go")
+        .await
+        .unwrap();
+    assert_eq!(report.stop_reason, StopReason::Finished);
+}
+
+/// Serves a peer of the legacy era that asks the user before it lists its tools.
+async fn asking_for_the_list(stream: DuplexStream) {
+    let (reader, mut writer) = tokio::io::split(stream);
+    let mut lines = BufReader::new(reader).lines();
+    let mut list = Value::Null;
+    while let Ok(Some(line)) = lines.next_line().await {
+        let message: Value = serde_json::from_str(&line).unwrap();
+        let answer =
+            |id: &Value, result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result});
+        let reply = match message["method"].as_str() {
+            Some("initialize") => {
+                let info = json!({"name": "desk", "version": "1"});
+                let result = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                    "serverInfo": info});
+                answer(&message["id"], result)
+            }
+            Some("tools/list") => {
+                list = message["id"].clone();
+                let schema = json!({"type": "object", "properties": {}});
+                json!({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create",
+                    "params": {"message": "Who?", "requestedSchema": schema}})
+            }
+            Some(_) => continue,
+            None => answer(&list, json!({"tools": []})),
+        };
+        let line = format!("{reply}\n");
+        writer.write_all(line.as_bytes()).await.unwrap();
+    }
 }

@@ -148,6 +148,16 @@ async fn a_last_line_without_a_newline_is_read() {
 }
 
 #[tokio::test]
+async fn notifications_of_a_closed_connection_end_at_once() {
+    let session = session_with_faults(|_| Reply::nothing()).await;
+    let mut earlier = session.notifications();
+    session.close().await.unwrap();
+    for notifications in [&mut earlier, &mut session.notifications()] {
+        assert!(notifications.next().await.is_none());
+    }
+}
+
+#[tokio::test]
 async fn floods_of_notifications_use_bounded_memory() {
     let note = json!({"jsonrpc": "2.0", "method": "notifications/message",
         "params": {"level": "info", "data": "x".repeat(100)}});

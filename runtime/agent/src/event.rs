@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use treenail_runtime::internal::progress_bytes;
 use treenail_schema::{CallToolResult, ContentBlock, ProgressNotificationParams};
 
-use crate::{ApprovalRequest, RequestedCall, StopReason, Usage};
+use crate::{ApprovalRequest, RequestedCall, StopReason, ToolLoopLimits, Usage};
 
 /// Event of a run. [`Run`](crate::Run) is a stream of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +24,8 @@ pub enum RunEvent {
         /// Id of the call.
         id: String,
     },
-    /// The server reports progress of a call.
+    /// The server reports progress of a call. Unread progress is bounded by
+    /// [`ToolLoopLimits::queued_progress`](crate::ToolLoopLimits::queued_progress) and `queued_progress_bytes`.
     #[non_exhaustive]
     Progress {
         /// Id of the call.
@@ -76,26 +78,33 @@ pub enum RunEvent {
 #[derive(Debug)]
 pub(super) struct Events {
     queue: VecDeque<RunEvent>,
-    progress: usize,
+    /// Sizes of the progress events in the queue, in order.
+    progress: VecDeque<usize>,
+    progress_bytes: usize,
     max_progress: usize,
+    max_progress_bytes: usize,
 }
 
 impl Events {
-    pub(super) fn new(max_progress: usize) -> Self {
+    pub(super) fn new(limits: &ToolLoopLimits) -> Self {
         Self {
             queue: VecDeque::new(),
-            progress: 0,
-            max_progress,
+            progress: VecDeque::new(),
+            progress_bytes: 0,
+            max_progress: limits.queued_progress,
+            max_progress_bytes: limits.queued_progress_bytes,
         }
     }
 
     pub(super) fn push(&mut self, event: RunEvent) {
         match (event, self.queue.back_mut()) {
             (RunEvent::Text(more), Some(RunEvent::Text(text))) => text.push_str(&more),
-            (event @ RunEvent::Progress { .. }, _) => {
-                self.queue.push_back(event);
-                self.progress += 1;
-                if self.progress > self.max_progress {
+            (RunEvent::Progress { id, progress }, _) => {
+                let bytes = id.len() + progress_bytes(&progress);
+                self.progress.push_back(bytes);
+                self.progress_bytes += bytes;
+                self.queue.push_back(RunEvent::Progress { id, progress });
+                while self.has_too_much_progress() {
                     self.drop_oldest_progress();
                 }
             }
@@ -106,27 +115,37 @@ impl Events {
     pub(super) fn pop(&mut self) -> Option<RunEvent> {
         let event = self.queue.pop_front();
         if matches!(event, Some(RunEvent::Progress { .. })) {
-            self.progress -= 1;
+            self.note_progress_taken();
         }
         event
     }
 
     pub(super) fn clear(&mut self) {
         self.queue.clear();
-        self.progress = 0;
+        self.progress.clear();
+        self.progress_bytes = 0;
+    }
+
+    fn has_too_much_progress(&self) -> bool {
+        self.progress.len() > self.max_progress || self.progress_bytes > self.max_progress_bytes
     }
 
     fn drop_oldest_progress(&mut self) {
         let is_progress = |event: &RunEvent| matches!(event, RunEvent::Progress { .. });
-        if let Some(oldest) = self.queue.iter().position(is_progress) {
-            self.queue.remove(oldest);
-            self.progress -= 1;
-        }
+        let oldest = self.queue.iter().position(is_progress);
+        oldest.and_then(|oldest| self.queue.remove(oldest));
+        self.note_progress_taken();
+    }
+
+    /// Notes that the oldest progress has left the queue.
+    fn note_progress_taken(&mut self) {
+        self.progress_bytes -= self.progress.pop_front().unwrap_or_default();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use treenail_schema::ProgressToken;
 
     use super::*;
@@ -141,7 +160,7 @@ mod tests {
 
     #[test]
     fn text_is_merged_and_old_progress_dropped() {
-        let mut events = Events::new(2);
+        let mut events = Events::new(&ToolLoopLimits::default().queued_progress(2));
         for text in ["a", "b"] {
             events.push(RunEvent::Text(text.to_owned()));
         }
@@ -152,10 +171,36 @@ mod tests {
         let queue: Vec<RunEvent> = std::iter::from_fn(|| events.pop()).collect();
         let text = |text: &str| RunEvent::Text(text.to_owned());
         assert_eq!(queue, [text("ab"), progress(4), progress(5), text("c")]);
-        assert_eq!(events.progress, 0);
+        assert_eq!((events.progress.len(), events.progress_bytes), (0, 0));
 
-        let mut none = Events::new(0);
+        let mut none = Events::new(&ToolLoopLimits::default().queued_progress(0));
         none.push(progress(1));
         assert_eq!(none.pop(), None);
+    }
+
+    #[test]
+    fn progress_is_bounded_by_its_memory() {
+        let large = |step: u64| {
+            // As text, it has 8 KB.
+            let params =
+                json!({"progressToken": 1, "progress": step, "_meta": {"x": vec![1; 4_000]}});
+            let progress = serde_json::from_value(params).expect("it is a notification");
+            RunEvent::Progress {
+                id: "1".to_owned(),
+                progress: Box::new(progress),
+            }
+        };
+        let limits = ToolLoopLimits::default().queued_progress_bytes(1 << 20);
+        let mut events = Events::new(&limits);
+        (1..=100).for_each(|step| events.push(large(step)));
+        assert_eq!(events.queue.len(), 2);
+        assert_eq!(events.queue.back(), Some(&large(100)));
+        while events.pop().is_some() {}
+        assert_eq!((events.progress.len(), events.progress_bytes), (0, 0));
+
+        let mut events = Events::new(&limits.queued_progress_bytes(1 << 10));
+        events.push(progress(1));
+        events.push(large(2));
+        assert_eq!(events.pop(), None, "it is larger than the bound alone");
     }
 }

@@ -47,5 +47,7 @@ limits! {
         tools: usize = 256,
         /// Maximum number of unread progress events; when there are more, the oldest are dropped. Default 256.
         queued_progress: usize = 256,
+        /// Maximum estimated memory of the unread progress events in bytes, with the same consequence. Default 4 MiB.
+        queued_progress_bytes: usize = 4 << 20,
     }
 }

@@ -1,13 +1,17 @@
 //! Items of lists: found by name, and on all pages.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use treenail::client::{ClientError, ClientLimits, ListLimits};
 use treenail::prelude::*;
-use treenail::schema::Revision;
+use treenail::schema::{ElicitResult, Revision};
 
 use super::{server_with_capabilities, server_with_pages, tools};
+use crate::failing::failing;
 use crate::fixture::server;
-use crate::script::scripted;
+use crate::script::{Reply, answer, discovered, initialized, scripted};
 
 #[tokio::test]
 async fn items_are_found_by_name() {
@@ -129,4 +133,56 @@ async fn all_pages_are_fetched_within_the_limits() {
         let error = client.tools().await.unwrap_err();
         assert!(matches!(error, ClientError::Protocol(_)), "{error}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn callers_that_share_a_fetch_share_its_pauses() {
+    let mut list = Value::Null;
+    let (session, received) = scripted(move |message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-11-25"),
+        Some("tools/list") => {
+            list = message.clone();
+            let params =
+                json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+            let question = json!({"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": params});
+            Reply::Lines(vec![question.to_string()])
+        }
+        Some(_) => Reply::nothing(),
+        None => Reply::Lines(vec![answer(&list, &json!({"tools": tools(&["a"])}))]),
+    });
+    let limits = ClientLimits::default().request_timeout(Duration::from_secs(1));
+    let builder = McpClient::builder().session(session).limits(limits);
+    let builder = builder.protocol_version(Revision::V2025_11_25);
+    let builder = builder.on_elicit(async |_| {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        ElicitResult::accept(())
+    });
+    let client = builder.build().await.unwrap();
+    let (first, second) = tokio::join!(client.tools(), client.tools());
+    assert_eq!((first.unwrap().len(), second.unwrap().len()), (1, 1));
+    let lists = received
+        .methods()
+        .into_iter()
+        .filter(|it| it == "tools/list");
+    assert_eq!(lists.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_of_a_call_applies_to_the_list_before_it() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ => Reply::nothing(),
+    });
+    let builder = McpClient::builder().session(failing(session, |_| None));
+    let client = builder.build().await.unwrap();
+    let start = Instant::now();
+    let limit = Duration::from_millis(200);
+    let error = client.call_tool("a", json!({})).timeout(limit).await;
+    let error = error.unwrap_err();
+    assert!(
+        matches!(error, ClientError::Timeout(after) if after == limit),
+        "{error}"
+    );
+    assert_eq!(start.elapsed(), limit);
+    assert!(!received.methods().contains(&"tools/call".to_owned()));
 }

@@ -33,6 +33,29 @@ async fn a_required_revision_has_no_fallback() {
     assert_eq!(received.methods(), ["server/discover"]);
 }
 
+#[tokio::test]
+async fn a_required_legacy_revision_may_become_older_but_not_newer() {
+    for chosen in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let (session, received) = scripted(move |message| match message["method"].as_str() {
+            Some("initialize") => initialized(message, chosen),
+            _ => Reply::nothing(),
+        });
+        let builder = McpClientSession::builder().session(session);
+        let builder = builder.protocol_version(Revision::V2025_03_26);
+        match builder.build().await {
+            Ok(session) => {
+                assert_eq!(session.protocol_version().as_str(), chosen);
+                assert!(chosen <= "2025-03-26", "{chosen}");
+            }
+            Err(error) => {
+                assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
+                assert!(chosen > "2025-03-26", "{chosen}: {error}");
+                assert_eq!(received.methods(), ["initialize"]);
+            }
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_required_revision_has_no_probe_timeout() {
     // The response takes longer than the probe timeout.

@@ -98,6 +98,21 @@ async fn a_dropped_stream_ends_only_its_own_subscription() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn clients_over_one_session_share_its_subscriptions() {
+    for revision in Revision::ALL {
+        let server = server();
+        let first = connect(&server, revision).await;
+        let second = McpClient::new(Arc::clone(first.session()));
+        let ended = first.resource_updates(["notes://1"]).await.unwrap();
+        let mut updates = second.resource_updates(["notes://1"]).await.unwrap();
+        drop(ended);
+        assert_quiet(&mut updates).await;
+        server.resource_updated("notes://1");
+        assert_eq!(next(&mut updates).await, "notes://1", "{revision}");
+    }
+}
+
 #[tokio::test]
 async fn resources_without_subscriptions_are_refused_at_once() {
     for revision in [Revision::LATEST, Revision::V2025_11_25] {

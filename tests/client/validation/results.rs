@@ -3,13 +3,15 @@
 use std::future::{Future, IntoFuture};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use treenail::client::{ClientError, ClientLimits, McpClientBuilder};
 use treenail::prelude::*;
+use treenail::schema::ElicitResult;
 
 use super::{client_of, outcome, tool_with};
-use crate::script::{Reply, scripted};
+use crate::script::{Reply, scripted, scripted_with_limits};
 
 #[tokio::test]
 async fn cli_tool_04_results_must_match_the_output_schema() {
@@ -40,6 +42,33 @@ async fn cli_tool_04_results_must_match_the_output_schema() {
         );
         assert!(!error.contains("xxx"), "the value is not repeated: {error}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_is_validated_after_the_time_of_the_user() {
+    let mut asks = true;
+    // More rows than are validated inline.
+    let schema = json!({"properties": {"rows": {"items": {"type": "integer"}}}});
+    let mut reply = tool_with(schema, json!({"rows": vec![1; 20_000]}));
+    let required = json!({"resultType": "input_required", "inputRequests": {"a": {
+        "method": "elicitation/create",
+        "params": {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}}}});
+    let (session, _) = scripted_with_limits(&ClientLimits::default(), move |message| {
+        let is_call = message["method"] == "tools/call";
+        if is_call && std::mem::take(&mut asks) {
+            return Reply::result(message, &required);
+        }
+        reply(message)
+    });
+    let builder = McpClient::builder().session(session);
+    let builder = builder.on_elicit(async |_| {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        ElicitResult::accept(())
+    });
+    let client = builder.build().await.unwrap();
+    client.tools().await.unwrap();
+    let call = client.call_tool("t", ()).timeout(Duration::from_secs(2));
+    call.await.unwrap();
 }
 
 #[tokio::test]
@@ -223,7 +252,7 @@ async fn a_validation_is_limited_by_the_request_timeout() {
     for _ in 0..200 {
         tokio::task::yield_now().await;
     }
-    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    tokio::time::advance(Duration::from_secs(61)).await;
     let error = call.await.unwrap().unwrap_err();
     assert!(matches!(error, ClientError::Timeout(_)), "{error}");
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::Run;
 use super::calls::CallRunner;
-use crate::results::CallFailure;
 use crate::{RunReport, StopReason};
 
 impl Run {
@@ -43,10 +42,8 @@ impl Run {
             None => {}
         }
         let reason = "the user cancelled the run";
-        CallRunner::new(Arc::clone(&shared)).fail_open(|_| CallFailure::Interrupted { reason });
-        shared.cancel_tasks(reason);
+        CallRunner::new(Arc::clone(&shared)).interrupt(reason);
         let mut state = shared.state();
-        state.add_results();
         state.stop_clock();
         // A resumed run may have ended before it was paused.
         let ended = state.stop_reason.clone();

@@ -1,16 +1,20 @@
 //! Main loop of a run: requests messages and runs their calls until the end.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use tokio::time::timeout_at;
 use treenail_runtime::internal::check_conversation;
+use treenail_runtime::internal::timeout::poll_pausable;
 use treenail_schema::{
     CreateMessageRequestParams, OneOrMany, Role, SamplingMessage,
     SamplingMessageContentBlock as Block, ToolUseContent,
 };
 
 use super::calls::{CallRunner, CallsOutcome};
+use super::clock::DeadlineTimer;
 use super::shared::Shared;
 use crate::call_ids::CallIds;
 use crate::catalog::Catalog;
@@ -134,13 +138,17 @@ impl Engine {
         Ok(TurnOutcome::Continue)
     }
 
-    /// Refreshes the tool lists; returns false if the run timed out.
+    /// Refreshes the tool lists; returns false if the run timed out. Its clock is stopped while a server waits for the user.
     async fn refresh(&mut self) -> Result<bool, Fault> {
-        let deadline = self.shared.deadline();
-        match timeout_at(deadline, self.catalog.refresh()).await {
-            Ok(refreshed) => refreshed.map(|()| true),
-            Err(_) => Ok(false),
-        }
+        let (shared, mut timer) = (&self.shared, DeadlineTimer::default());
+        let mut refresh = pin!(self.catalog.refresh());
+        poll_fn(|context| match poll_pausable(refresh.as_mut(), context) {
+            (Poll::Ready(refreshed), _) => Poll::Ready(refreshed.map(|()| true)),
+            (Poll::Pending, is_paused) => {
+                timer.poll(shared, is_paused, context).map(|()| Ok(false))
+            }
+        })
+        .await
     }
 
     /// Requests a message; `None` if the run timed out.

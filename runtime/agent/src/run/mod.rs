@@ -23,6 +23,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
+use self::calls::CallRunner;
 use self::engine::Engine;
 use self::shared::Shared;
 use crate::checkpoint::{RunState, Stage};
@@ -183,7 +184,7 @@ impl Run {
             Ok(_) => "the run ended".to_owned(),
             Err(_) => "the run failed".to_owned(),
         };
-        self.shared.cancel_tasks(&reason);
+        CallRunner::new(Arc::clone(&self.shared)).interrupt(&reason);
         if let Ok(end) = &ended {
             self.shared.emit(RunEvent::Done(end.clone()));
         }

@@ -36,6 +36,13 @@ impl CallRunner {
         }
     }
 
+    /// Ends the calls and tasks of a run that continues no more, so that its transcript has a result of each call.
+    pub(super) fn interrupt(&self, reason: &str) {
+        self.fail_open(|_| CallFailure::Interrupted { reason });
+        self.shared.cancel_tasks(reason);
+        self.shared.state().add_results();
+    }
+
     /// Fails all calls that have no result, with the given reasons.
     pub(super) fn fail_open<'a>(&self, why: impl Fn(usize) -> CallFailure<'a>) {
         let open = self.shared.state().open.len();

@@ -27,7 +27,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(config: Arc<Config>, state: RunState) -> Self {
-        let events = Events::new(config.limits.queued_progress);
+        let events = Events::new(&config.limits);
         Self {
             config,
             state: Mutex::new(state),

@@ -154,7 +154,6 @@ pub(super) fn client_over(
         _watcher: spawn_watcher(&session, inner.clone(), options),
         session,
         lists: Lists::default(),
-        subscribed: Arc::default(),
         drift: OnceLock::new(),
         #[cfg(feature = "validation")]
         validators,

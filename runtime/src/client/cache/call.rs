@@ -6,9 +6,8 @@ use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, error_code};
 
 use crate::client::cache::McpClient;
-#[cfg(feature = "validation")]
-use crate::client::cache::validation::RequestClock;
 use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
+use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
 
@@ -65,7 +64,7 @@ impl McpClient {
         #[cfg(feature = "validation")]
         let expected = self.expected_output(name).await?;
         #[cfg(feature = "validation")]
-        let clock = RequestClock::start(request.time_limit());
+        let limit = request.time_limit();
         let request = if self.session().has_task_parameter() {
             Box::pin(self.with_task_parameter(name, request)).await?
         } else {
@@ -83,9 +82,7 @@ impl McpClient {
         let result = read_result::<CallToolRequest>(&completed.text)?;
         #[cfg(feature = "validation")]
         if let Some(expected) = expected {
-            let has_tasks = self.session().task_driver().is_some();
-            let clock = if has_tasks { clock.restart() } else { clock };
-            let checked = self.check_result(expected, result, clock).await?;
+            let checked = self.check_result(expected, result, limit).await?;
             return Ok(StartedCall::Finished(checked));
         }
         Ok(StartedCall::Finished(result))
@@ -104,8 +101,8 @@ impl McpClient {
         let result = read_result::<CallToolRequest>(text)?;
         #[cfg(feature = "validation")]
         if let Some(expected) = self.expected_output(name).await? {
-            let clock = RequestClock::start(self.session().limits().request_timeout);
-            return self.check_result(expected, result, clock).await;
+            let limit = self.session().limits().request_timeout;
+            return self.check_result(expected, result, limit).await;
         }
         #[cfg(not(feature = "validation"))]
         let _ = name;
@@ -121,7 +118,7 @@ impl McpClient {
     ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
         let tool = match self.inner.lists.tools.latest() {
             Some(tools) => tools.get(name).cloned(),
-            None => self.tool(name).await?,
+            None => timeout(request.step_timeout(), self.tool(name)).await??,
         };
         let execution = tool.as_ref().and_then(|tool| tool.execution.as_ref());
         Ok(
@@ -152,7 +149,7 @@ impl McpClient {
         if error.code != error_code::HEADER_MISMATCH {
             return outcome;
         }
-        self.refresh_tools().await?;
+        timeout(request.step_timeout(), self.refresh_tools()).await??;
         let request = self.with_argument_headers(name, request).await?;
         request.finish().await
     }
@@ -222,7 +219,10 @@ impl McpClient {
     ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
         // The latest schema defines which arguments are headers.
         let tools = match (self.inner.lists.tools.latest(), self.tools_source()) {
-            (None, Some(source)) => Some(self.inner.lists.tools.get(source).await?),
+            (None, Some(source)) => {
+                let fetch = self.inner.lists.tools.get(source);
+                Some(timeout(request.step_timeout(), fetch).await??)
+            }
             (latest, _) => latest,
         };
         let headers = match (&tools, request.arguments()) {

@@ -1,10 +1,12 @@
 //! Validation of the result of a call against the output schema of its tool.
 
+use std::time::Duration;
+
 use treenail_schema::{CallToolResult, Revision};
 
 use crate::client::ClientError;
 use crate::client::cache::McpClient;
-use crate::client::cache::validation::{CheckError, ExpectedOutput, Mismatch, RequestClock};
+use crate::client::cache::validation::{CheckError, ExpectedOutput, Mismatch};
 
 impl McpClient {
     /// Returns the validator for the result of a call, if the tool is listed with an output schema.
@@ -24,19 +26,20 @@ impl McpClient {
         }
     }
 
-    /// Returns the result of a call if it matches the output schema of its tool.
+    /// Returns the result of a call if it matches the output schema of its tool. The check may take `limit` by itself,
+    /// because the call may have taken longer than its timeout while the user was asked.
     pub(super) async fn check_result(
         &self,
         expected: ExpectedOutput,
         result: CallToolResult,
-        clock: RequestClock,
+        limit: Duration,
     ) -> Result<CallToolResult, ClientError> {
-        match expected.check(result, clock).await {
+        match expected.check(result, limit).await {
             Ok(result) => Ok(result),
             Err(CheckError::Failed(error)) => Err(error),
             // Boxed, because this is rare and would enlarge the future of every call.
             Err(CheckError::Mismatch(mismatch)) => {
-                Box::pin(self.check_again(*mismatch, clock)).await
+                Box::pin(self.check_again(*mismatch, limit)).await
             }
         }
     }
@@ -45,7 +48,7 @@ impl McpClient {
     async fn check_again(
         &self,
         mismatch: Mismatch,
-        clock: RequestClock,
+        limit: Duration,
     ) -> Result<CallToolResult, ClientError> {
         let name = &mismatch.tool.name;
         let expected = match self.tool(name).await {
@@ -58,7 +61,7 @@ impl McpClient {
         let Some(expected) = expected else {
             return Ok(mismatch.result);
         };
-        let checked = expected.check(mismatch.result, clock.restart()).await;
+        let checked = expected.check(mismatch.result, limit).await;
         checked.map_err(|error| match error {
             CheckError::Mismatch(mismatch) => mismatch.into_error(),
             CheckError::Failed(error) => error,

@@ -14,6 +14,7 @@ use crate::client::cache::freshness::Freshness;
 use crate::client::cache::headers::HeaderArguments;
 use crate::client::cache::list_sizes::{ListKind, ListSizes, SizeReservation};
 use crate::client::cache::page::{ListItem, Page, SizedPage};
+use crate::client::shared_turn::SharedTurn;
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientLimits};
 use crate::wire::RpcError;
@@ -98,15 +99,15 @@ impl<T: ListItem> Snapshot<T> {
 #[derive(Debug)]
 pub(super) struct CachedList<T> {
     current: Mutex<Option<Arc<Snapshot<T>>>>,
-    /// Held during a fetch, so that concurrent callers share one fetch.
-    fetching: tokio::sync::Mutex<()>,
+    /// Turns at a fetch, so that concurrent callers share one.
+    fetching: SharedTurn,
 }
 
 impl<T> Default for CachedList<T> {
     fn default() -> Self {
         Self {
             current: Mutex::default(),
-            fetching: tokio::sync::Mutex::default(),
+            fetching: SharedTurn::default(),
         }
     }
 }
@@ -148,14 +149,13 @@ impl<T: ListItem> CachedList<T> {
             return Ok(fresh);
         }
         let limit = source.limits.request_timeout;
-        let fetched = timeout(limit, async {
-            let _fetching = self.fetching.lock().await;
+        let fetch = async {
             match self.fresh(source.changes) {
                 Some(fresh) => Ok(fresh),
                 None => Box::pin(self.fetch(source)).await,
             }
-        });
-        fetched.await?
+        };
+        timeout(limit, self.fetching.take(fetch)).await?
     }
 
     /// Fetches the list in any case.
@@ -169,11 +169,8 @@ impl<T: ListItem> CachedList<T> {
         P: Into<Page<T>>,
     {
         let limit = source.limits.request_timeout;
-        let fetched = timeout(limit, async {
-            let _fetching = self.fetching.lock().await;
-            Box::pin(self.fetch(source)).await
-        });
-        fetched.await?
+        let fetch = Box::pin(self.fetch(source));
+        timeout(limit, self.fetching.take(fetch)).await?
     }
 
     /// Returns true if the list had items when it was fetched last.

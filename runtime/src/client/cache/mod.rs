@@ -36,7 +36,6 @@ use self::list::CachedList;
 use self::list_sizes::ListSizes;
 use self::resource_cache::ResourceCache;
 pub use self::resource_updates::ResourceUpdates;
-use self::resource_updates::SubscribedUris;
 pub use self::template::UrlTemplate;
 #[cfg(feature = "validation")]
 use self::validation::ValidatorCache;
@@ -74,8 +73,6 @@ pub struct McpClient {
 struct Inner {
     session: Arc<McpClientSession>,
     lists: Lists,
-    /// Resources that streams have subscribed to (legacy era).
-    subscribed: Arc<SubscribedUris>,
     /// `None` if results are not validated.
     #[cfg(feature = "validation")]
     validators: Option<ValidatorCache>,
@@ -279,12 +276,7 @@ impl McpClient {
         &self,
         uris: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<ResourceUpdates, ClientError> {
-        let Inner {
-            session,
-            subscribed,
-            ..
-        } = &*self.inner;
-        ResourceUpdates::open(session, subscribed, uris.into_iter().map(Into::into)).await
+        ResourceUpdates::open(self.session(), uris.into_iter().map(Into::into)).await
     }
 
     /// Closes the connection gracefully; see [`McpClientSession::close`].

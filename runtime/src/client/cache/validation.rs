@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 use treenail_schema::{CallToolResult, SchemaObject, Tool};
 use treenail_validation::{CompiledSchema, is_simple};
 
 use crate::client::cache::list::Snapshot;
 use crate::client::{ClientError, ClientLimits};
-use crate::deadline;
 use crate::environment;
 use crate::wire::quoted;
 
@@ -158,12 +157,9 @@ async fn compile(
         CompiledSchema::new(schema, &limits.validation)
     } else {
         let (tool, validation) = (Arc::clone(tool), limits.validation.clone());
-        let deadline = deadline::after(limits.request_timeout);
-        run_blocking(deadline, limits.request_timeout, move || {
-            match &tool.output_schema {
-                Some(schema) => CompiledSchema::new(schema, &validation),
-                None => Err("it does not exist".to_owned()),
-            }
+        run_blocking(limits.request_timeout, move || match &tool.output_schema {
+            Some(schema) => CompiledSchema::new(schema, &validation),
+            None => Err("it does not exist".to_owned()),
         })
         .await?
     };
@@ -175,38 +171,17 @@ async fn compile(
     })
 }
 
-/// Runs work on a blocking thread and waits for it until the deadline. Late work is abandoned; it ends by itself,
+/// Runs work on a blocking thread and waits for it for at most `limit`. Late work is abandoned; it ends by itself,
 /// because its steps are bounded.
 async fn run_blocking<T: Send + 'static>(
-    deadline: Instant,
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ClientError> {
-    match timeout_at(deadline, environment::spawn_blocking(work)).await {
+    match timeout(limit, environment::spawn_blocking(work)).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(error)) if error.is_panic() => Err(ClientError::protocol("the validator failed")),
         Ok(Err(_)) => Err(ClientError::closed("the async runtime has shut down")),
         Err(_) => Err(ClientError::Timeout(limit)),
-    }
-}
-
-/// Timeout of a request, which includes its validation.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::client::cache) struct RequestClock {
-    start: Instant,
-    limit: Duration,
-}
-
-impl RequestClock {
-    /// Starts together with a request that has this timeout.
-    pub(in crate::client::cache) fn start(limit: Duration) -> Self {
-        let start = Instant::now();
-        Self { start, limit }
-    }
-
-    /// Starts again, after a time that does not count.
-    pub(in crate::client::cache) fn restart(self) -> Self {
-        Self::start(self.limit)
     }
 }
 
@@ -215,7 +190,7 @@ impl ExpectedOutput {
     pub(in crate::client::cache) async fn check(
         self,
         result: CallToolResult,
-        clock: RequestClock,
+        limit: Duration,
     ) -> Result<CallToolResult, CheckError> {
         if result.is_error == Some(true) {
             return Ok(result);
@@ -228,7 +203,7 @@ impl ExpectedOutput {
         }
         let Some(cost) = self.schema.inline_cost(content) else {
             // Boxed, because large values are rare and would enlarge the future of every call.
-            return Box::pin(self.check_blocking(result, clock)).await;
+            return Box::pin(self.check_blocking(result, limit)).await;
         };
         match self.schema.validate(content, cost) {
             Ok(()) => Ok(result),
@@ -239,10 +214,9 @@ impl ExpectedOutput {
     async fn check_blocking(
         self,
         result: CallToolResult,
-        clock: RequestClock,
+        limit: Duration,
     ) -> Result<CallToolResult, CheckError> {
-        let deadline = deadline::from(clock.start, clock.limit);
-        let checked = run_blocking(deadline, clock.limit, move || {
+        let checked = run_blocking(limit, move || {
             let content = result.structured_content.as_ref();
             let content = content.unwrap_or(&Value::Null);
             let cost = self.schema.cost(content);

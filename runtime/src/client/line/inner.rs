@@ -131,7 +131,7 @@ impl Inner {
     ) -> Result<PendingReply<'_>, ClientError> {
         let mut state = self.state();
         state.check_open()?;
-        state.pending.insert(request.id, request.late.clone());
+        state.pending.insert(request.id, request.late.clone())?;
         message::push_request(
             &mut state.output.lines,
             request.id,

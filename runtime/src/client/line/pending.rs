@@ -34,9 +34,20 @@ enum Reply {
 }
 
 impl PendingRequests {
-    pub(super) fn insert(&mut self, id: i64, late: Option<Weak<dyn LateAnswers>>) {
+    /// Adds a request that waits, unless another one has its id.
+    pub(super) fn insert(
+        &mut self,
+        id: i64,
+        late: Option<Weak<dyn LateAnswers>>,
+    ) -> Result<(), ClientError> {
+        let Entry::Vacant(entry) = self.0.entry(id) else {
+            return Err(ClientError::invalid(format!(
+                "a request with the id {id} is pending; two sessions must not share a connection"
+            )));
+        };
         let reply = Reply::Waiting(None);
-        self.0.insert(id, Pending { reply, late });
+        entry.insert(Pending { reply, late });
+        Ok(())
     }
 
     /// Stores an answer, and returns the waker of its request. The error is the answer, if no request waits for it.
@@ -195,6 +206,19 @@ mod tests {
         let state = inner.state();
         assert!(state.pending.0.is_empty());
         assert_eq!(state.output.lines.len(), output, "nothing is cancelled");
+    }
+
+    #[test]
+    fn an_id_is_not_used_twice_at_a_time() {
+        let inner = inner();
+        let mut reply = inner.send_request(&request(1)).unwrap();
+        let output = inner.state().output.lines.len();
+        let second = inner.send_request(&request(1));
+        assert!(matches!(second, Err(ClientError::Invalid(_))));
+        assert_eq!(inner.state().output.lines.len(), output, "nothing is sent");
+        complete(&inner, 1, "first");
+        assert!(matches!(poll(&mut reply), Poll::Ready(Ok(text)) if text == "first"));
+        inner.send_request(&request(1)).unwrap();
     }
 
     #[test]

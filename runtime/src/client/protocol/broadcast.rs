@@ -47,25 +47,38 @@ impl ByteSize for Arc<ServerNotification> {
 /// Broadcast channel for the notifications of one server.
 #[derive(Debug, Default)]
 pub(super) struct Broadcast {
-    listeners: Mutex<Vec<Weak<Queue<Arc<ServerNotification>>>>>,
+    listeners: Mutex<Listeners>,
+}
+
+#[derive(Debug, Default)]
+struct Listeners {
+    queues: Vec<Weak<Queue<Arc<ServerNotification>>>>,
+    /// True after the end of the connection.
+    is_closed: bool,
 }
 
 impl Broadcast {
     pub(super) fn subscribe(&self, limits: &ClientLimits) -> Notifications {
         let queue = Queue::new(limits);
         let mut listeners = self.listeners();
-        listeners.retain(|listener| listener.strong_count() > 0);
-        listeners.push(Arc::downgrade(&queue));
+        if listeners.is_closed {
+            queue.close();
+        } else {
+            let queues = &mut listeners.queues;
+            queues.retain(|listener| listener.strong_count() > 0);
+            queues.push(Arc::downgrade(&queue));
+        }
+        drop(listeners);
         Notifications { queue }
     }
 
     pub(super) fn has_listeners(&self) -> bool {
-        !self.listeners().is_empty()
+        !self.listeners().queues.is_empty()
     }
 
     pub(super) fn send(&self, notification: &Arc<ServerNotification>) {
         let mut queues = Vec::new();
-        self.listeners().retain(|listener| {
+        self.listeners().queues.retain(|listener| {
             let queue = listener.upgrade();
             let is_open = queue.is_some();
             queues.extend(queue);
@@ -78,20 +91,23 @@ impl Broadcast {
     }
 
     pub(super) fn close(&self) {
-        let listeners = std::mem::take(&mut *self.listeners());
-        for queue in listeners.iter().filter_map(Weak::upgrade) {
+        let mut listeners = self.listeners();
+        listeners.is_closed = true;
+        let queues = std::mem::take(&mut listeners.queues);
+        drop(listeners);
+        for queue in queues.iter().filter_map(Weak::upgrade) {
             queue.close();
         }
     }
 
-    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Queue<Arc<ServerNotification>>>>> {
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
         self.listeners
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Stream of the notifications of a server, until the connection ends.
+/// Stream of the notifications of a server, until the connection ends. One that is opened later ends at once.
 ///
 /// It buffers at most [`ClientLimits::queued_notifications`]; after that, the oldest are dropped.
 #[derive(Debug)]

@@ -60,7 +60,7 @@ impl<'a> Handshake<'a> {
             Expectation::Only(revision) if revision.is_modern() => {
                 self.require_modern(revision).await
             }
-            Expectation::Only(revision) => self.initialize(revision).await,
+            Expectation::Only(revision) => self.propose(revision, revision).await,
             Expectation::Legacy => self.initialize_or_upgrade(Revision::LATEST_LEGACY).await,
         }
     }
@@ -198,13 +198,18 @@ impl<'a> Handshake<'a> {
     /// Performs another handshake with a legacy server. A server that supports the modern era only may have replaced it.
     pub(super) async fn renew(self, revision: Revision) -> Result<PeerInfo, ClientError> {
         if self.link.is_revision_fixed {
-            return self.initialize(revision).await;
+            return self.propose(revision, revision).await;
         }
         self.initialize_or_upgrade(revision).await
     }
 
-    /// Performs the legacy handshake, in which the client proposes `revision`.
+    /// Performs the legacy handshake, in which the client proposes `revision`. The server may choose any legacy one.
     async fn initialize(self, revision: Revision) -> Result<PeerInfo, ClientError> {
+        self.propose(revision, Revision::LATEST_LEGACY).await
+    }
+
+    /// Performs the legacy handshake, in which the client proposes `revision`. The server may choose one up to `newest`.
+    async fn propose(self, revision: Revision, newest: Revision) -> Result<PeerInfo, ClientError> {
         let params = InitializeRequestParams::new(
             revision.as_str(),
             self.link.router.handler.capabilities().clone(),
@@ -216,7 +221,7 @@ impl<'a> Handshake<'a> {
         self.check_size(&text)?;
         let result: InitializeResult = read(&text)?;
         let revision = result.protocol_version.parse().ok();
-        let revision = revision.filter(|revision: &Revision| !revision.is_modern());
+        let revision = revision.filter(|revision: &Revision| *revision <= newest);
         let revision = revision.ok_or_else(|| {
             let version = crate::wire::quoted(&result.protocol_version);
             ClientError::unsupported(format!("the server chose revision {version}"))

@@ -14,6 +14,7 @@ use crate::client::protocol::params::{Params, RoundParams};
 use crate::client::protocol::router::Router;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::TaskDriver;
+use crate::client::shared_turn::SharedTurn;
 use crate::client::{ClientError, ClientLimits, Session, SessionRequest, TransportKind};
 
 /// Session with a server, and the means to send requests over it.
@@ -54,8 +55,8 @@ pub(in crate::client) struct Inner {
     peer: RwLock<Arc<PeerInfo>>,
     /// Reference to itself.
     me: Weak<Self>,
-    /// Locked while an expired session is renewed.
-    renewal: tokio::sync::Mutex<()>,
+    /// Turns at the renewal of an expired session.
+    renewal: SharedTurn,
 }
 
 /// Request without the parts that differ between input rounds.
@@ -120,7 +121,7 @@ impl Inner {
             link,
             peer: RwLock::new(Arc::new(peer)),
             me: Weak::clone(me),
-            renewal: tokio::sync::Mutex::default(),
+            renewal: SharedTurn::default(),
         })
     }
 
@@ -149,7 +150,7 @@ impl Inner {
         match self.link.session.request(request).await {
             Err(error) if self.is_session_over(&error, peer) => {
                 // Boxed: expiry is rare and must not enlarge the future of every request.
-                let peer = Box::pin(self.renew_session(peer)).await?;
+                let peer = Box::pin(self.renewal.take(self.renew_session(peer))).await?;
                 let request = template.compose(self.link.next_id(), round, &peer);
                 self.link.session.request(request).await
             }
@@ -173,7 +174,6 @@ impl Inner {
 
     /// Starts a new session, unless another request has already done so.
     async fn renew_session(&self, stale: &Arc<PeerInfo>) -> Result<Arc<PeerInfo>, ClientError> {
-        let _renewal = self.renewal.lock().await;
         let peer = self.peer();
         if !Arc::ptr_eq(&peer, stale) {
             return Ok(peer);

@@ -13,6 +13,7 @@ mod handshake;
 mod inner;
 mod input_required;
 mod meta;
+mod observed;
 mod options;
 mod params;
 mod probe;
@@ -22,6 +23,7 @@ mod request;
 mod result;
 mod router;
 mod server_info;
+mod subscribed_uris;
 mod subscription;
 mod target;
 mod task;
@@ -44,13 +46,12 @@ pub use self::broadcast::{Notifications, ServerNotification};
 pub use self::builder::McpClientSessionBuilder;
 #[cfg(feature = "http-client")]
 pub use self::builder::with_http_target;
-pub(in crate::client) use self::changes::Changes;
 pub use self::extension_request::ExtensionRequest;
 pub use self::handler::{ClientHandler, HandlerFuture};
 pub(in crate::client) use self::inner::Inner;
 pub(in crate::client) use self::input_required::CompleteResult;
 use self::params::{Params, serialize};
-pub use self::progress::ProgressStream;
+pub use self::progress::{ProgressStream, progress_bytes};
 pub use self::request::ClientRequest;
 pub(in crate::client) use self::result::{read, read_result};
 pub use self::server_info::PeerInfo;
@@ -233,8 +234,7 @@ impl McpClientSession {
     /// Sends a request for a `method` of an `extension`, which the server must have declared. The parameters serialize to an
     /// object; `_meta` is added. `R` is read from the whole result.
     ///
-    /// The server may expect that the client has declared the extension too, see
-    /// [`extension`](McpClientSessionBuilder::extension).
+    /// The server may expect that the client has declared the extension too, see [`extension`](McpClientSessionBuilder::extension).
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -269,24 +269,11 @@ impl McpClientSession {
         self.inner.link.session.notify(notification).await
     }
 
-    /// Returns a stream of all notifications from now on: log messages, changes, progress, and those of extensions.
-    pub fn notifications(&self) -> Notifications {
-        self.inner.link.router.notifications()
-    }
-
-    pub(crate) fn changes(&self) -> &Changes {
-        let link = &self.inner.link;
-        let version = link.session.credentials_version();
-        link.router.changes.note_credentials(version);
-        &link.router.changes
-    }
-
     pub(crate) fn limits(&self) -> &ClientLimits {
         &self.inner.link.limits
     }
 
-    /// Closes the connection gracefully: pending requests fail with [`ClientError::Closed`], and a child process is stopped
-    /// and waited for.
+    /// Closes the connection gracefully: pending requests fail with [`ClientError::Closed`], and a child process is stopped and waited for.
     ///
     /// # Errors
     ///

@@ -146,7 +146,8 @@ impl OpenObject {
     /// Removes the closing brace, and reserves space for `additional` bytes.
     fn reopen(text: &str, additional: usize) -> Self {
         let mut open = String::with_capacity(text.len() + additional + 16);
-        open.push_str(text.strip_suffix('}').unwrap_or(text));
+        // White space would hide that the object is empty.
+        open.push_str(text.strip_suffix('}').unwrap_or(text).trim_end());
         Self(open)
     }
 
@@ -223,6 +224,21 @@ mod tests {
             Params::new(&raw).expect("it can be written").text,
             "{  \"a\": [1,  2] }"
         );
+    }
+
+    #[test]
+    fn members_are_added_to_empty_objects_with_white_space() {
+        for (text, expected) in [("{ \n}", r#"{"a":1}"#), ("{\"b\":2 }", r#"{"b":2,"a":1}"#)] {
+            let raw = RawValue::from_string(text.to_owned()).expect("it is JSON");
+            let params = Params::new(&raw).expect("it can be written");
+            let meta = Meta {
+                era: "",
+                progress_token: None,
+                caller: "",
+            };
+            let round = RoundParams("\"a\":1".to_owned());
+            assert_eq!(params.complete(&round, &meta), expected);
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use treenail_schema::ProgressNotificationParams;
 
 use crate::client::ClientLimits;
 use crate::client::protocol::queue::{ByteSize, Queue};
+use crate::wire::weight;
 
 /// Stream of the progress of one request, which ends with the request. Returned by
 /// [`ClientRequest::progress`](crate::client::ClientRequest::progress).
@@ -41,14 +42,17 @@ impl Stream for ProgressStream {
 
 impl ByteSize for ProgressNotificationParams {
     fn bytes(&self) -> usize {
-        // Extensions may put far more into `_meta` than the other members contain.
-        let meta = self
-            .meta
-            .as_ref()
-            .and_then(|meta| serde_json::to_string(meta).ok());
-        let message = self.message.as_ref().map_or(0, String::len);
-        64 + message + meta.map_or(0, |meta| meta.len())
+        progress_bytes(self)
     }
+}
+
+/// Estimates the memory of a progress notification in bytes.
+pub fn progress_bytes(progress: &ProgressNotificationParams) -> usize {
+    // Extensions may put far more into `_meta` than the other members contain.
+    let meta = progress.meta.as_ref();
+    let meta = meta.and_then(|meta| serde_json::to_string(meta).ok());
+    let message = progress.message.as_ref().map_or(0, String::len);
+    64 + message + meta.map_or(0, |meta| weight(&meta))
 }
 
 /// Sender of a [`ProgressStream`]. Dropping it ends the stream.

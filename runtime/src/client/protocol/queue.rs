@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::client::ClientLimits;
+use crate::client::cooperative::poll_within_budget;
 
 /// Approximate size of an item.
 pub(super) trait ByteSize {
@@ -102,7 +103,13 @@ impl<T: ByteSize> Queue<T> {
         self.state().cancelled
     }
 
+    /// Returns the next item to a reader, as part of the budget of its task.
     pub(super) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
+        poll_within_budget(context, |context| self.poll_item(context))
+    }
+
+    /// As [`poll_next`](Self::poll_next), for one part of a larger poll.
+    pub(super) fn poll_item(&self, context: &mut Context<'_>) -> Poll<Option<T>> {
         let mut state = self.state();
         if let Some(first) = state.first.take() {
             return Poll::Ready(Some(first));
@@ -183,5 +190,25 @@ mod tests {
             change(&queue);
             assert!(queue.state().closed);
         }
+    }
+
+    #[tokio::test]
+    async fn a_reader_yields_while_items_are_left() {
+        let queue = Queue::new(&ClientLimits::default());
+        (0..1_000).for_each(|_| queue.push(Item));
+        let mut reads = Vec::new();
+        std::future::poll_fn(|context| {
+            let before = reads.iter().sum::<usize>();
+            let read = std::iter::from_fn(|| queue.poll_next(context).is_ready().then_some(()));
+            reads.push(read.take(1_000 - before).count());
+            let is_done = before + reads[reads.len() - 1] == 1_000;
+            if is_done {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+        assert!(reads.len() > 1, "{reads:?}");
     }
 }

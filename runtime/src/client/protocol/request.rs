@@ -102,12 +102,16 @@ impl<R: Request> ClientRequest<R> {
         self.template.as_ref().ok()?.params.member("arguments")
     }
 
+    /// Returns the timeout of the request, and of each step before it.
+    pub(in crate::client) fn step_timeout(&self) -> Duration {
+        let default = self.inner.link.limits.request_timeout;
+        self.timeout.unwrap_or(default)
+    }
+
     /// Returns the maximum duration of the request.
     #[cfg(feature = "validation")]
     pub(in crate::client) fn time_limit(&self) -> Duration {
-        let timeout = self
-            .timeout
-            .unwrap_or(self.inner.link.limits.request_timeout);
+        let timeout = self.step_timeout();
         self.max_duration
             .map_or(timeout, |max_duration| max_duration.max(timeout))
     }

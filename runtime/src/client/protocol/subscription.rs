@@ -15,6 +15,7 @@ use treenail_schema::{
 };
 
 use crate::client::ClientError;
+use crate::client::cooperative::poll_within_budget;
 use crate::client::protocol::broadcast::ServerNotification;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{Params, RoundParams};
@@ -127,7 +128,7 @@ async fn first_notification(
     request: &mut Option<PendingRequest>,
 ) -> Result<Option<Arc<ServerNotification>>, ClientError> {
     poll_fn(|context| {
-        if let Poll::Ready(first) = queue.poll_next(context) {
+        if let Poll::Ready(first) = queue.poll_item(context) {
             return Poll::Ready(Ok(first));
         }
         let Some(pending) = request else {
@@ -136,7 +137,7 @@ async fn first_notification(
         let ended = ready!(pending.as_mut().poll(context));
         *request = None;
         // Both may have arrived together.
-        Poll::Ready(ended.map(|_| match queue.poll_next(context) {
+        Poll::Ready(ended.map(|_| match queue.poll_item(context) {
             Poll::Ready(first) => first,
             Poll::Pending => None,
         }))
@@ -149,22 +150,31 @@ impl Stream for Subscription {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        match this.queue.poll_next(context) {
+        poll_within_budget(context, |context| this.poll_item(context))
+    }
+}
+
+impl Subscription {
+    fn poll_item(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<ServerNotification, ClientError>>> {
+        match self.queue.poll_item(context) {
             Poll::Ready(Some(next)) => return Poll::Ready(Some(Ok(Arc::unwrap_or_clone(next)))),
             // Not all servers answer the request as well.
-            Poll::Ready(None) if this.queue.is_cancelled() => this.request = None,
+            Poll::Ready(None) if self.queue.is_cancelled() => self.request = None,
             _ => {}
         }
-        let Some(request) = &mut this.request else {
-            return Poll::Ready(this.error.take().map(Err));
+        let Some(request) = &mut self.request else {
+            return Poll::Ready(self.error.take().map(Err));
         };
         let result = ready!(request.as_mut().poll(context));
-        this.request = None;
+        self.request = None;
         // Notifications that arrived before the end are returned first.
-        this.error = result.err();
-        match this.queue.poll_next(context) {
+        self.error = result.err();
+        match self.queue.poll_item(context) {
             Poll::Ready(Some(next)) => Poll::Ready(Some(Ok(Arc::unwrap_or_clone(next)))),
-            _ => Poll::Ready(this.error.take().map(Err)),
+            _ => Poll::Ready(self.error.take().map(Err)),
         }
     }
 }

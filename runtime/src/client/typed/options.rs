@@ -9,7 +9,8 @@ macro_rules! options {
                 &self.name
             }
 
-            /// Sets the timeout of the whole call. The time in which the handlers of the client answer the server is not counted.
+            /// Sets the timeout of the call. The time in which the handlers of the client answer the server is not counted.
+            /// A list of tools that the call fetches first has the same timeout, beside that of the call itself.
             /// After the timeout, the call is cancelled and fails with [`ClientError::Timeout`]. Default:
             /// [`ClientLimits::request_timeout`](crate::client::ClientLimits::request_timeout).
             pub fn timeout(self, timeout: std::time::Duration) -> Self {

@@ -11,6 +11,7 @@ use futures_core::Stream;
 use serde_json::Value;
 use treenail_schema::{CallToolRequest, CallToolResult};
 
+use crate::client::cooperative::poll_within_budget;
 use crate::client::typed::decode::output_error;
 use crate::client::typed::options::options;
 use crate::client::typed::progress_items::ProgressItems;
@@ -195,7 +196,7 @@ impl<T> Stream for TypedStream<T> {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let next = this.poll_json(context);
+        let next = poll_within_budget(context, |context| this.poll_json(context));
         let next = next.map_ok(this.decode);
         match next {
             Poll::Ready(Some(Ok(Err(error)))) => {

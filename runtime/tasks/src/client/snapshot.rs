@@ -8,6 +8,9 @@ use treenail_runtime::RpcError;
 use treenail_runtime::client::ClientError;
 use treenail_schema::TaskStatus;
 
+/// Maximum size of a text in a state, in bytes. Each stream of states may buffer many of them.
+const MAX_TEXT: usize = 4 << 10;
+
 /// State of a task, as its server reports it.
 #[cfg(feature = "client")]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +18,7 @@ use treenail_schema::TaskStatus;
 pub struct TaskUpdate {
     /// The status. The last three of them are final: `Completed`, `Failed` and `Cancelled`.
     pub status: TaskStatus,
-    /// Description of the status, such as the progress. It is untrusted text of the server.
+    /// Description of the status, such as the progress. It is untrusted text of the server, of which at most 4 KiB are retained.
     pub message: Option<String>,
     /// Time of the creation, as an ISO 8601 date and time of the server.
     pub created_at: Option<String>,
@@ -80,9 +83,9 @@ impl Snapshot {
             id: members.task_id,
             update: TaskUpdate {
                 status: members.status,
-                message: members.status_message,
-                created_at: members.created_at,
-                last_updated_at: members.last_updated_at,
+                message: members.status_message.map(cut),
+                created_at: members.created_at.map(cut),
+                last_updated_at: members.last_updated_at.map(cut),
                 ttl: members.ttl_ms.map(milliseconds),
                 poll_interval: members.poll_interval_ms.map(milliseconds),
             },
@@ -101,6 +104,17 @@ impl Snapshot {
             .map_err(|error| ClientError::protocol(format!("a task cannot be read: {error}")))?;
         Self::read(created.task.get())
     }
+}
+
+/// Cuts a text of the server to [`MAX_TEXT`].
+fn cut(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        let mut ends = (0..=MAX_TEXT).rev();
+        let end = ends.find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or_default());
+        text.shrink_to_fit();
+    }
+    text
 }
 
 /// Converts a duration of a server, which may be absurd.
@@ -133,6 +147,20 @@ mod tests {
             );
             assert!(!snapshot.update.is_final());
         }
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        for (text, expected) in [
+            ("é".repeat(3_000), "é".repeat(2_048)),
+            ("a".repeat(4_096), "a".repeat(4_096)),
+        ] {
+            let state = format!(r#"{{"taskId":"a","status":"working","statusMessage":"{text}"}}"#);
+            let message = Snapshot::read(&state).unwrap().update.message;
+            assert_eq!(message, Some(expected));
+        }
+        let at_odd_end = "a".to_owned() + &"é".repeat(3_000);
+        assert_eq!(cut(at_odd_end).len(), 4_095);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const MAX_QUEUED: usize = 64;
 
 /// Stream of the states of one task, until its end. Returned by [`TaskHandle::updates`](crate::TaskHandle::updates).
 ///
-/// It buffers 64 states; after that, the oldest are dropped.
+/// It buffers 64 states; after that, the oldest are dropped. Texts of a state are cut to 4 KiB.
 #[cfg(feature = "client")]
 #[derive(Debug)]
 #[must_use = "streams do nothing unless polled"]

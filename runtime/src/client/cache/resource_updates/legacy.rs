@@ -1,10 +1,9 @@
 //! Updates of resources in the legacy era: a request for each resource, and notifications of the session.
 
-use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use futures_core::Stream as _;
@@ -17,49 +16,9 @@ use super::{Refusals, closed, is_closed};
 use crate::client::background::in_background;
 use crate::client::{ClientError, McpClientSession, Notifications, ServerNotification};
 
-/// The resources that the streams of a client have subscribed to. The server has one subscription for all of them.
-#[derive(Debug, Default)]
-pub(crate) struct SubscribedUris {
-    /// Number of streams for each URI.
-    streams: Mutex<HashMap<Arc<str>, usize>>,
-    /// Locked while a request is in flight, so that a late `resources/unsubscribe` does not end the subscription of a new stream.
-    requests: tokio::sync::Mutex<()>,
-}
-
-impl SubscribedUris {
-    fn streams(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds one stream of each URI.
-    fn add(&self, uris: &[Arc<str>]) {
-        let mut streams = self.streams();
-        for uri in uris {
-            *streams.entry(Arc::clone(uri)).or_default() += 1;
-        }
-    }
-
-    /// Removes one stream of each URI. Returns the URIs without any other one.
-    fn remove(&self, uris: &[Arc<str>]) -> Vec<Arc<str>> {
-        let mut streams = self.streams();
-        let mut last = Vec::new();
-        for uri in uris {
-            if let Some(count) = streams.get_mut(uri) {
-                *count -= 1;
-                if *count == 0 {
-                    streams.remove(uri);
-                    last.push(Arc::clone(uri));
-                }
-            }
-        }
-        last
-    }
-}
-
 /// Subscription of one stream.
 pub(super) struct LegacySubscription {
     session: Arc<McpClientSession>,
-    subscribed: Arc<SubscribedUris>,
     uris: Vec<Arc<str>>,
     notifications: Notifications,
     /// The gaps of the session before the subscription.
@@ -70,14 +29,12 @@ pub(super) struct LegacySubscription {
 /// Subscribes to these resources, after the notifications are read.
 pub(super) async fn open(
     session: &Arc<McpClientSession>,
-    subscribed: &Arc<SubscribedUris>,
     uris: &[Arc<str>],
 ) -> Result<LegacySubscription, ClientError> {
-    subscribed.add(uris);
+    session.subscribed_uris().add(uris);
     // Dropping it unsubscribes, also if a request fails.
     let mut subscription = LegacySubscription {
         session: Arc::clone(session),
-        subscribed: Arc::clone(subscribed),
         uris: uris.to_vec(),
         notifications: session.notifications(),
         gaps: gaps(session),
@@ -189,7 +146,7 @@ impl LegacySubscription {
     /// Subscribes to all resources in the same session, and notes its gaps. A request may start a new session.
     async fn subscribe(&mut self) -> Result<(), ClientError> {
         let session = &*self.session;
-        let _requests = self.subscribed.requests.lock().await;
+        let _requests = session.subscribed_uris().requests.lock().await;
         for _ in 0..2 {
             self.gaps = gaps(session);
             for uri in &self.uris {
@@ -213,15 +170,16 @@ impl LegacySubscription {
 
 impl Drop for LegacySubscription {
     fn drop(&mut self) {
-        let last = self.subscribed.remove(&self.uris);
+        let last = self.session.subscribed_uris().remove(&self.uris);
         if last.is_empty() || is_closed(&self.session) {
             return;
         }
-        let (session, subscribed) = (Arc::clone(&self.session), Arc::clone(&self.subscribed));
+        let session = Arc::clone(&self.session);
         self.runtime.spawn(in_background(async move {
+            let subscribed = session.subscribed_uris();
             for uri in last {
                 let _requests = subscribed.requests.lock().await;
-                if subscribed.streams().contains_key(&uri) {
+                if subscribed.contains(&uri) {
                     continue;
                 }
                 let Err(error) = session.resources_unsubscribe(&uri).await else {

@@ -16,7 +16,6 @@ use std::time::Duration;
 use futures_core::Stream;
 use treenail_schema::error_code;
 
-pub(super) use self::legacy::SubscribedUris;
 use self::pending::PendingUpdates;
 use crate::client::background::in_background;
 use crate::client::cache::background::Watcher;
@@ -40,7 +39,7 @@ use crate::client::{ClientError, McpClientSession};
 /// # Cancellation
 ///
 /// Dropping the stream ends the subscription. In the legacy era, that is a request in the background for each resource without
-/// another stream of this client. The stream keeps the connection of the client open.
+/// another stream over this session. The stream keeps the connection of the client open.
 #[must_use = "dropping the stream ends the subscription"]
 pub struct ResourceUpdates {
     pending: Arc<PendingUpdates>,
@@ -57,7 +56,6 @@ impl ResourceUpdates {
     /// Subscribes to these resources.
     pub(super) async fn open(
         session: &Arc<McpClientSession>,
-        subscribed: &Arc<SubscribedUris>,
         uris: impl Iterator<Item = String>,
     ) -> Result<Self, ClientError> {
         let uris: BTreeSet<Arc<str>> = uris.map(Into::into).collect();
@@ -73,7 +71,7 @@ impl ResourceUpdates {
                 shared.end(error);
             }))
         } else {
-            let subscription = legacy::open(&session, subscribed, pending.uris()).await?;
+            let subscription = legacy::open(&session, pending.uris()).await?;
             tokio::spawn(in_background(async move {
                 let error = legacy::follow(&session, &shared, subscription).await;
                 shared.end(error);

@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use crate::client::cooperative::poll_within_budget;
 use crate::client::{ClientError, ClientLimits};
 
 /// URIs of updated resources, each at most once, and the end of the stream.
@@ -85,6 +86,10 @@ impl PendingUpdates {
         &self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<String, ClientError>>> {
+        poll_within_budget(context, |context| self.poll_update(context))
+    }
+
+    fn poll_update(&self, context: &mut Context<'_>) -> Poll<Option<Result<String, ClientError>>> {
         let mut state = self.state();
         if let Some(uri) = state.order.pop_front() {
             state.members.remove(&uri);

@@ -17,6 +17,7 @@ use crate::client::protocol::broadcast::{Broadcast, Notifications, ServerNotific
 use crate::client::protocol::changes::Changes;
 use crate::client::protocol::checked_handler::{CheckedHandler, parse_input_request};
 use crate::client::protocol::queue::Queue;
+use crate::client::protocol::subscribed_uris::SubscribedUris;
 use crate::client::protocol::task_driver::relate_answer;
 use crate::client::{ClientLimits, IncomingHandler, IncomingRequest, Responder, Session};
 use crate::log_throttle::LogThrottle;
@@ -30,6 +31,7 @@ pub(super) struct Router {
     itself: Weak<Self>,
     pub(super) handler: Arc<CheckedHandler>,
     pub(super) changes: Changes,
+    pub(super) subscribed_uris: SubscribedUris,
     limits: ClientLimits,
     /// The revision of the server. A modern one must not send requests.
     revision: Mutex<Revision>,
@@ -73,6 +75,7 @@ impl Router {
             itself: Weak::clone(itself),
             handler,
             changes: Changes::default(),
+            subscribed_uris: SubscribedUris::default(),
             limits,
             revision: Mutex::new(Revision::LATEST_LEGACY),
             progress: Mutex::default(),

@@ -21,6 +21,10 @@ use crate::client::questions::Questions;
 use crate::client::remote::{Owned, RemoteTask, is_invalid_params};
 use crate::client::snapshot::{Snapshot, TaskUpdate};
 
+/// Maximum number of rounds in one poll of an observation. A server may push states without a pause, each of which takes some time
+/// to read, and timeouts around the observation must not wait for all of them.
+const MAX_ROUNDS: usize = 16;
+
 /// Observation of one task: polls, subscribes to pushes, and answers questions, until the task ends.
 pub(super) struct Observer {
     task: RemoteTask,
@@ -107,7 +111,7 @@ impl Observer {
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        loop {
+        for _ in 0..MAX_ROUNDS {
             let steps = [
                 Self::poll_push,
                 Self::poll_payload,
@@ -127,6 +131,8 @@ impl Observer {
                 return Poll::Pending;
             }
         }
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Notes a failed poll, which is not the end of the task.

@@ -1,0 +1,25 @@
+//! Notifications of a session, and the state that it derives from them.
+
+use crate::client::McpClientSession;
+use crate::client::protocol::broadcast::Notifications;
+use crate::client::protocol::changes::Changes;
+use crate::client::protocol::subscribed_uris::SubscribedUris;
+
+impl McpClientSession {
+    /// Returns a stream of all notifications from now on: log messages, changes, progress, and those of extensions.
+    pub fn notifications(&self) -> Notifications {
+        self.inner.link.router.notifications()
+    }
+
+    pub(crate) fn changes(&self) -> &Changes {
+        let link = &self.inner.link;
+        let version = link.session.credentials_version();
+        link.router.changes.note_credentials(version);
+        &link.router.changes
+    }
+
+    /// Returns the resources that streams of the legacy era have subscribed to.
+    pub(in crate::client) fn subscribed_uris(&self) -> &SubscribedUris {
+        &self.inner.link.router.subscribed_uris
+    }
+}
