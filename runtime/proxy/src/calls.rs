@@ -46,9 +46,9 @@ pub(crate) enum Unrelated {
     /// No call is in flight.
     NoCall,
     /// Another call is in flight, not certainly of the same client.
-    OtherCall,
+    OtherRunning,
     /// Another call, not certainly of the same client, ended a moment ago without an answer.
-    EndedCall,
+    OtherEnded,
 }
 
 impl State {
@@ -106,12 +106,12 @@ impl Calls {
             .ok_or(Unrelated::NoCall)?;
         let is_other = |client: &ClientIdentity| !client.is_same(&newest.client);
         if state.running.values().any(|call| is_other(&call.client)) {
-            return Err(Unrelated::OtherCall);
+            return Err(Unrelated::OtherRunning);
         }
         let mut recent = state.cancelled.iter().filter(|(at, _)| is_recent(*at));
         // The call of a client that is not remembered any more may be the one.
         if state.forgotten.is_some_and(is_recent) || recent.any(|(_, client)| is_other(client)) {
-            return Err(Unrelated::EndedCall);
+            return Err(Unrelated::OtherEnded);
         }
         Ok((*id, newest.events.clone()))
     }

@@ -71,10 +71,10 @@ impl Tap {
         call.map_err(|unrelated| {
             let reason = match unrelated {
                 Unrelated::NoCall => "no call of a client is in flight that it could belong to",
-                Unrelated::OtherCall => {
+                Unrelated::OtherRunning => {
                     "it may belong to a call of another client that is in flight; each modern request over HTTP without a principal counts as another client"
                 }
-                Unrelated::EndedCall => {
+                Unrelated::OtherEnded => {
                     "it may belong to a call of another client that ended less than a minute ago without an answer; each modern request over HTTP without a principal counts as another client"
                 }
             };
