@@ -36,6 +36,7 @@ mod script;
 mod sent;
 mod sign_in;
 mod station;
+mod streams;
 mod subscription_faults;
 mod subscriptions;
 mod tasks;

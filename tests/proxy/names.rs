@@ -1,5 +1,6 @@
 //! Names of features at a proxy: characters that names must not have, and new names.
 
+use treenail::dynamic::Tool;
 use treenail::prelude::*;
 
 use crate::list_faults::failing;
@@ -67,5 +68,25 @@ async fn a_new_name_for_nothing_is_reported_once() {
     assert!(
         lines[0].contains("the server has no `ad`; did you mean `add`?"),
         "{lines:?}"
+    );
+}
+
+#[tokio::test]
+async fn instructions_tell_the_prefix_of_the_names() {
+    let server = Server::builder("one", "1")
+        .instructions("Call `who` first.")
+        .add(Tool::new("who").handler(|_, _| async { "one" }))
+        .build()
+        .unwrap();
+    let (gateway, proxy) = gateway();
+    for name in ["a", "b"] {
+        let mounted = proxy.mount(remote(name, &server, MODERN)).unwrap();
+        mounted.connected().await;
+    }
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    assert_eq!(
+        client.session().instructions().unwrap(),
+        "# Server `a`: its names start with `a.`\n\nCall `who` first.\n\n\
+         # Server `b`: its names start with `b.`\n\nCall `who` first."
     );
 }

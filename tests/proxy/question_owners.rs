@@ -4,9 +4,12 @@ use std::future::{Future, IntoFuture};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
+use tower::util::MapRequestLayer;
 use treenail::client::McpClientBuilder;
 use treenail::context::Principal;
+use treenail::layer::Request;
 use treenail::prelude::*;
+use treenail::proxy::Proxy;
 use treenail::schema::Revision;
 
 use crate::questions::{accepting, asking, settle};
@@ -65,18 +68,41 @@ async fn a_question_that_may_belong_to_another_client_reaches_none() {
         let result = one.call_tool("script.ask", ()).await.unwrap();
         let text = result.as_text().unwrap();
         assert!(
-            text.contains("calls of several clients are in flight"),
+            text.contains("a call of another client that is in flight"),
             "{text}"
         );
         // The server may send requests for a call that was cancelled a moment ago.
         idle.abort();
         settle().await;
         let result = one.call_tool("script.ask", ()).await.unwrap();
-        assert!(
-            result.as_text().unwrap().contains("several clients"),
-            "{result:?}"
-        );
+        let text = result.as_text().unwrap();
+        assert!(text.contains("ended less than a minute ago"), "{text}");
         assert!(asked.lock().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_layer_makes_the_calls_of_one_person_those_of_one_client() {
+    let one_person = MapRequestLayer::new(|mut request: Request| {
+        request.extensions_mut().insert(Principal::new("me"));
+        request
+    });
+    let gateway = Server::builder("gateway", "1.0.0")
+        .dynamic()
+        .layer(one_person)
+        .build()
+        .unwrap();
+    let mounted = Proxy::new(&gateway).mount(asking(1)).unwrap();
+    mounted.connected().await;
+    for caller in [LEGACY, MODERN] {
+        let client = accepting(client_of(&gateway, caller), &Arc::default());
+        let client = client.build().await.unwrap();
+        let other = client_of(&gateway, caller).build().await.unwrap();
+        let idle = tokio::spawn(other.session().tools_call("script.idle", ()).into_future());
+        settle().await;
+        let result = client.call_tool("script.ask", ()).await.unwrap();
+        assert_eq!(result.as_text(), Some("accept"), "{caller}");
+        idle.abort();
     }
 }
 

@@ -8,10 +8,11 @@ use treenail::proxy::{Mounted, Proxy};
 use treenail::schema::{ElicitAction, ElicitResult, ElicitValue, Revision};
 use treenail::tasks::{MemoryStore, Tasks, ToolTask};
 
+use crate::script::legacy_server;
 use crate::station::{ERAS, MODERN, client_of, gateway, remote, station};
 
 /// A gateway whose tools are tasks from their start.
-async fn proxied(
+pub(crate) async fn proxied(
     server: &Server,
     revision: Revision,
     store: &Arc<MemoryStore>,
@@ -104,4 +105,25 @@ async fn a_proxy_without_the_extension_refuses_the_server() {
         error.contains("`st`") && error.contains("io.modelcontextprotocol/tasks"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_tool_that_its_server_runs_only_as_a_task_is_omitted() {
+    let tool = |name, support| {
+        json!({
+            "name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": support},
+        })
+    };
+    let tools = [
+        tool("plain", "forbidden"),
+        tool("either", "optional"),
+        tool("task", "required"),
+    ];
+    let server = legacy_server(&tools.into_iter().collect(), |_, _| true);
+    let (gateway, proxy) = gateway();
+    proxy.mount(server).unwrap().connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    let tools = client.tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["script.plain", "script.either"]);
 }

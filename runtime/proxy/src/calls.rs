@@ -45,8 +45,10 @@ struct Running {
 pub(crate) enum Unrelated {
     /// No call is in flight.
     NoCall,
-    /// Calls of several clients are in flight, or were until a moment ago.
-    SeveralClients,
+    /// Another call is in flight, not certainly of the same client.
+    OtherRunning,
+    /// Another call, not certainly of the same client, ended a moment ago without an answer.
+    OtherEnded,
 }
 
 impl State {
@@ -102,18 +104,16 @@ impl Calls {
             .iter()
             .max_by_key(|(id, _)| **id)
             .ok_or(Unrelated::NoCall)?;
-        let running = state.running.values().map(|call| &call.client);
-        let recent = state.cancelled.iter().filter(|(at, _)| is_recent(*at));
+        let is_other = |client: &ClientIdentity| !client.is_same(&newest.client);
+        if state.running.values().any(|call| is_other(&call.client)) {
+            return Err(Unrelated::OtherRunning);
+        }
+        let mut recent = state.cancelled.iter().filter(|(at, _)| is_recent(*at));
         // The call of a client that is not remembered any more may be the one.
-        if state.forgotten.is_some_and(is_recent) {
-            return Err(Unrelated::SeveralClients);
+        if state.forgotten.is_some_and(is_recent) || recent.any(|(_, client)| is_other(client)) {
+            return Err(Unrelated::OtherEnded);
         }
-        let mut others = running.chain(recent.map(|(_, client)| client));
-        if others.all(|client| client.is_same(&newest.client)) {
-            Ok((*id, newest.events.clone()))
-        } else {
-            Err(Unrelated::SeveralClients)
-        }
+        Ok((*id, newest.events.clone()))
     }
 
     /// Waits until no call is in flight.

@@ -8,14 +8,14 @@ use std::task::{Context as TaskContext, Poll, ready};
 use tokio::sync::mpsc;
 use treenail_runtime::Context;
 use treenail_runtime::client::{ClientError, TransportKind};
-use treenail_runtime::internal::send_log;
 use treenail_runtime::internal::timeout::poll_pausable;
+use treenail_runtime::internal::{send_log, send_progress};
 
 use crate::calls::CallGuard;
 use crate::deadline::{Deadline, Pause};
 use crate::event::{Event, Question};
 use crate::limits::ProxyLimits;
-use crate::link::{Link, RemoteCall, Reply};
+use crate::link::{Link, RemoteCall, Reply, passed_notification_meta};
 
 /// One request in flight. Dropping it cancels the request at the server.
 pub(crate) struct Exchange {
@@ -180,15 +180,10 @@ fn is_answered(result: &Result<String, ClientError>, transport: TransportKind) -
 /// Passes a message of the server on to the caller.
 async fn pass_on(event: Event, context: Context) {
     match event {
-        Event::Progress(params) => {
-            let mut progress = context.progress(params.progress);
-            if let Some(total) = params.total {
-                progress = progress.total(total);
-            }
-            if let Some(message) = params.message {
-                progress = progress.message(message);
-            }
-            progress.await;
+        Event::Progress(mut params) => {
+            // It may have an item of a stream.
+            params.meta = params.meta.and_then(passed_notification_meta);
+            send_progress(&context, params).await;
         }
         Event::Log(mut params) => {
             // It belongs to one hop.

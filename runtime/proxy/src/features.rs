@@ -9,7 +9,7 @@ use treenail_runtime::internal::task::TaskTool;
 use treenail_runtime::internal::{HeaderArguments, catch_panic};
 use treenail_runtime::{FeatureDescriptor, RequiredScopes};
 use treenail_schema::internal::shortened;
-use treenail_schema::{Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 
 use crate::interface::map_interface;
 use crate::lists::{ListKind, Lists};
@@ -163,6 +163,11 @@ impl FeatureMaker<'_> {
     }
 
     fn tool(&self, tool: &Arc<Tool>, seen: &mut HashSet<String>) -> Option<Feature> {
+        let execution = tool.execution.as_ref();
+        if execution.and_then(|it| it.task_support) == Some(TaskSupport::Required) {
+            self.omit("tool", &tool.name, "its server runs it only as a task");
+            return None;
+        }
         let mut descriptor = Tool::clone(tool);
         // A title in the annotations is one too.
         let annotated = tool.annotations.as_ref().and_then(|it| it.title.clone());

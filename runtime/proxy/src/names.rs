@@ -44,6 +44,14 @@ impl Names {
         Cow::Owned(parts.collect::<Vec<_>>().join("."))
     }
 
+    /// Returns the instructions of the server, with a heading that tells the prefix of the names in them.
+    pub(crate) fn instructions(&self, server: &str, text: &str) -> String {
+        match &*self.prefix {
+            "" => text.to_owned(),
+            prefix => format!("# Server `{server}`: its names start with `{prefix}`\n\n{text}"),
+        }
+    }
+
     /// Returns true if the name with its namespace is short enough.
     pub(crate) fn fits(&self, inner: &str) -> bool {
         !inner.is_empty() && self.prefix.len() + inner.len() <= MAX_NAME_BYTES

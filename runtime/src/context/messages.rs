@@ -5,8 +5,8 @@ use std::pin::Pin;
 
 use serde_json::Value;
 use treenail_schema::{
-    LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams, Number,
-    ProgressNotification, ProgressNotificationParams,
+    LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams,
+    NotificationMetaObject, Number, ProgressNotification, ProgressNotificationParams,
 };
 
 use super::Context;
@@ -35,6 +35,7 @@ impl Context {
             done: done.into(),
             total: None,
             message: None,
+            meta: None,
         }
     }
 
@@ -71,6 +72,7 @@ pub struct Progress<'a> {
     done: Number,
     total: Option<Number>,
     message: Option<String>,
+    meta: Option<NotificationMetaObject>,
 }
 
 impl Progress<'_> {
@@ -83,6 +85,13 @@ impl Progress<'_> {
     /// Sets a message for users.
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
+        self
+    }
+
+    /// Sets the metadata.
+    #[cfg(feature = "client")]
+    pub(crate) fn meta(mut self, meta: Option<NotificationMetaObject>) -> Self {
+        self.meta = meta;
         self
     }
 
@@ -108,6 +117,7 @@ impl Progress<'_> {
         let mut params = ProgressNotificationParams::new(token, self.done);
         params.total = self.total;
         params.message = self.message;
+        params.meta = self.meta;
         self.state
             .notify_progress::<ProgressNotification>(done, &params)
             .await;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub use schemars::JsonSchema;
 use serde_json::value::RawValue;
 use treenail_schema::LoggingMessageNotificationParams;
+#[cfg(feature = "client")]
+use treenail_schema::ProgressNotificationParams;
 
 #[cfg(feature = "client")]
 pub use self::client::*;
@@ -108,6 +110,20 @@ pub mod task {
 /// Deadlines that cannot overflow.
 pub mod deadline {
     pub use crate::deadline::{NEVER, after, from};
+}
+
+/// Reports the progress of another call, which works for this one, to the caller. The token is that of the caller.
+#[cfg(feature = "client")]
+#[inline]
+pub async fn send_progress(context: &Context, params: ProgressNotificationParams) {
+    let mut progress = context.progress(params.progress).meta(params.meta);
+    if let Some(total) = params.total {
+        progress = progress.total(total);
+    }
+    if let Some(message) = params.message {
+        progress = progress.message(message);
+    }
+    progress.await;
 }
 
 /// Sends a log message to the client of a call, if its level is enabled.

@@ -18,7 +18,7 @@ use crate::result_writer::ResultWriter;
 use crate::stream::collected::{Collected, Fold, Form, Stop};
 use crate::tool::ToolInfo;
 use crate::tool::error::ToolError;
-use crate::tool::shape::{Shape, has_text_format};
+use crate::tool::shape::Shape;
 use crate::wire::RpcError;
 
 /// An item of a streaming tool.
@@ -27,8 +27,7 @@ use crate::wire::RpcError;
 ///
 /// | item | result |
 /// |---|---|
-/// | text: the schema of the type is a plain string, or a string or null, without a `format` or a `pattern` | the concatenated text (`concat`) |
-/// | other types that implement [`serde::Serialize`] and [`schemars::JsonSchema`] | an array as structured content, with a text copy and a declared output schema (`collect`); nothing for `()` |
+/// | types that implement [`serde::Serialize`] and [`schemars::JsonSchema`] | an array as structured content, with a text copy and a declared output schema (`collect`); nothing for `()` |
 /// | [`ContentBlock`] and its variants | all blocks (`collect`) |
 /// | `Result<T, E>` of those, where `E` is any error that converts to `Box<dyn Error + Send + Sync>` | as for `T`; the first failure ends the stream |
 ///
@@ -75,12 +74,9 @@ fn form(schema: Option<Value>) -> (Form, Fold) {
     let Some(mut schema) = schema else {
         return (Form::Content, Fold::Collect);
     };
-    // Before formats specific to Rust are removed: their texts are values, too.
-    let is_value = has_text_format(&schema);
     Direction::Output.tidy(&mut schema);
     match Shape::of(&schema) {
-        Shape::Text if is_value => (Form::Text, Fold::Collect),
-        Shape::Text => (Form::Text, Fold::Concat),
+        Shape::Text => (Form::Text, Fold::Collect),
         Shape::Nothing => (Form::Json, Fold::Last),
         Shape::Object | Shape::Value | Shape::Any => (Form::Json, Fold::Collect),
     }

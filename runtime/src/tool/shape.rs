@@ -67,15 +67,3 @@ impl Shape {
         }
     }
 }
-
-/// Returns whether a schema restricts a text, or one of its alternatives, by a format or a pattern. Such a text is a value of its
-/// own, such as an address or a number, and not a part of a longer text.
-pub(crate) fn has_text_format(schema: &Value) -> bool {
-    let has_format = |schema: &Value| {
-        ["format", "pattern"]
-            .iter()
-            .any(|it| schema.get(it).is_some())
-    };
-    let alternatives = schema.get("anyOf").and_then(Value::as_array);
-    has_format(schema) || alternatives.is_some_and(|schemas| schemas.iter().any(has_format))
-}

@@ -1,9 +1,10 @@
-//! `_meta` of the requests for a server.
+//! `_meta` of the requests for a server, and of its notifications.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 use treenail_runtime::Context;
+use treenail_schema::NotificationMetaObject;
 
 use super::Link;
 use super::capabilities::passed_capabilities;
@@ -13,6 +14,15 @@ const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Prefix of the members of `_meta` that belong to one hop.
 const RESERVED: &str = "io.modelcontextprotocol/";
+
+/// Returns the members of the `_meta` of a notification that do not belong to one hop, if there are any.
+pub(crate) fn passed_notification_meta(
+    mut meta: NotificationMetaObject,
+) -> Option<NotificationMetaObject> {
+    meta.subscription_id = None;
+    meta.extra.retain(|key, _| !key.starts_with(RESERVED));
+    (!meta.extra.is_empty()).then_some(meta)
+}
 
 impl Link {
     /// Writes the members of `_meta`: those of the caller and of the proxy, and those of this connection.

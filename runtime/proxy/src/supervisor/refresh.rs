@@ -113,6 +113,8 @@ impl Supervisor {
                     let source = self.sources.get(*kind).clone();
                     let instructions = lists.instructions.as_deref();
                     let instructions = instructions.filter(|_| *kind == ListKind::Tools);
+                    let instructions =
+                        instructions.map(|text| self.names.instructions(&self.remote.name, text));
                     let source = source.instructions(instructions.unwrap_or_default());
                     edit.provide(&source, made)
                 })

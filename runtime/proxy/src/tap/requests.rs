@@ -71,8 +71,11 @@ impl Tap {
         call.map_err(|unrelated| {
             let reason = match unrelated {
                 Unrelated::NoCall => "no call of a client is in flight that it could belong to",
-                Unrelated::SeveralClients => {
-                    "calls of several clients are in flight, and this connection does not show which of them it belongs to"
+                Unrelated::OtherRunning => {
+                    "it may belong to a call of another client that is in flight; each modern request over HTTP without a principal counts as another client"
+                }
+                Unrelated::OtherEnded => {
+                    "it may belong to a call of another client that ended less than a minute ago without an answer; each modern request over HTTP without a principal counts as another client"
                 }
             };
             let (method, server) = (request.method, &self.server);

@@ -21,8 +21,8 @@ trait Streams {
     fn frame_lines(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>>;
     #[tool(fold = "last")]
     fn last_frame(&self, to: u32) -> impl Stream<Item = Result<Frame, ToolError>>;
+    #[tool(fold = "concat")]
     fn words(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>>;
-    #[tool(fold = "collect")]
     fn word_list(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>>;
     #[tool(fold = "last")]
     fn last_word(&self, to: u32) -> impl Stream<Item = Result<String, ToolError>>;

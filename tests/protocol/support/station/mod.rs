@@ -69,13 +69,13 @@ impl Station {
 
 #[mcp_tool(namespace = "station")]
 impl Station {
-    #[tool]
+    #[tool(fold = "concat")]
     fn names(&self, cx: &Context) -> impl Stream<Item = String> {
         let id = cx.request_id();
         tokio_stream::iter(&self.names).map(move |name| format!("{name} for {id}, "))
     }
 
-    #[tool(stream)]
+    #[tool(stream, fold = "concat")]
     async fn boxed(&self, cx: &Context) -> Result<BoxStream<'_, String>, String> {
         let _ = cx.meta();
         tokio::task::yield_now().await;

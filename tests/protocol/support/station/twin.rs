@@ -40,14 +40,18 @@ fn methods(made: &Made, station: &Arc<Station>) -> Vec<Feature> {
     let state = || Arc::clone(station);
     let (one, two, three, four) = (state(), state(), state(), state());
     vec![
-        made.tool("station.names").stream(move |cx, _| {
-            let names = tokio_stream::iter(one.names.clone());
-            names.map(move |name| format!("{name} for {}, ", cx.request_id()))
-        }),
-        made.tool("station.boxed").stream(move |_, _| {
-            let names: twin::Boxed<String> = Box::pin(tokio_stream::iter(two.names.clone()));
-            Ok::<_, ToolError>(names)
-        }),
+        made.tool("station.names")
+            .fold(Fold::Concat)
+            .stream(move |cx, _| {
+                let names = tokio_stream::iter(one.names.clone());
+                names.map(move |name| format!("{name} for {}, ", cx.request_id()))
+            }),
+        made.tool("station.boxed")
+            .fold(Fold::Concat)
+            .stream(move |_, _| {
+                let names: twin::Boxed<String> = Box::pin(tokio_stream::iter(two.names.clone()));
+                Ok::<_, ToolError>(names)
+            }),
         made.tool("station.eager")
             .fold(Fold::Last)
             .stream(move |_, _| three.numbers()),

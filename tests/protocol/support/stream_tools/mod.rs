@@ -53,12 +53,12 @@ fn block(at: u32) -> ContentBlock {
     }
 }
 
-#[mcp_tool]
+#[mcp_tool(fold = "concat")]
 fn words(to: u32) -> impl Stream<Item = String> {
     up_to(to, word)
 }
 
-#[mcp_tool(fold = "collect")]
+#[mcp_tool]
 fn words_listed(to: u32) -> impl Stream<Item = String> {
     up_to(to, word)
 }
@@ -109,7 +109,7 @@ fn last_block(to: u32) -> impl Stream<Item = ContentBlock> {
     up_to(to, block)
 }
 
-#[mcp_tool]
+#[mcp_tool(fold = "concat")]
 fn words_fail(at: u32) -> impl Stream<Item = Result<String, String>> {
     up_to(4, failing(at, word))
 }
@@ -139,7 +139,7 @@ fn blocks_fail(at: u32) -> impl Stream<Item = Result<ContentBlock, ToolError>> {
     })
 }
 
-#[mcp_tool]
+#[mcp_tool(fold = "concat")]
 async fn words_panic(at: u32, later: bool) -> impl Stream<Item = String> {
     let words = up_to(4, move |item| {
         assert_ne!(item, at, "a secret");
@@ -159,7 +159,7 @@ fn unwritable() -> impl Stream<Item = std::collections::BTreeMap<(u8, u8), u8>> 
 }
 
 /// One text of `to` bytes or a little more.
-#[mcp_tool]
+#[mcp_tool(fold = "concat")]
 fn long_word(to: usize) -> impl Stream<Item = String> {
     tokio_stream::iter(["é\"".repeat(to.div_ceil(3))])
 }

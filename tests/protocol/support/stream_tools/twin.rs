@@ -18,15 +18,15 @@ pub(crate) type Boxed<T> = Pin<Box<dyn Stream<Item = T> + Send>>;
 
 /// Returns all tools.
 pub(crate) fn all(made: &Made) -> Vec<Feature> {
-    let (collect, concat, last) = (Fold::Collect, Fold::Concat, Fold::Last);
+    let (concat, last) = (Fold::Concat, Fold::Last);
     let tool = |name: &str| made.tool(name);
     let to = |it: &Arguments| get::<u32>(it, "to");
     let at = |it: &Arguments| get::<u32>(it, "at");
     vec![
-        tool("words").stream(move |_, it| words(to(&it))),
-        tool("words_listed")
-            .fold(collect)
-            .stream(move |_, it| words_listed(to(&it))),
+        tool("words")
+            .fold(concat)
+            .stream(move |_, it| words(to(&it))),
+        tool("words_listed").stream(move |_, it| words_listed(to(&it))),
         tool("last_word")
             .fold(last)
             .stream(move |_, it| last_word(to(&it))),
@@ -49,16 +49,21 @@ pub(crate) fn all(made: &Made) -> Vec<Feature> {
             .fold(last)
             .stream(move |_, it| last_block(to(&it))),
         tool("words_fail")
+            .fold(concat)
             .stream(move |_, it| words_fail(at(&it)).map(|word| word.map_err(ToolError::new))),
         tool("frames_fail").stream(move |_, it| frames_fail(at(&it))),
         tool("last_frame_fails").fold(last).stream(move |_, it| {
             last_frame_fails(at(&it)).map(|frame| frame.map_err(ToolError::new))
         }),
         tool("blocks_fail").stream(move |_, it| blocks_fail(at(&it))),
-        tool("words_panic").stream(move |_, it| words_panic(at(&it), get(&it, "later"))),
+        tool("words_panic")
+            .fold(concat)
+            .stream(move |_, it| words_panic(at(&it), get(&it, "later"))),
         tool("unwritable")
             .stream(|_, _| tokio_stream::iter([BTreeMap::from([((1_u8, 2_u8), 3_u8)])])),
-        tool("long_word").stream(|_, it| long_word(get(&it, "to"))),
+        tool("long_word")
+            .fold(concat)
+            .stream(|_, it| long_word(get(&it, "to"))),
     ]
 }
 
