@@ -87,7 +87,7 @@ fn a_tool_that_runs_only_as_a_task_has_a_note() {
     let yard = Yard::start("2025-11-25");
     let refused = yard.run(&["call", "dry"]);
     assert_ne!(refused.code, 0);
-    let note = "note: the tool runs only as a task; add `--task`\n";
+    let note = "the tool runs only as a task; add `--task`\n";
     assert!(refused.stderr.contains(note), "{}", refused.stderr);
     let called = yard.run(&["call", "dry", "--task"]);
     assert_eq!((called.code, &*called.stdout), (0, "dry\n"));

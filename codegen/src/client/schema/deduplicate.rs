@@ -41,11 +41,11 @@ impl Types {
         };
         // Each round merges types whose parts were merged in the previous round.
         for _ in 0..MAX_DEPTH {
-            let merged = merger.round(self);
-            if merged.is_empty() {
+            let found = merger.round(self);
+            if found.is_empty() {
                 break;
             }
-            let to = |id: TypeId| merged.get(&id).copied().unwrap_or(id);
+            let to = |id: TypeId| found.get(&id).copied().unwrap_or(id);
             for id in merger.now.iter_mut().chain(self.aliases.values_mut()) {
                 *id = to(*id);
             }
