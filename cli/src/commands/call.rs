@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use treenail::schema::CallToolResult;
+use treenail::schema::{CallToolResult, TaskSupport};
 use treenail::tasks::{TaskHandle, TaskTicket};
 
 use super::task::print_outcome;
@@ -71,6 +71,11 @@ impl Call {
 
         if self.task || self.detach {
             return self.call_as_task(connection, arguments).await;
+        }
+        let support = tool.execution.as_ref().and_then(|it| it.task_support);
+        if support == Some(TaskSupport::Required) {
+            let note = "the tool runs only as a task; add `--task`";
+            connection.terminal.print_note(note);
         }
         let preparing = client.tool_request(&self.tool, &arguments);
         let request = connection.with_timeout(preparing).await?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use treenail::client::UrlTemplate;
 use treenail::schema::{Prompt, Resource, Tool};
 
-use super::schema::{describe_constraints, type_name};
+use super::schema::{describe_constraints, nullable_type_name};
 use super::table::{Table, wrap_words};
 use super::{format_size, sanitize_line, sanitize_text};
 
@@ -74,7 +74,7 @@ pub(crate) fn render_arguments(tool: &Tool, width: Option<usize>) -> Vec<String>
         let words: Vec<_> = words.into_iter().flatten().collect();
         table.push_row([
             sanitize_line(name),
-            sanitize_line(&type_name(property, schema)),
+            sanitize_line(&nullable_type_name(property, schema)),
             need,
             sanitize_line(&words.join(" ")),
         ]);

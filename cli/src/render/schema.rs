@@ -34,6 +34,25 @@ pub(crate) fn type_name(schema: &Value, root: &Schema) -> String {
     names.collect::<Vec<_>>().join("|")
 }
 
+/// Returns a short name of the allowed types, with `null` if it is allowed too.
+pub(super) fn nullable_type_name(schema: &Value, root: &Schema) -> String {
+    let name = type_name(schema, root);
+    match types_of(schema, root).as_slice() {
+        [] | ["null"] => name,
+        types if types.contains(&"null") => format!("{name}|null"),
+        _ => name,
+    }
+}
+
+/// Returns the alternative to null, of a schema that has one.
+fn without_null<'a>(schema: &'a Schema, root: &'a Schema) -> Option<&'a Schema> {
+    let is_null = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "null");
+    match schema.get("anyOf").and_then(Value::as_array)?.as_slice() {
+        [other, null] | [null, other] if is_null(null) => resolve_reference(other, root),
+        _ => None,
+    }
+}
+
 /// Returns the only values that a schema allows, if it lists them: in `enum`, or as strings in alternatives.
 pub(crate) fn choices(schema: &Schema, root: &Schema) -> Option<Vec<Value>> {
     if let Some(Value::Array(choices)) = schema.get("enum") {
@@ -43,9 +62,10 @@ pub(crate) fn choices(schema: &Schema, root: &Schema) -> Option<Vec<Value>> {
     Some(strings.into_iter().map(Value::String).collect())
 }
 
-/// Describes bounds and choices of a value.
+/// Describes bounds, choices and the format of a value.
 pub(super) fn describe_constraints(schema: &Value, root: &Schema) -> Option<String> {
     let schema = resolve_reference(schema, root)?;
+    let schema = without_null(schema, root).unwrap_or(schema);
     if let Some(choices) = choices(schema, root) {
         let choices: Vec<_> = choices.iter().map(super::inline_json).collect();
         return Some(format!("one of {}", choices.join(", ")));
@@ -56,7 +76,14 @@ pub(super) fn describe_constraints(schema: &Value, root: &Schema) -> Option<Stri
         (Some(minimum), Some(maximum)) => Some(format!("{minimum} to {maximum}")),
         (Some(minimum), None) => Some(format!("at least {minimum}")),
         (None, Some(maximum)) => Some(format!("at most {maximum}")),
-        (None, None) => None,
+        // The formats of numbers are those of their types.
+        (None, None) => {
+            let is_number = json_schema::types_of(schema, root)
+                .iter()
+                .any(|kind| matches!(*kind, "integer" | "number"));
+            let format = schema.get("format").and_then(Value::as_str);
+            format.filter(|_| !is_number).map(str::to_owned)
+        }
     }
 }
 
@@ -77,6 +104,38 @@ mod tests {
         assert_eq!(described.as_deref(), Some("one of A, B"));
         let open = json!({"anyOf": [documented, {"type": "string"}]});
         assert_eq!(describe_constraints(&open, &root), None);
+    }
+
+    #[test]
+    fn formats_and_null_are_shown() {
+        let root = json!({"$defs": {"Day": {"type": "string", "format": "date"}}});
+        let root = root.as_object().unwrap();
+        let day = json!({"$ref": "#/$defs/Day"});
+        for (schema, name, constraints) in [
+            (
+                json!({"anyOf": [day, {"type": "null"}]}),
+                "string|null",
+                Some("date"),
+            ),
+            (
+                json!({"anyOf": [{"type": "null"}, {"type": "integer", "minimum": 1}]}),
+                "integer|null",
+                Some("at least 1"),
+            ),
+            (day, "string", Some("date")),
+            (
+                json!({"type": "integer", "format": "uint8"}),
+                "integer",
+                None,
+            ),
+            (json!({"type": ["string", "null"]}), "string|null", None),
+            (json!({"type": "null"}), "", None),
+            (json!(true), "any", None),
+        ] {
+            assert_eq!(nullable_type_name(&schema, root), name, "{schema}");
+            let described = describe_constraints(&schema, root);
+            assert_eq!(described.as_deref(), constraints, "{schema}");
+        }
     }
 
     #[test]

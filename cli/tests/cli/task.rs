@@ -82,6 +82,19 @@ fn a_detached_task_is_awaited_by_another_process() {
 }
 
 #[test]
+fn a_tool_that_runs_only_as_a_task_has_a_note() {
+    // Only this revision lists the support of tools for tasks.
+    let yard = Yard::start("2025-11-25");
+    let refused = yard.run(&["call", "dry"]);
+    assert_ne!(refused.code, 0);
+    let note = "the tool runs only as a task; add `--task`\n";
+    assert!(refused.stderr.contains(note), "{}", refused.stderr);
+    let called = yard.run(&["call", "dry", "--task"]);
+    assert_eq!((called.code, &*called.stdout), (0, "dry\n"));
+    assert!(!called.stderr.contains(note), "{}", called.stderr);
+}
+
+#[test]
 fn questions_of_a_task_are_answered() {
     for revision in REVISIONS {
         let yard = Yard::start(revision);

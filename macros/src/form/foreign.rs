@@ -11,7 +11,8 @@ use crate::tool::model::extract;
 /// Attributes that a form does not read.
 const FOREIGN: [&str; 3] = ["arg", "schemars", "serde"];
 
-/// Reports and removes foreign attributes, unless `#[mcp_type]` or a derive below `#[mcp_form]` may read them.
+/// Reports and removes foreign attributes, unless `#[mcp_type]` or a derive below `#[mcp_form]` may read them. They may not rename
+/// a member without a name for the form.
 pub(super) fn reject(item: &mut Item, sink: &mut Sink) {
     let (own, members, noun): (_, Vec<_>, _) = match item {
         Item::Struct(item) => {
@@ -33,7 +34,7 @@ pub(super) fn reject(item: &mut Item, sink: &mut Sink) {
         _ => return,
     };
     if own.iter().any(is_of_reader) {
-        return;
+        return reject_renames(own, &members, noun, sink);
     }
     for foreign in extract(own, is_foreign) {
         let each = format!(" on each {noun}");
@@ -43,6 +44,27 @@ pub(super) fn reject(item: &mut Item, sink: &mut Sink) {
         for foreign in extract(attributes, is_foreign) {
             sink.error(foreign.path(), message(&foreign, ""));
         }
+    }
+}
+
+/// Reports a name that serde has for a member, if the form has none: the member would have two names.
+fn reject_renames(own: &[Attribute], members: &[&mut Vec<Attribute>], noun: &str, sink: &mut Sink) {
+    let has = |attribute: &Attribute, path: &str, keys: &[&str]| {
+        let tokens = attribute.meta.to_token_stream();
+        attribute.path().is_ident(path) && has_ident(tokens, &|ident| keys.contains(&ident))
+    };
+    let is_unnamed = |attributes: &&&mut Vec<Attribute>| {
+        let mut attributes = attributes.iter();
+        !attributes.any(|attribute| has(attribute, "field", &["name"]))
+    };
+    let mut unnamed = members.iter().filter(is_unnamed);
+    let renames = |attribute: &&Attribute| has(attribute, "serde", &["rename", "rename_all"]);
+    let renaming = unnamed.find_map(|attributes| attributes.iter().chain(own).find(renames));
+    if let Some(renaming) = renaming {
+        sink.error(
+            renaming.path(),
+            message(renaming, &format!(" on each {noun}")),
+        );
     }
 }
 

@@ -79,11 +79,20 @@ fn foreign_attributes_are_errors_unless_a_derive_may_read_them() {
     ];
     assert_eq!(errors(&choice), expected);
     assert_eq!(errors(&quote!(#[derive(Debug)] #choice)), expected);
-    assert_eq!(errors(&quote!(#[derive(Deserialize)] #choice)), [""; 0]);
-    assert_eq!(
-        errors(&quote!(#[cfg_attr(a, derive(Deserialize))] #choice)),
-        [""; 0]
-    );
+    let renamed = &expected[..1];
+    let cfg = quote!(#[cfg_attr(a, derive(Deserialize))]);
+    assert_eq!(errors(&quote!(#[derive(Deserialize)] #choice)), renamed);
+    assert_eq!(errors(&quote!(#cfg #choice)), renamed);
+    let named = quote! {
+        #[serde(rename_all = "camelCase")]
+        enum Room {
+            #[field(name = "single")]
+            #[serde(other)]
+            Single,
+        }
+    };
+    assert_eq!(errors(&quote!(#[derive(Deserialize)] #named)), [""; 0]);
+    assert_eq!(errors(&quote!(#cfg #named)), [""; 0]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Bounds within the types of arguments: they are in the schema, and checked before the function runs.
 
+mod texts;
 mod tools;
 
 use serde_json::{Value, json};

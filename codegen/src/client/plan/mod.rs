@@ -31,6 +31,16 @@ pub(super) struct Method {
     pub call: Call,
 }
 
+impl Method {
+    /// The output of a tool with an output schema.
+    pub(super) fn output(&self) -> Option<&Shape> {
+        match &self.call {
+            Call::Tool(output) => output.as_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// Operation of a method.
 #[derive(Debug)]
 pub(super) enum Call {
@@ -70,7 +80,12 @@ impl Plan {
                 .map(|template| planner.template(template)),
         );
         let mut types = planner.types;
-        let now = types.deduplicate();
+        let arguments: Vec<_> = methods
+            .iter()
+            .filter_map(|it| it.arguments.as_ref())
+            .collect();
+        let outputs: Vec<_> = methods.iter().filter_map(Method::output).collect();
+        let now = types.deduplicate(&arguments, &outputs);
         let to = |id: TypeId| now.get(id.0).copied().unwrap_or(id);
         for method in &mut methods {
             let output = match &mut method.call {

@@ -11,7 +11,7 @@ mod union;
 use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use self::names::Named;
 pub(super) use self::text::RenderError;
@@ -19,7 +19,7 @@ use self::text::Text;
 use super::budget::MAX_OUTPUT;
 use super::docs::Docs;
 use super::lock::Lock;
-use super::plan::{Call, Method, Plan};
+use super::plan::{Method, Plan};
 use super::schema::{Kind, Shape, TypeId};
 
 /// Input of the renderers.
@@ -66,10 +66,7 @@ pub(super) fn module(
 
 /// The types of a method, with descriptions of their use.
 fn uses_of(method: &Method) -> impl Iterator<Item = (TypeId, String)> {
-    let output = match &method.call {
-        Call::Tool(Some(output)) => output.id(),
-        _ => None,
-    };
+    let output = method.output().and_then(Shape::id);
     let returned = output.map(|id| (id, format!("Output of `{}`.", method.name)));
     let taken = method.arguments.as_ref().and_then(Shape::id);
     let taken = taken.map(|id| (id, format!("Arguments of `{}`.", method.name)));
@@ -129,6 +126,11 @@ impl Input<'_> {
         })?;
         for id in &self.named.order {
             text.in_module(&self.named_type(*id))?;
+        }
+        for (alias, id) in self.plan.types.aliases() {
+            let [alias, ty] = [alias, id].map(|id| format_ident!("{}", self.named.name(*id)));
+            let docs = format!(" The same type as [`{ty}`].");
+            text.in_module(&quote! { #[doc = #docs] pub type #alias = #ty; })?;
         }
         text.close()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::client::name::Names;
-use crate::client::plan::{Call, Method, Plan};
+use crate::client::plan::{Method, Plan};
 use crate::client::schema::{Shape, TypeId, Types};
 
 /// The referenced types, in the order of the output.
@@ -27,8 +27,11 @@ impl Named {
         let mut names = Names::of_types();
         let mut chosen = BTreeMap::new();
         let mut next = 0;
+        let aliases = plan.types.aliases().keys().copied();
+        let (parts, outputs): (Vec<_>, Vec<_>) =
+            aliases.partition(|id| plan.types.get(*id).local.is_some());
         let firsts = order.all.clone();
-        for id in firsts {
+        for id in firsts.into_iter().chain(outputs) {
             let wanted = &plan.types.get(id).wanted;
             let other = format!("{wanted}Type");
             chosen.insert(id, names.take(&[wanted.clone(), other], ""));
@@ -43,7 +46,7 @@ impl Named {
         let order = order.all;
         // Then the shared types, and last the others.
         for is_shared in [true, false] {
-            for id in &order {
+            for id in order.iter().chain(&parts) {
                 let ty = plan.types.get(*id);
                 if ty.is_shared == is_shared && !chosen.contains_key(id) {
                     let short = ty.local.clone().filter(|_| is_shared);
@@ -74,11 +77,7 @@ impl Named {
 
 /// The shapes of a method.
 fn roots(method: &Method) -> Vec<&Shape> {
-    let output = match &method.call {
-        Call::Tool(output) => output.as_ref(),
-        _ => None,
-    };
-    method.arguments.iter().chain(output).collect()
+    method.arguments.iter().chain(method.output()).collect()
 }
 
 /// The types that a value of this type contains without indirection.

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod copy;
+mod deduplicate;
 mod exact;
 mod member_docs;
 mod merge_all_of;

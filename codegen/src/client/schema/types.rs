@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reader::MAX_DEPTH;
 use super::shape::{Kind, Record, Shape, Type, TypeId};
-
-/// Maximum number of bytes compared to find identical types. Beyond it, each place has its own type.
-const MAX_COMPARED_BYTES: usize = 32 << 20;
 
 /// All named types.
 #[derive(Debug, Default)]
 pub(in crate::client) struct Types {
-    all: Vec<Type>,
+    pub(super) all: Vec<Type>,
+    pub(super) aliases: BTreeMap<TypeId, TypeId>,
 }
 
 impl Types {
@@ -37,52 +34,9 @@ impl Types {
         }
     }
 
-    /// Merges identical types of parts with the same local name, which becomes the name of the shared type. Returns the new id
-    /// of each type.
-    pub(in crate::client) fn deduplicate(&mut self) -> Vec<TypeId> {
-        // These only matter while schemas are read.
-        for ty in &mut self.all {
-            if let Kind::Record(record) = &mut ty.kind {
-                (record.is_closed, record.is_exact) = (false, false);
-            }
-        }
-        let mut now: Vec<TypeId> = (0..self.all.len()).map(TypeId).collect();
-        let mut left = MAX_COMPARED_BYTES;
-        // Each round merges types whose parts were merged in the previous round.
-        for _ in 0..MAX_DEPTH {
-            let mut seen: BTreeMap<String, TypeId> = BTreeMap::new();
-            let mut merged: BTreeMap<TypeId, TypeId> = BTreeMap::new();
-            for (index, ty) in self.all.iter().enumerate() {
-                let id = TypeId(index);
-                if ty.local.is_none() || now[index] != id {
-                    continue;
-                }
-                let key = format!("{:?} {:?} {:?}", ty.local, ty.description, ty.kind);
-                left = left.saturating_sub(key.len());
-                if left == 0 {
-                    break;
-                }
-                let first = *seen.entry(key).or_insert(id);
-                if first != id {
-                    merged.insert(id, first);
-                }
-            }
-            if merged.is_empty() {
-                break;
-            }
-            let to = |id: TypeId| merged.get(&id).copied().unwrap_or(id);
-            for id in &mut now {
-                *id = to(*id);
-            }
-            for ty in &mut self.all {
-                ty.kind.refer(&to);
-            }
-            for shared in merged.into_values() {
-                let ty = &mut self.all[shared.0];
-                ty.is_shared = true;
-            }
-        }
-        now
+    /// The types that are the same as another one, with that type. They have a name, but no definition.
+    pub(in crate::client) fn aliases(&self) -> &BTreeMap<TypeId, TypeId> {
+        &self.aliases
     }
 
     /// The id of the next type.

@@ -62,13 +62,13 @@ impl Contract {
             only.is_none_or(|only| only.contains(&tool.name))
         };
         let live_tools = live.tools.iter().filter(is_included);
-        let has_same_version = self.protocol_version == live.protocol_version;
+        let comparable = tool::Comparable::of(self.protocol_version(), live.protocol_version());
         compare_lists(
             &mut report,
             Subject::Tool,
             self.tools.iter(),
             live_tools,
-            |old, new, entry| tool::compare(old, new, has_same_version, entry),
+            |old, new, entry| tool::compare(old, new, &comparable, entry),
         );
         if self.only.is_none() {
             self.compare_others(live, &mut report);

@@ -7,12 +7,32 @@ use crate::compare::report::EntryReport;
 use crate::compare::schema::{Direction, compare_schemas};
 use crate::keyword::{KeywordRole, keyword_role};
 
-/// Compares two tools. The support for tasks is compared only within one protocol version, because it is declared differently
-/// in each.
+/// Members of tools that both protocol versions declare in the same way. Others are not compared.
+pub(super) struct Comparable {
+    annotations: bool,
+    output_schema: bool,
+    /// The support for tasks, which each version declares differently.
+    execution: bool,
+}
+
+impl Comparable {
+    /// `None` is an unknown version, such as that of a contract of a trait.
+    pub(super) fn of(old: Option<&str>, new: Option<&str>) -> Self {
+        // Versions are dates.
+        let has = |since: &str| [old, new].iter().flatten().all(|version| *version >= since);
+        Self {
+            annotations: has("2025-03-26"),
+            output_schema: has("2025-06-18"),
+            execution: old == new,
+        }
+    }
+}
+
+/// Compares two tools.
 pub(super) fn compare(
     old: &Tool,
     new: &Tool,
-    has_same_version: bool,
+    comparable: &Comparable,
     entry: &mut EntryReport<'_, '_>,
 ) {
     entry.report_wording(
@@ -23,8 +43,10 @@ pub(super) fn compare(
     );
     let texts = (old.description.as_deref(), new.description.as_deref());
     entry.report_wording("/description", "the description", texts.0, texts.1);
-    compare_annotations(old.annotations.as_ref(), new.annotations.as_ref(), entry);
-    if has_same_version {
+    if comparable.annotations {
+        compare_annotations(old.annotations.as_ref(), new.annotations.as_ref(), entry);
+    }
+    if comparable.execution {
         compare_execution(old, new, entry);
     }
     let schemas = (&*old.input_schema, &*new.input_schema);
@@ -35,6 +57,12 @@ pub(super) fn compare(
         "/inputSchema",
         entry,
     );
+    if comparable.output_schema {
+        compare_outputs(old, new, entry);
+    }
+}
+
+fn compare_outputs(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
     // A schema without constraints counts as absent: clients of some protocol versions receive no schema in its place.
     let is_constraining = |schema: &&SchemaObject| {
         schema

@@ -99,6 +99,36 @@ fn output_schemas_and_task_support_are_compared() {
 }
 
 #[test]
+fn members_that_a_protocol_version_lacks_are_not_compared() {
+    let tool = |more: Value| -> Contract {
+        let mut tool = json!({"name": "t", "inputSchema": {}});
+        (tool.as_object_mut().unwrap()).extend(more.as_object().unwrap().clone());
+        Contract::new().with_tools([read::<Tool>(tool)])
+    };
+    let output = json!({"outputSchema": {"type": "object", "required": ["a"]}});
+    let annotations = json!({"annotations": {"readOnlyHint": true}});
+    for (members, versions, change) in [
+        (&output, ["2025-03-26", "2025-06-18"], "/outputSchema"),
+        (
+            &annotations,
+            ["2024-11-05", "2025-03-26"],
+            "/annotations/readOnlyHint",
+        ),
+    ] {
+        let plain = |version: &str| tool(json!({})).with_protocol_version(version);
+        // The contract of a trait has no version.
+        let full = tool(members.clone());
+        let [without, with] = versions.map(plain);
+        assert_eq!(summaries(&full.drift(&without)), [""; 0], "{change}");
+        assert_eq!(summaries(&without.drift(&full)), [""; 0], "{change}");
+        assert_eq!(
+            summaries(&full.drift(&with)),
+            [format!("breaking {change}")]
+        );
+    }
+}
+
+#[test]
 fn task_support_is_not_compared_between_protocol_versions() {
     let contract = |version: &str, execution: Value| {
         let mut tool = json!({"name": "t", "inputSchema": {}});

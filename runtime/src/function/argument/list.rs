@@ -115,7 +115,7 @@ impl<'a, const N: usize> Reader<'a, N> {
         match argument.read(text) {
             Ok(value) => {
                 if let (Some(bounds), Some(text)) = (&argument.nested_bounds, text) {
-                    bounds.check(argument.name, text, &mut self.problems);
+                    bounds.check(argument.name, argument.form, text, &mut self.problems);
                 }
                 Some(value)
             }

@@ -149,9 +149,7 @@ impl<T> Argument<T> {
     /// Returns the schema of the argument, as a property of the input schema, and collects the bounds in it.
     fn property(&mut self, generator: &mut SchemaGenerator) -> Result<Value, String> {
         let mut property = (self.schema)(generator);
-        if self.form == Form::Json {
-            self.nested_bounds = NestedBounds::of(&property, generator.definitions());
-        }
+        self.nested_bounds = NestedBounds::of(&property, generator.definitions());
         Direction::Input.tidy(&mut property);
         let default = self.json_default()?;
         // `Option<T>` also allows null. If omitting the argument means the same, it is dropped: hosts accept that schema.

@@ -13,7 +13,9 @@ use serde_json::Value;
 use treenail_schema::internal::json_schema::{MAX_STEPS, Schema};
 
 use self::bound::{Amount, Bound, Quantity};
-use crate::function::argument_error::Problem;
+use crate::function::argument::Form;
+use crate::function::argument_error::{Fault, Problem};
+use crate::wire::as_string;
 
 /// The bounds of one argument. The first node is that of the argument itself.
 ///
@@ -47,14 +49,33 @@ impl NestedBounds {
     }
 
     /// Appends the violations in the JSON of the argument called `name`. It must have been read already, so that it is valid.
-    pub(crate) fn check(&self, name: &str, text: &str, problems: &mut Vec<Problem>) {
-        walk::check(self, name, text, problems);
+    pub(crate) fn check(&self, name: &str, form: Form, json: &str, problems: &mut Vec<Problem>) {
+        match form {
+            Form::Json => walk::check(self, name, json, problems),
+            Form::Text => self.check_text(name, json, problems),
+        }
+    }
+
+    /// Checks a value that is parsed from a string: the string itself, the number in it, or the JSON in it. The schema of a type
+    /// only has bounds of the quantity that the type reads.
+    fn check_text(&self, name: &str, json: &str, problems: &mut Vec<Problem>) {
+        let Some(text) = as_string(json) else {
+            return;
+        };
+        let characters = Amount::count(text.chars().count());
+        let holds = self.holds(0, Quantity::Characters, &characters)
+            && Amount::parse(&text).is_none_or(|number| self.holds(0, Quantity::Number, &number));
+        if !holds {
+            problems.push(Problem::new(name, Fault::wrong(json)));
+        } else if text.trim_start().starts_with(['{', '[']) {
+            walk::check(self, name, &text, problems);
+        }
     }
 
     /// Returns true if a value of the argument is within the bounds.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
         let mut problems = Vec::new();
-        self.check("", &value.to_string(), &mut problems);
+        self.check("", Form::Json, &value.to_string(), &mut problems);
         problems.is_empty()
     }
 

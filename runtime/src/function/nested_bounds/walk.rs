@@ -19,7 +19,7 @@ pub(super) fn check(bounds: &NestedBounds, name: &str, text: &str, problems: &mu
         most: MAX_REPORTED.saturating_sub(problems.len()).max(1),
         violations: Vec::new(),
     };
-    // The text is valid: it has been deserialized.
+    // The text is valid, because it has been deserialized, or that of a string type without bounds of items and members.
     let _ = walk.value(Some(0));
     problems.append(&mut walk.violations);
 }
