@@ -176,6 +176,12 @@ impl Hotel {
         Ok(format!("Greet {}", who.name))
     }
 
+    /// Has the name and the arguments of a tool.
+    #[prompt(name = "book")]
+    async fn book_prompt(&self, cx: &Context, city: String) -> Result<String, AskError> {
+        self.book(cx, city).await
+    }
+
     #[resource("hotel://guest")]
     async fn guest(&self, cx: &Context) -> Result<String, AskError> {
         let who: Booking = cx.elicit("Who?").await?;
