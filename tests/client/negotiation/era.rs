@@ -1,6 +1,5 @@
 //! The era of a server, and the revision in it, by the responses of the server.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -122,7 +121,7 @@ async fn an_abandoned_handshake_is_not_cancelled() {
         Some("server/discover") => Reply::error(message, &json!({"code": -32601, "message": "no"})),
         _ => Reply::nothing(),
     });
-    let builder = McpClientSession::builder().session(Arc::clone(&session));
+    let builder = McpClientSession::builder().session(session.clone());
     let built = timeout(Duration::from_secs(1), builder.build()).await;
     assert!(built.is_err(), "`initialize` is not answered");
     let changed = "notifications/roots/list_changed";

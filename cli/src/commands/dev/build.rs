@@ -292,13 +292,3 @@ pub(super) fn push_limited(text: &mut String, line: &str) {
         text.push('\n');
     }
 }
-
-/// Returns the sources of a program without Cargo: the given paths, or the working directory.
-pub(super) fn watched_paths(given: &[PathBuf]) -> Watched {
-    let here = [PathBuf::from(".")];
-    Watched {
-        directories: Vec::new(),
-        paths: if given.is_empty() { &here } else { given }.to_vec(),
-        ignored: Vec::new(),
-    }
-}

@@ -22,11 +22,12 @@ use clap::Args;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use self::build::{BuildPlan, Builder, Program, watched_paths};
+use self::build::{BuildPlan, Builder, Program};
 use self::cargo::CargoBuild;
 use self::client::ClientOutput;
 use self::http::HttpSupervisor;
 use self::relay::{Relay, RelayOptions};
+use self::watch::watched_paths;
 use crate::args::{TraceArgs, Verbosity};
 use crate::exit::{Exit, Failure};
 use crate::server::trace::Trace;

@@ -233,8 +233,7 @@ pub(crate) fn agree(question: &Value) -> Value {
 }
 
 impl Peer {
-    /// Sends a request and answers the client requests meanwhile. Returns the response, and all client requests in
-    /// order.
+    /// Sends a request and answers the client requests meanwhile. Returns the response and all client requests.
     pub(crate) async fn converse(
         &mut self,
         method: &str,
@@ -279,12 +278,8 @@ impl Peer {
         name: &str,
         arguments: Value,
     ) -> (Value, Vec<Value>) {
-        self.converse(
-            "tools/call",
-            json!({"name": name, "arguments": arguments}),
-            agree,
-        )
-        .await
+        let params = json!({"name": name, "arguments": arguments});
+        self.converse("tools/call", params, agree).await
     }
 
     /// Receives the next message, a client request of the legacy era.

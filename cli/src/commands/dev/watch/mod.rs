@@ -36,6 +36,16 @@ pub(super) struct Watched {
     pub(super) ignored: Vec<PathBuf>,
 }
 
+/// Returns the sources of a program without Cargo: the given paths, or the working directory.
+pub(super) fn watched_paths(given: &[PathBuf]) -> Watched {
+    let here = [PathBuf::from(".")];
+    Watched {
+        directories: Vec::new(),
+        paths: if given.is_empty() { &here } else { given }.to_vec(),
+        ignored: Vec::new(),
+    }
+}
+
 /// Change of a path.
 struct Change {
     path: PathBuf,
