@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::wire::RpcError;
 
-/// JSON-RPC error code of a request whose caller lacks a scope. The protocol defines none; HTTP responds with status 403.
-pub const INSUFFICIENT_SCOPE: i64 = -32_003;
+/// JSON-RPC error code of a request whose caller lacks a scope. The protocol defines none, and reserves the codes from -32768
+/// to -32000, so it is the status of such a request over HTTP.
+pub const INSUFFICIENT_SCOPE: i64 = 403;
 
 /// Value of a scope: the macros accept constants, and configurations owned strings.
 type Scope = Cow<'static, str>;

@@ -125,7 +125,7 @@ async fn the_call_timeout_is_enforced() {
     let reported = failure(&report);
     assert!(
         reported.contains("2s") || reported.contains("2 s"),
-        "CLI-CANC-05: {reported}"
+        "ALL-CANC-03: {reported}"
     );
     assert_eq!(report.stop_reason, StopReason::Finished);
 }

@@ -8,8 +8,9 @@ use treenail::schema::{ContentBlock, Revision};
 use treenail::scope::{Access, Authority, RequiredScopes};
 use treenail::{Error, RpcError, ServerBuilder};
 
+use crate::support::covering::covering;
 use crate::support::log::Log;
-use crate::support::peer::{MODERN, Peer, error, meta, text};
+use crate::support::peer::{MODERN, Peer, error, text};
 
 fn refusal() -> RpcError {
     RpcError::invalid_params("no such note").with_data(json!({"id": 7}))
@@ -207,19 +208,20 @@ impl Authority for NoScopes {
     }
 }
 
-#[test]
-fn a_missing_scope_is_refused_as_such() {
-    let mut connection = server().connect();
-    let access = Access::new(NoScopes::default());
-    connection.extensions_mut().insert(access);
-    for uri in ["notes://admin", "notes://audited"] {
-        let meta: Value = meta(MODERN.as_str()).into_iter().collect();
-        let mut request = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read"});
-        request["params"] = json!({"uri": uri, "_meta": meta});
-        let mut out = Vec::new();
-        connection.handle_message(request.to_string().as_bytes(), &mut out);
-        let refused: Value = serde_json::from_slice(&out).unwrap();
-        assert_eq!(refused["error"]["code"], -32003, "{refused}");
-        assert_eq!(refused["error"]["data"], json!({"needs": "notes:admin"}));
+#[tokio::test]
+async fn a_missing_scope_is_refused_as_such() {
+    for revision in covering("ALL-ERR-04, ALL-ERR-05, ALL-ERR-08") {
+        let mut connection = server().connect();
+        let access = Access::new(NoScopes::default());
+        connection.extensions_mut().insert(access);
+        let mut peer = Peer::over(connection, revision);
+        if !revision.is_modern() {
+            peer.shake_hands().await;
+        }
+        for uri in ["notes://admin", "notes://audited"] {
+            let refused = peer.request("resources/read", json!({"uri": uri})).await;
+            assert_eq!(error(&refused).0, 403, "ALL-ERR-08: {refused}");
+            assert_eq!(refused["error"]["data"], json!({"needs": "notes:admin"}));
+        }
     }
 }

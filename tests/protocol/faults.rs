@@ -257,7 +257,6 @@ async fn calls_of_a_disconnected_client_are_dropped() {
 }
 
 #[tokio::test]
-// Known failure: a batch counts as one call, so `batch_messages` times `calls_in_flight` calls can run.
 async fn batched_calls_run_within_the_limit() {
     let (server, watch) = fragile(Limits::default().calls_in_flight(2));
     let mut peer = Peer::connect(&server, Revision::V2025_03_26).await;

@@ -30,6 +30,7 @@ impl Reporter {
                 .message(format!("{done} of {to}"))
                 .await;
             // Progress that does not increase is not sent.
+            cx.progress(done).await;
             cx.progress(f64::from(done) - 0.5).await;
         }
         to

@@ -1,13 +1,16 @@
 //! The era of a server, and the revision in it, by the responses of the server.
 
+use std::time::Duration;
+
 use serde_json::json;
-use treenail::client::ClientError;
+use tokio::time::timeout;
+use treenail::client::{ClientError, Session, SessionNotification};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
 use super::{connect_to, unsupported};
 use crate::fixture::server;
-use crate::script::{Reply, discovered, initialized};
+use crate::script::{Reply, discovered, initialized, scripted};
 
 #[tokio::test]
 async fn the_newest_common_revision_is_negotiated() {
@@ -110,6 +113,25 @@ async fn no_response_means_legacy() {
     );
     // CLI-LIFE-05: nothing else is sent before the handshake, not even a cancellation.
     assert_eq!(received.methods()[1], "initialize");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abandoned_handshake_is_not_cancelled() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => Reply::error(message, &json!({"code": -32601, "message": "no"})),
+        _ => Reply::nothing(),
+    });
+    let builder = McpClientSession::builder().session(session.clone());
+    let built = timeout(Duration::from_secs(1), builder.build()).await;
+    assert!(built.is_err(), "`initialize` is not answered");
+    let changed = "notifications/roots/list_changed";
+    let notification = SessionNotification::new(changed, "{}".to_owned());
+    session.notify(notification).await.unwrap();
+    while !received.methods().iter().any(|method| method == changed) {
+        tokio::task::yield_now().await;
+    }
+    let expected = ["server/discover", "initialize", changed];
+    assert_eq!(received.methods(), expected, "CLI-LIFE-06");
 }
 
 #[tokio::test]

@@ -61,7 +61,9 @@ async fn after_the_start_of_a_stream_the_error_has_the_same_data() {
         "scope": "files:admin files:write",
         "resource_metadata": METADATA,
     });
-    assert_eq!(events.last().unwrap()["error"]["data"], data, "AUTH-R-17");
+    let error = &events.last().unwrap()["error"];
+    assert_eq!(error["data"], data, "AUTH-R-17");
+    assert_eq!(error["code"], 403, "ALL-ERR-05, ALL-ERR-08: {error}");
 }
 
 #[tokio::test]

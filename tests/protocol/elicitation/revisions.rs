@@ -161,6 +161,13 @@ async fn clients_without_the_capability_get_no_request() {
     for revision in covering("SRV-MRTR-06, SRV-META-03, SRV-META-04, SRV-ERR-03, SRV-ROOT-02") {
         let (_, server) = hotel();
         let mut peer = Peer::connect(&server, revision).await;
+        if revision.is_modern() {
+            // Capabilities of an earlier request do not count.
+            peer.capabilities = json!({"elicitation": {}, "sampling": {}, "roots": {}});
+            let answer = peer.round("roots", json!({}), json!({})).await;
+            assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+            peer.capabilities = json!({});
+        }
         for (tool, arguments, needed) in [
             ("book", json!({"city": "Oslo"}), json!({"elicitation": {}})),
             ("sample", json!({}), json!({"sampling": {}})),

@@ -80,6 +80,13 @@ async fn foreign_state_is_rejected() {
         let (code, message) = error(&answer);
         assert_eq!(code, -32602, "SRV-MRTR-08 SRV-MRTR-10 {what}: {message}");
     }
+    let prompt = json!({"name": "book", "arguments": oslo});
+    let answer = peer.request("prompts/get", prompt.clone()).await;
+    assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    let mut with_state = prompt;
+    with_state["requestState"] = json!(state);
+    let (code, message) = peer.refused("prompts/get", with_state).await;
+    assert_eq!(code, -32602, "SRV-MRTR-10 other method: {message}");
     let mut foreign = guest(&other_server, revision).await;
     let answer = foreign
         .round("book", oslo.clone(), json!({"requestState": state}))

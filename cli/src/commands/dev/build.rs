@@ -4,14 +4,16 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::Command;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use treenail::client::ServerCommand;
 
 use super::cargo::CargoBuild;
+use super::outputs::{BuildTimes, Outputs};
 use super::process::ProcessGroup;
 use super::watch::{SourceWatch, Watched};
 use crate::exit::Failure;
@@ -86,6 +88,7 @@ pub(super) enum BuildOutcome {
 pub(super) struct Builder {
     plan: BuildPlan,
     watch: SourceWatch,
+    outputs: Outputs,
     terminal: Terminal,
     /// State of the program after the last build.
     built: Option<(Program, Option<(SystemTime, u64)>)>,
@@ -94,14 +97,21 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) async fn new(mut plan: BuildPlan, terminal: &Terminal) -> Result<Self, Failure> {
-        let watched = match &mut plan {
+    /// Creates a builder. Changes of the file `trace`, which must exist, are ignored.
+    pub(super) async fn new(
+        mut plan: BuildPlan,
+        trace: Option<&Path>,
+        terminal: &Terminal,
+    ) -> Result<Self, Failure> {
+        let mut watched = match &mut plan {
             BuildPlan::Cargo(cargo) => cargo.watched().await,
             BuildPlan::Command { watched, .. } => watched.clone(),
         };
+        watched.ignored.extend(trace.map(Path::to_owned));
         Ok(Self {
             plan,
             watch: SourceWatch::start(&watched, terminal)?,
+            outputs: Outputs::default(),
             terminal: terminal.clone(),
             built: None,
             process: None,
@@ -121,11 +131,13 @@ impl Builder {
 
     async fn build_changes(&mut self, outcomes: &mpsc::Sender<BuildOutcome>) {
         loop {
+            let started = Instant::now();
             let outcome = self.build().await;
+            let ended = Instant::now();
             if outcomes.send(outcome).await.is_err() {
                 return;
             }
-            let Some(changed) = self.watch.wait_for_change().await else {
+            let Some(changed) = self.wait_for_source(BuildTimes { started, ended }).await else {
                 return;
             };
             self.note(&format!("{} changed", changed.display()));
@@ -134,6 +146,23 @@ impl Builder {
                     self.watch.watch_also(&cargo.watched().await);
                 }
             }
+        }
+    }
+
+    /// Waits for a change that is no output of a server. Cargo needs no such rule, since a build without changes of the program
+    /// does not restart it.
+    async fn wait_for_source(&mut self, build: BuildTimes) -> Option<PathBuf> {
+        loop {
+            let (changed, at) = self.watch.wait_for_change().await?;
+            let is_command = matches!(self.plan, BuildPlan::Command { .. });
+            if !is_command || !self.outputs.count(&changed, at, build) {
+                return Some(changed);
+            }
+            self.note(&format!(
+                "{} changes after each start, so it is ignored from now on; name the sources with `--watch`",
+                changed.display()
+            ));
+            self.watch.ignore(changed);
         }
     }
 
@@ -261,15 +290,5 @@ pub(super) fn push_limited(text: &mut String, line: &str) {
     if text.len() + line.len() < MAX_OUTPUT_BYTES {
         text.push_str(line);
         text.push('\n');
-    }
-}
-
-/// Returns the sources of a program without Cargo: the given paths, or the working directory.
-pub(super) fn watched_paths(given: &[PathBuf]) -> Watched {
-    let here = [PathBuf::from(".")];
-    Watched {
-        directories: Vec::new(),
-        paths: if given.is_empty() { &here } else { given }.to_vec(),
-        ignored: Vec::new(),
     }
 }

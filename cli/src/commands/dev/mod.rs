@@ -1,13 +1,15 @@
 //! `treenail dev`: a server that is built and restarted when its sources change.
 //!
 //! `build` and `cargo` build when `watch` sees a change. `relay` is the server that a host starts: it passes messages between the
-//! host (`client`, `message`) and the server of the last build. `http` restarts servers with a port of their own.
+//! host (`client`, `message`) and the server of the last build. `http` restarts servers with a port of their own. `outputs` detects
+//! files that restarts change, which would restart the server again.
 
 mod build;
 mod cargo;
 mod client;
 mod http;
 mod message;
+mod outputs;
 mod process;
 mod relay;
 mod watch;
@@ -20,11 +22,12 @@ use clap::Args;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use self::build::{BuildPlan, Builder, Program, watched_paths};
+use self::build::{BuildPlan, Builder, Program};
 use self::cargo::CargoBuild;
 use self::client::ClientOutput;
 use self::http::HttpSupervisor;
 use self::relay::{Relay, RelayOptions};
+use self::watch::watched_paths;
 use crate::args::{TraceArgs, Verbosity};
 use crate::exit::{Exit, Failure};
 use crate::server::trace::Trace;
@@ -113,7 +116,12 @@ impl Dev {
             changed.map_err(Failure::io(format!("`{}`", directory.display())))?;
         }
         let plan = self.plan()?;
-        let builder = Builder::new(plan, terminal).await?;
+        // The file of the trace exists before the watch, which ignores it.
+        let trace = match &self.http {
+            Some(_) => None,
+            None => Trace::with_environment(&self.trace, terminal)?,
+        };
+        let builder = Builder::new(plan, self.trace.file(), terminal).await?;
         let (sender, outcomes) = mpsc::channel(1);
         let building = tokio::spawn(builder.run(sender));
         let done = match &self.http {
@@ -123,7 +131,7 @@ impl Dev {
                 supervisor.close().await;
                 done
             }
-            None => self.relay(terminal, outcomes).await,
+            None => self.relay(terminal, trace, outcomes).await,
         };
         // The receiver is gone, so the build ends too. It cannot panic.
         let _ = building.await;
@@ -133,6 +141,7 @@ impl Dev {
     async fn relay(
         &self,
         terminal: &Terminal,
+        trace: Option<Trace>,
         outcomes: mpsc::Receiver<build::BuildOutcome>,
     ) -> Result<(), Failure> {
         if Terminal::is_interactive() {
@@ -142,7 +151,7 @@ impl Dev {
         }
         let options = RelayOptions {
             terminal: terminal.clone(),
-            trace: Trace::with_environment(&self.trace, terminal)?,
+            trace,
             stop_first: self.stop_first,
         };
         let (output, flushed) = ClientOutput::spawn();

@@ -1,6 +1,6 @@
 //! The option `--trace`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -24,6 +24,16 @@ pub(crate) struct TraceArgs {
     /// Name of the server, if there are several.
     #[arg(skip)]
     pub(crate) label: Option<String>,
+}
+
+impl TraceArgs {
+    /// Returns the file of the trace, if it has one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.target {
+            Some(TraceTarget::File(file)) => Some(file),
+            _ => None,
+        }
+    }
 }
 
 /// Destination of a trace.

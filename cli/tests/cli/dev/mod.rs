@@ -3,5 +3,6 @@
 mod cargo;
 mod ending;
 mod launch;
+mod outputs;
 mod project;
 mod restart;

@@ -85,6 +85,8 @@ impl From<ParseTaskIdError> for Error {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -93,6 +95,23 @@ mod tests {
         assert_eq!(id.as_str().len(), 22);
         assert_eq!(id.as_str().parse(), Ok(id.clone()));
         assert_ne!(id, TaskId::random().unwrap());
+    }
+
+    #[test]
+    fn each_bit_of_an_id_is_random() {
+        let ids = (0..64).map(|_| {
+            let (id, mut bytes) = (TaskId::random().unwrap(), [0; BYTES]);
+            URL_SAFE_NO_PAD
+                .decode_slice(id.as_str(), &mut bytes)
+                .unwrap();
+            u128::from_be_bytes(bytes)
+        });
+        let ids: Vec<_> = ids.collect();
+        let set = ids.iter().fold(0, |bits, id| bits | id);
+        let always_set = ids.iter().fold(u128::MAX, |bits, id| bits & id);
+        assert_eq!((set, always_set), (u128::MAX, 0), "a bit is constant");
+        let starts: HashSet<_> = ids.iter().map(|id| id >> 64).collect();
+        assert_eq!(starts.len(), ids.len(), "ids share their first half");
     }
 
     #[test]

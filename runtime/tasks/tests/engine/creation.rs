@@ -76,7 +76,7 @@ async fn a_slow_call_becomes_a_task_with_flat_members() {
     let read = Peer::modern(&server).get(task).await;
     assert_eq!(read["resultType"], "complete", "TASK-S-16, XAMB-02");
     assert_eq!(read["status"], "working", "TASK-S-11");
-    // 128 random bits.
+    // 128 bits; that each of them is random is a unit test of `TaskId`.
     assert!(task.len() == 22, "TASK-S-31: {task}");
 }
 

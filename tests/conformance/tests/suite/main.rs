@@ -145,6 +145,11 @@ fn main() -> io::Result<ExitCode> {
     let server = ConformanceServer::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
     let mut tally = Tally::default();
     let names: Vec<_> = env::args().skip(1).collect();
+    // A filter of `cargo test --workspace` arrives at every test program, so an unknown name is no failure.
+    for name in names.iter().filter(|name| !is_run(name)) {
+        let runs: Vec<_> = RUNS.iter().map(|run| run.name).collect();
+        println!("no run is named `{name}`; the runs are {}", runs.join(", "));
+    }
     for run in RUNS.iter().filter(|run| run.is_selected(&names)) {
         let proxy = match run.side {
             Side::Proxy(revision) => Some(ConformanceServer::start_proxy(
@@ -180,6 +185,10 @@ fn main() -> io::Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn is_run(name: &str) -> bool {
+    RUNS.iter().any(|run| run.name == name)
 }
 
 impl Tally {

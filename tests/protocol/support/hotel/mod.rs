@@ -176,6 +176,12 @@ impl Hotel {
         Ok(format!("Greet {}", who.name))
     }
 
+    /// Has the name and the arguments of a tool.
+    #[prompt(name = "book")]
+    async fn book_prompt(&self, cx: &Context, city: String) -> Result<String, AskError> {
+        self.book(cx, city).await
+    }
+
     #[resource("hotel://guest")]
     async fn guest(&self, cx: &Context) -> Result<String, AskError> {
         let who: Booking = cx.elicit("Who?").await?;
@@ -227,8 +233,7 @@ pub(crate) fn agree(question: &Value) -> Value {
 }
 
 impl Peer {
-    /// Sends a request and answers the client requests meanwhile. Returns the response, and all client requests in
-    /// order.
+    /// Sends a request and answers the client requests meanwhile. Returns the response and all client requests.
     pub(crate) async fn converse(
         &mut self,
         method: &str,
@@ -273,12 +278,8 @@ impl Peer {
         name: &str,
         arguments: Value,
     ) -> (Value, Vec<Value>) {
-        self.converse(
-            "tools/call",
-            json!({"name": name, "arguments": arguments}),
-            agree,
-        )
-        .await
+        let params = json!({"name": name, "arguments": arguments});
+        self.converse("tools/call", params, agree).await
     }
 
     /// Receives the next message, a client request of the legacy era.

@@ -24,7 +24,12 @@ pub(crate) fn hotel_with(limits: Limits) -> (Hotel, Server) {
         let hotel = two.clone();
         async move { hotel.guest(&cx).await }
     });
-    (hotel, builder.add([greet, guest]).build().unwrap())
+    let three = hotel.clone();
+    let book = made.prompt("book").handler(move |cx, it| {
+        let hotel = three.clone();
+        async move { hotel.book_prompt(&cx, get(&it, "city")).await }
+    });
+    (hotel, builder.add([greet, guest, book]).build().unwrap())
 }
 
 /// Makes a tool of a method, given its arguments.

@@ -31,9 +31,9 @@ impl Relay {
                 }
             }
             BuildOutcome::Failed(reason) => {
-                if let ServerState::Running(_) = &self.server {
-                    self.note("the build failed; the old server stays");
-                }
+                let stays = matches!(self.server, ServerState::Running(_));
+                let stays = if stays { "; the old server stays" } else { "" };
+                self.note(&format!("the build failed{stays}"));
                 self.fail(&format!("the build failed:\n{reason}"));
             }
         }

@@ -32,13 +32,24 @@ pub(super) struct Watched {
     pub(super) directories: Vec<PathBuf>,
     /// Files, and directories in which all files count.
     pub(super) paths: Vec<PathBuf>,
-    /// Directories that are not watched.
+    /// Directories and files that are not watched.
     pub(super) ignored: Vec<PathBuf>,
+}
+
+/// Returns the sources of a program without Cargo: the given paths, or the working directory.
+pub(super) fn watched_paths(given: &[PathBuf]) -> Watched {
+    let here = [PathBuf::from(".")];
+    Watched {
+        directories: Vec::new(),
+        paths: if given.is_empty() { &here } else { given }.to_vec(),
+        ignored: Vec::new(),
+    }
 }
 
 /// Change of a path.
 struct Change {
     path: PathBuf,
+    at: Instant,
     /// The path was removed, or has another name now. Another one may have it already.
     is_removal: bool,
 }
@@ -54,8 +65,8 @@ pub(super) struct SourceWatch {
     terminal: Terminal,
     /// The limit has been reported.
     is_full: bool,
-    /// A change that was seen but not returned.
-    seen: Option<PathBuf>,
+    /// A change that was seen but not returned, with its time.
+    seen: Option<(PathBuf, Instant)>,
 }
 
 impl SourceWatch {
@@ -116,9 +127,14 @@ impl SourceWatch {
         }
     }
 
-    /// Waits for a change, and until no file changes any more. Returns the first changed file, or `None` if there will be no
-    /// more changes.
-    pub(super) async fn wait_for_change(&mut self) -> Option<PathBuf> {
+    /// Ignores further changes of a file.
+    pub(super) fn ignore(&mut self, path: PathBuf) {
+        self.rules.ignored.push(path);
+    }
+
+    /// Waits for a change, and until no file changes any more. Returns the first changed file with the time of its change, or
+    /// `None` if there will be no more changes.
+    pub(super) async fn wait_for_change(&mut self) -> Option<(PathBuf, Instant)> {
         while self.seen.is_none() {
             let change = self.changes.recv().await?;
             self.see(change);
@@ -132,14 +148,19 @@ impl SourceWatch {
     }
 
     /// Remembers a change that counts. A manifest takes precedence, because it may add directories.
-    fn see(&mut self, Change { path, is_removal }: Change) {
+    fn see(&mut self, change: Change) {
+        let Change {
+            path,
+            at,
+            is_removal,
+        } = change;
         if is_removal || !path.exists() {
             self.forget(&path);
         }
         if path.is_dir() && !self.rules.is_ignored(&path) {
             // Files may have been written before the watch.
             let found = self.watch_tree(&path);
-            self.seen = self.seen.take().or(found);
+            self.seen = self.seen.take().or(found.map(|path| (path, at)));
             return;
         }
         if !self.rules.counts(&path) || !self.contents.has_changed(&path) {
@@ -147,7 +168,7 @@ impl SourceWatch {
         }
         let is_manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
         if self.seen.is_none() || is_manifest {
-            self.seen = Some(path);
+            self.seen = Some((path, at));
         }
     }
 
@@ -219,9 +240,14 @@ fn send_paths(event: notify::Result<notify::Event>, sender: &mpsc::UnboundedSend
         EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
     );
     if is_change {
+        let at = Instant::now();
         for path in event.paths {
             // The watch has ended.
-            let _ = sender.send(Change { path, is_removal });
+            let _ = sender.send(Change {
+                path,
+                at,
+                is_removal,
+            });
         }
     }
 }
