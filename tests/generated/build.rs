@@ -11,10 +11,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("cargo::rerun-if-changed=awkward");
     for file in fs::read_dir("awkward")? {
-        Client::new(file?.path())
-            .krate("crate::nail")
-            .name("AwkwardClient")
-            .generate()?;
+        let file = file?.path();
+        let keeps_null = file.ends_with("nullable.json");
+        let mut client = Client::new(file).krate("crate::nail").name("AwkwardClient");
+        if keeps_null {
+            client = client.keep_null();
+        }
+        client.generate()?;
     }
     Ok(())
 }

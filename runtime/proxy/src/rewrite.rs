@@ -20,7 +20,7 @@ pub(crate) enum ResultKind {
 pub(crate) fn rewrite_uris(
     kind: ResultKind,
     text: String,
-    replace: impl Fn(&str) -> Option<String>,
+    mut replace: impl FnMut(&str) -> Option<String>,
 ) -> String {
     if kind == ResultKind::Completion || memmem::find(text.as_bytes(), b"\"uri\"").is_none() {
         return text;

@@ -30,14 +30,12 @@ impl Table {
 
     /// Returns true if the URI starts with the prefix of another mount.
     fn has_foreign_prefix(&self, uri: &str, mount: u64) -> bool {
+        // A prefix has one `+`, at its end.
+        let Some(prefix) = uri.find('+').map(|end| &uri[..=end]) else {
+            return false;
+        };
         let own = self.prefixes.get(&mount);
-        // Each prefix is a part of a scheme that ends with a `+`.
-        let scheme = uri.split(':').next().unwrap_or_default();
-        let mut ends = scheme.match_indices('+').map(|(end, _)| &uri[..=end]);
-        ends.any(|prefix| {
-            let is_own = own.is_some_and(|own| **own == *prefix);
-            !is_own && self.counts.contains_key(prefix)
-        })
+        own.is_none_or(|own| **own != *prefix) && self.counts.contains_key(prefix)
     }
 
     fn insert(&mut self, mount: u64, prefix: &str) {
@@ -168,7 +166,8 @@ impl Drop for Uris {
     }
 }
 
-/// Returns the namespace as the start of a URI scheme, which has letters, digits, `+`, `-` and `.` and starts with a letter.
+/// Returns the namespace as the start of a URI scheme, which has letters, digits, `+`, `-` and `.` and starts with a letter. The only
+/// `+` is at its end.
 pub(crate) fn scheme_prefix(namespace: &str) -> String {
     if namespace.is_empty() {
         return String::new();
@@ -259,10 +258,37 @@ mod tests {
     }
 
     #[test]
+    fn the_first_plus_of_a_uri_ends_its_prefix() {
+        let owners = Owners::default();
+        let [own, _git, _both] = [(1, "own"), (2, "git"), (3, "a+b")]
+            .map(|(mount, name)| Uris::new(owners.clone(), mount, name));
+        let many = "+".repeat(1 << 20);
+        for (uri, expected) in [
+            ("git+ssh://host/a", true),
+            ("git+own+data:a", true),
+            ("git+", true),
+            ("a-b+c+data:a", true),
+            // The prefix of the mount has no other `+`.
+            ("a+b+data:a", false),
+            ("own+git+data:a", false),
+            ("svn+git+data:a", false),
+            ("git:a+b", false),
+            ("data:git+a", false),
+            ("+git+data:a", false),
+            // The comparison is linear.
+            (&many, false),
+            (&format!("git{many}"), true),
+        ] {
+            assert_eq!(own.is_foreign(uri), expected, "{uri:.20}");
+        }
+    }
+
+    #[test]
     fn a_prefix_is_the_start_of_a_scheme() {
         let table = [
             ("weather", "weather+"),
             ("a_b", "a-b+"),
+            ("a+b:c", "a-b-c+"),
             ("1st", "x-1st+"),
             ("", ""),
         ];

@@ -115,6 +115,7 @@ impl Edit {
     ///
     /// Its state is dropped when the last of these calls has ended. If callers see [different](crate::ServerBuilder::visible)
     /// features, subscribers to lists also retain it, until they have read their notifications or 7 further edits have been made.
+    /// Requests retain it as long as a layer has them or clones of them.
     pub fn remove(self, component: Component) -> Self {
         self.change(component, Change::Remove)
     }

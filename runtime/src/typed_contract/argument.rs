@@ -28,7 +28,7 @@ pub trait ContractArgument: Sized + Send + 'static {
     /// Serializes the value for a request.
     ///
     /// A value that equals a missing argument, such as `None`, is omitted. If the argument has a default, it is sent as
-    /// `null`, as `Some(None)` always is.
+    /// `null`, as `Some(None)` is. A struct around an `Option<Option<T>>` cannot be distinguished, and is omitted for both.
     fn given(&self, name: &'static str, has_default: bool) -> Given;
 }
 

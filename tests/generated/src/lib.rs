@@ -87,6 +87,11 @@ pub mod awkward {
     pub mod names {
         ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/names.rs"));
     }
+    /// `awkward/nullable.json`, whose client distinguishes `null` from absence.
+    #[no_implicit_prelude]
+    pub mod nullable {
+        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/nullable.rs"));
+    }
     /// `awkward/overlaps.json`.
     #[no_implicit_prelude]
     pub mod overlaps {

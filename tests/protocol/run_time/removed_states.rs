@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use treenail::dynamic::{Feature, Prompt, ResourceTemplate, Tool};
+use treenail::layer::LogLayer;
 use treenail::prelude::*;
 use treenail::schema::{PromptArgument, Revision};
 use treenail::server::{Component, Namespace};
@@ -126,6 +128,38 @@ fn a_subscriber_that_reads_nothing_retains_removed_features_for_seven_edits() {
         edited.unwrap();
     }
     assert_eq!(Arc::strong_count(&state), 1);
+}
+
+#[tokio::test]
+async fn a_call_in_flight_retains_its_own_feature_only() {
+    for is_layered in [false, true] {
+        let state = Arc::new(());
+        let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (starts, released) = (Arc::clone(&started), Arc::clone(&release));
+        let slow = Tool::new("slow").handler(move |_, _| {
+            let (starts, released) = (Arc::clone(&starts), Arc::clone(&released));
+            async move {
+                starts.notify_one();
+                released.notified().await;
+                "done"
+            }
+        });
+        let features = [owner("x", Arc::clone(&state)), slow];
+        let mut builder = treenail::server!().dynamic().add(features);
+        if is_layered {
+            builder = builder.layer(LogLayer::new());
+        }
+        let server = builder.build().unwrap();
+        let mut peer = Peer::connect(&server, MODERN).await;
+        let call = json!({"name": "slow", "arguments": {}});
+        let id = peer.begin("tools/call", call).await;
+        started.notified().await;
+        remove(&server, Component::tool("x"));
+        assert!(!is_served(&mut peer, "x").await);
+        assert_eq!(Arc::strong_count(&state), 1, "layered: {is_layered}");
+        release.notify_one();
+        assert_eq!(peer.receive("tools/call").await["id"], id);
+    }
 }
 
 #[tokio::test]

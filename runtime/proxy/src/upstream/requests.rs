@@ -10,6 +10,7 @@ use super::error_code::{in_era, not_found};
 use super::{UNMOUNTED, Upstream};
 use crate::failure::Failure;
 use crate::forward::Forwarder;
+use crate::limits::MAX_COMPARED_BYTES;
 use crate::link::{HeaderSource, Link, RemoteCall};
 use crate::race::{Either, race};
 use crate::rewrite::{ResultKind, rewrite_uris};
@@ -167,10 +168,24 @@ impl Upstream {
             Either::First(result) => result,
             Either::Second(()) => Err(self.not_connected(UNMOUNTED)),
         };
-        let text = result?;
-        Ok(rewrite_uris(kind, text, |uri| {
-            self.uris.referred(uri, |uri| self.known().is_served(uri))
-        }))
+        Ok(self.with_uris_at_proxy(kind, result?))
+    }
+
+    /// Replaces the URIs of a result by those at the proxy. A URI whose comparison would exceed [`MAX_COMPARED_BYTES`] stays as it is,
+    /// unless it certainly belongs to another server.
+    fn with_uris_at_proxy(&self, kind: ResultKind, text: String) -> String {
+        let mut left = MAX_COMPARED_BYTES;
+        rewrite_uris(kind, text, |uri| {
+            self.uris.referred(uri, |uri| {
+                let known = self.known();
+                let cost = uri.len().saturating_mul(known.served.len());
+                let Some(rest) = left.checked_sub(cost) else {
+                    return true;
+                };
+                left = rest;
+                known.is_served(uri)
+            })
+        })
     }
 }
 
@@ -200,4 +215,47 @@ fn completion_members(reference: &str, params: &str) -> Result<String, serde_jso
         let _ = write!(members, ",\"context\":{context}");
     }
     Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::ProxyLimits;
+    use crate::matcher::Matcher;
+    use crate::upstream::KnownResources;
+    use crate::uris::{Owners, Uris};
+    use crate::waiting::WaitingCalls;
+
+    #[test]
+    fn the_comparisons_of_the_uris_of_a_result_are_bounded() {
+        let uris = Uris::new(Owners::default(), 1, "one");
+        let limits = ProxyLimits::default();
+        let features = limits.features;
+        let upstream = Upstream::new("one".into(), limits, uris, WaitingCalls::default());
+        let templates = (0..features).map(|number| format!("a:{{x}}z{number}/{{y}}"));
+        upstream.set_known(KnownResources {
+            served: templates.map(|template| Matcher::new(&template)).collect(),
+            ..KnownResources::default()
+        });
+        let rewritten = |uris: &[&str]| {
+            let block = |uri| format!(r#"{{"type":"resource_link","uri":"{uri}"}}"#);
+            let blocks: Vec<_> = uris.iter().map(block).collect();
+            let text = format!(r#"{{"content":[{}]}}"#, blocks.join(","));
+            let text = upstream.with_uris_at_proxy(ResultKind::Tool, text);
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let blocks = value["content"].as_array().unwrap().iter();
+            let uris = blocks.map(|block| block["uri"].as_str().unwrap().to_owned());
+            uris.collect::<Vec<_>>()
+        };
+        let long = format!("a:{}", "a".repeat(1 << 20));
+        assert_eq!(
+            rewritten(&["a:1", &long, "a:1z7/2", "b:1"]),
+            ["one+a:1", &*long, "a:1z7/2", "one+b:1"],
+            "a long URI is not compared"
+        );
+        let short = "a:".repeat(500);
+        let found = rewritten(&vec![&*short; 1_000]);
+        let compared = found.iter().filter(|uri| uri.starts_with("one+")).count();
+        assert_eq!(compared, MAX_COMPARED_BYTES / (1_000 * features));
+    }
 }

@@ -106,7 +106,10 @@ async fn run(request: Request) -> Result<Response, BoxError> {
     };
     let mut text = Vec::new();
     let mut result = ResultWriter::new(&mut text, style);
-    if let Some(mut pending) = start(&snapshot, &call, &params, &mut result)? {
+    let started = start(&snapshot, &call, &params, &mut result)?;
+    // The call retains its own function only.
+    drop(snapshot);
+    if let Some(mut pending) = started {
         poll_fn(|context| {
             let mut result = ResultWriter::new(&mut text, style);
             pending.poll_result(context, &mut result)

@@ -6,6 +6,7 @@ mod alternatives;
 mod any_json;
 mod constants;
 mod names;
+mod nullable;
 mod overlaps;
 mod recorded;
 mod text;

@@ -50,8 +50,8 @@ impl Server {
                 }
                 Authorized::NotForThis(error) if is_own => return Err(error),
                 Authorized::Tokens(_) => tasks += 1,
-                // Its call does not start another one.
-                Authorized::NotForThis(_) => {}
+                // Its call does not start another one. This call does if that can succeed.
+                Authorized::NotForThis(_) => self.check_possible(&need, limit).await?,
             }
         }
         let reason = "other authorizations at the same time have obtained other scopes; try again";

@@ -1,5 +1,6 @@
 //! Attempts of requests that overlap.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
@@ -159,4 +160,28 @@ async fn requests_in_the_background_leave_an_authorization_to_the_program() {
         assert_eq!(refused.is_ok(), is_authorized, "{refused:?}");
     }
     assert_eq!(server.requests_at(Endpoint::Token).len(), 3);
+}
+
+#[tokio::test]
+async fn parallel_requests_fail_together_once_the_authorizations_are_used_up() {
+    let (_server, resource, credentials) = machine_server().await;
+    let url: Uri = resource.url().parse().unwrap();
+    let client = Arc::new(OAuth::client_credentials(credentials));
+    let refused = || {
+        let (client, url) = (Arc::clone(&client), url.clone());
+        tokio::spawn(async move {
+            let mut attempt = begin(&client, &url).await;
+            let status = StatusCode::UNAUTHORIZED;
+            let response = challenge(INVALID_TOKEN);
+            client.refused(&mut attempt, status, &response).await
+        })
+    };
+    while refused().await.unwrap().is_ok() {}
+    let before = resource.documents();
+    let requests: Vec<_> = (0..50).map(|_| refused()).collect();
+    for request in requests {
+        assert!(request.await.unwrap().is_err());
+    }
+    let documents = resource.documents() - before;
+    assert!(documents < 5, "{documents} metadata documents");
 }
