@@ -154,11 +154,12 @@ impl Connection {
         let Some(level) = self.log_level() else {
             return;
         };
-        if is_legacy && session.server_capabilities().logging.is_some() {
-            if let Err(error) = session.logging_set_level(level).await {
-                self.terminal
-                    .print_note(&format!("could not enable log messages: {error}"));
-            }
+        if is_legacy
+            && session.server_capabilities().logging.is_some()
+            && let Err(error) = session.logging_set_level(level).await
+        {
+            self.terminal
+                .print_note(&format!("could not enable log messages: {error}"));
         }
     }
 }

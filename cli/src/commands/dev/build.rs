@@ -141,10 +141,10 @@ impl Builder {
                 return;
             };
             self.note(&format!("{} changed", changed.display()));
-            if let BuildPlan::Cargo(cargo) = &mut self.plan {
-                if changed.file_name().is_some_and(|name| name == "Cargo.toml") {
-                    self.watch.watch_also(&cargo.watched().await);
-                }
+            if let BuildPlan::Cargo(cargo) = &mut self.plan
+                && changed.file_name().is_some_and(|name| name == "Cargo.toml")
+            {
+                self.watch.watch_also(&cargo.watched().await);
             }
         }
     }

@@ -149,10 +149,10 @@ struct Resumed<'a> {
 impl Resumed<'_> {
     /// Removes the ticket if the server does not know the task.
     fn forget_if_unknown<T>(&self, outcome: Result<T, ClientError>) -> Result<T, Failure> {
-        if let Err(ClientError::Refused(error)) = &outcome {
-            if error.code == error_code::INVALID_PARAMS {
-                self.file.remove(self.ticket.id())?;
-            }
+        if let Err(ClientError::Refused(error)) = &outcome
+            && error.code == error_code::INVALID_PARAMS
+        {
+            self.file.remove(self.ticket.id())?;
         }
         Ok(outcome?)
     }

@@ -79,10 +79,10 @@ impl<'a> Collector<'a> {
         if check_base(self.root, schema, self.budget).is_err() {
             return;
         }
-        if let Some(Value::String(reference)) = schema.get("$ref") {
-            if let Some(target) = self.target(reference) {
-                self.add(docs, target, shape);
-            }
+        if let Some(Value::String(reference)) = schema.get("$ref")
+            && let Some(target) = self.target(reference)
+        {
+            self.add(docs, target, shape);
         }
         let parts = schema.get("allOf").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {

@@ -109,17 +109,16 @@ impl Turn {
         if let Some(why) = why {
             self.terminal.print_note(&why);
         }
-        if self.terminal.verbose() > 0 {
-            if let Some(Usage {
+        if self.terminal.verbose() > 0
+            && let Some(Usage {
                 input_tokens,
                 output_tokens,
                 ..
             }) = report.usage
-            {
-                self.terminal.print_note(&format!(
-                    "{input_tokens} input tokens, {output_tokens} output tokens"
-                ));
-            }
+        {
+            self.terminal.print_note(&format!(
+                "{input_tokens} input tokens, {output_tokens} output tokens"
+            ));
         }
     }
 }

@@ -67,10 +67,8 @@ async fn answer(app: &App, request: Request<Incoming>) -> Response<ResponseBody>
         };
     };
     let needs_token = route != "token";
-    if needs_token {
-        if let Err(refusal) = app.guard.check_token(&parts.headers) {
-            return refused(refusal);
-        }
+    if needs_token && let Err(refusal) = app.guard.check_token(&parts.headers) {
+        return refused(refusal);
     }
     let Ok(Some(bytes)) = timeout(BODY_TIMEOUT, body::read(incoming)).await else {
         return failure(
