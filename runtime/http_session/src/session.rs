@@ -98,7 +98,8 @@ impl Session for HttpSession {
             };
             match request.revision.filter(|revision| revision.is_modern()) {
                 Some(revision) => exchange::send_modern(&self.0, &request, revision).await,
-                None => exchange::send_legacy(&self.0, &request).await,
+                // Boxed, because it is larger than that of the modern era.
+                None => Box::pin(exchange::send_legacy(&self.0, &request)).await,
             }
         };
         Box::pin(async move {
@@ -110,7 +111,8 @@ impl Session for HttpSession {
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {
         Box::pin(async move {
             let limit = self.0.limits.request_timeout;
-            let sent = timeout(limit, send_notification(&self.0, notification));
+            // Boxed, because it has the whole exchange.
+            let sent = timeout(limit, Box::pin(send_notification(&self.0, notification)));
             match self.0.state.while_open(sent).await {
                 Some(sent) => sent?,
                 None => Err(closed()),

@@ -24,13 +24,7 @@ struct Bounded;
 #[mcp_tool]
 impl Bounded {
     #[prompt]
-    fn plan(
-        &self,
-        id: Id,
-        tag: Option<Tag>,
-        window: Option<Window>,
-        codes: Option<Codes>,
-    ) -> String {
+    fn plan(id: Id, tag: Option<Tag>, window: Option<Window>, codes: Option<Codes>) -> String {
         let (tag, hours) = (tag.map(|tag| tag.0), window.map(|window| window.hours));
         format!(
             "{} {tag:?} {hours:?} {:?}",
@@ -40,7 +34,7 @@ impl Bounded {
     }
 
     #[resource("note://{id}/{tag}")]
-    fn note(&self, id: Id, tag: Tag) -> String {
+    fn note(id: Id, tag: Tag) -> String {
         format!("{} {}", id.0, tag.0)
     }
 }
@@ -141,7 +135,7 @@ struct WrongDefault;
 #[mcp_tool]
 impl WrongDefault {
     #[prompt]
-    fn plan(&self, #[arg(default = Window { hours: 9 })] window: Window) -> String {
+    fn plan(#[arg(default = Window { hours: 9 })] window: Window) -> String {
         window.hours.to_string()
     }
 }

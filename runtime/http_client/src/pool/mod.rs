@@ -161,7 +161,8 @@ impl Pool {
         }
         let server = request.uri().authority().cloned();
         let is_plain = matches!(self.client, HyperClient::Plain(_));
-        let again = (!is_plain).then(|| request.clone());
+        // Boxed, because each future of a request has the room for it several times.
+        let again = (!is_plain).then(|| Box::new(request.clone()));
         let mut sent = self.client.request(request.map(FullBody::new)).await;
         if let (Err(error), Some(request)) = (&sent, again) {
             if is_unprocessed(error) {

@@ -220,7 +220,8 @@ impl McpClient {
         // The latest schema defines which arguments are headers.
         let tools = match (self.inner.lists.tools.latest(), self.tools_source()) {
             (None, Some(source)) => {
-                let fetch = self.inner.lists.tools.get(source);
+                // Boxed, because most calls do not need this future.
+                let fetch = Box::pin(self.inner.lists.tools.get(source));
                 Some(timeout(request.step_timeout(), fetch).await??)
             }
             (latest, _) => latest,
