@@ -157,8 +157,7 @@ async fn calls_use_the_configured_namespace() {
         .build()
         .unwrap();
     let client = client(&server, Revision::LATEST).await;
-    let town = "town".to_owned();
-    let weather = WeatherApiClient::new(&client).with_namespace(town + ".weather");
+    let weather = WeatherApiClient::new(&client).with_namespace("town.weather");
     assert_eq!(
         weather.forecast("Oslo".to_owned(), 1).await.unwrap().city,
         "Oslo"

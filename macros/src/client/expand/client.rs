@@ -83,8 +83,7 @@ fn scope_methods(krate: &Krate, contract: &Contract, item: &Trait) -> TokenStrea
 
         /// Returns a client for a server with the tools in another namespace, such as `"town.weather"`, or in none, `""`.
         #[must_use]
-        #vis fn with_namespace(&self, namespace: impl ::core::convert::AsRef<::core::primitive::str>) -> Self {
-            let namespace = namespace.as_ref();
+        #vis fn with_namespace(&self, namespace: &::core::primitive::str) -> Self {
             Self { scope: #krate::__private_0_1_0::NamespacedClient::new(self.scope.client(), namespace) }
         }
 
