@@ -87,7 +87,7 @@ fn generated_files_are_formatted() {
     // A line width other than the default must not matter.
     check.args(["--check", "--edition", "2024", "--config", "max_width=80"]);
     let locks = lock_files();
-    assert_eq!(locks.len(), 16);
+    assert_eq!(locks.len(), 17);
     for lock in &locks {
         let name = lock.file_name().expect("the path has a file name");
         let file = folder.path().join(name).with_extension("rs");

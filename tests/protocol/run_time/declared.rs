@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use treenail::Server;
 use treenail::args::IntoScopes as _;
-use treenail::dynamic::{Arguments, Feature, Prompt, RawResult, Tool};
+use treenail::dynamic::{Arguments, Feature, Fold, Prompt, RawResult, Tool};
 use treenail::schema::{PromptArgument, Revision};
 use treenail::scope::{OneOf, RequiredScopes};
 use treenail::tool::WrapResults;
@@ -32,7 +32,9 @@ fn declared(schema: &Value) -> [(Feature, Value); 5] {
         (tool().blocking(|_, _| Some("hi")), json!("hi")),
         (tool().handler(|_, _| async {}), json!(null)),
         (
-            tool().stream(|_, _| tokio_stream::iter(["h", "\"i"])),
+            tool()
+                .fold(Fold::Concat)
+                .stream(|_, _| tokio_stream::iter(["h", "\"i"])),
             json!("h\"i"),
         ),
         (tool().raw(raw), json!("hi")),

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use treenail::dynamic::{Feature, Tool};
+use treenail::dynamic::{Feature, Fold, Tool};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -17,7 +17,9 @@ fn tools(schema: &Value) -> [Feature; 4] {
     [
         tool("handler").handler(|_, arguments| async move { arguments.text().to_owned() }),
         tool("blocking").blocking(|_, arguments| arguments.text().to_owned()),
-        tool("stream").stream(|_, arguments| tokio_stream::iter([arguments.text().to_owned()])),
+        tool("stream")
+            .fold(Fold::Concat)
+            .stream(|_, arguments| tokio_stream::iter([arguments.text().to_owned()])),
         tool("raw_value").handler(|_, arguments| async move {
             let raw: Box<RawValue> = arguments.parse()?;
             Ok::<_, ToolError>(raw.get().to_owned())
