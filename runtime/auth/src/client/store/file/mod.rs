@@ -124,10 +124,9 @@ impl FileStore {
 
 impl fmt::Debug for FileStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let directory = format_args!("{}", self.shared.directory);
         formatter
             .debug_struct("FileStore")
-            .field("directory", &directory)
+            .field("directory", &format_args!("{}", self.shared.directory))
             .finish_non_exhaustive()
     }
 }
