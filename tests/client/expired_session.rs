@@ -69,6 +69,46 @@ async fn a_server_that_supports_only_the_modern_era_now_is_recognized() {
 }
 
 #[tokio::test]
+async fn an_error_of_a_legacy_server_with_the_code_of_the_modern_era_is_returned() {
+    for data in [
+        json!(null),
+        json!({"supported": []}),
+        json!({"supported": ["2025-11-25"]}),
+        json!({"supported": ["a"]}),
+    ] {
+        let error = json!({"code": -32022, "message": "quota exceeded", "data": data});
+        let (session, received) = scripted(move |message| match message["method"].as_str() {
+            Some("initialize") => initialized(message, "2025-11-25"),
+            Some("tools/call") => Reply::error(message, &error),
+            _ => Reply::nothing(),
+        });
+        let builder = McpClientSession::builder().session(failing(session, |_| None));
+        let builder = builder.prefer_version(Revision::V2025_11_25);
+        let session = builder.build().await.unwrap();
+        let called = session.tools_call("a", json!({})).await;
+        assert_eq!(called.unwrap_err().as_refused().unwrap().code, -32022);
+        let expected = ["initialize", "notifications/initialized", "tools/call"];
+        assert_eq!(received.methods(), expected, "{data}");
+    }
+}
+
+#[tokio::test]
+async fn a_required_revision_remains_after_a_renewal() {
+    let mut answers = ["2024-11-05", "2025-06-18"].into_iter();
+    let (session, _) = scripted(move |message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, answers.next().unwrap()),
+        Some("tools/list") => Reply::result(message, &json!({"tools": []})),
+        _ => Reply::nothing(),
+    });
+    let builder = McpClientSession::builder().session(expiring(session));
+    let builder = builder.protocol_version(Revision::V2025_06_18);
+    let session = builder.build().await.unwrap();
+    assert_eq!(session.protocol_version(), Revision::V2024_11_05);
+    session.tools_list(None).await.unwrap();
+    assert_eq!(session.protocol_version(), Revision::V2025_06_18);
+}
+
+#[tokio::test]
 async fn an_expired_session_is_reestablished() {
     let (session, received) = scripted(|message| match message["method"].as_str() {
         Some("initialize") => initialized(message, "2025-11-25"),

@@ -72,7 +72,7 @@ async fn a_new_name_for_nothing_is_reported_once() {
 }
 
 #[tokio::test]
-async fn instructions_tell_the_prefix_of_the_names() {
+async fn instructions_have_a_heading_with_the_prefix_of_the_names() {
     let server = Server::builder("one", "1")
         .instructions("Call `who` first.")
         .add(Tool::new("who").handler(|_, _| async { "one" }))
@@ -83,6 +83,11 @@ async fn instructions_tell_the_prefix_of_the_names() {
         let mounted = proxy.mount(remote(name, &server, MODERN)).unwrap();
         mounted.connected().await;
     }
+    // Without a text, there is no heading.
+    let silent = Server::builder("silent", "1").instructions(" ");
+    let silent = silent.add(Tool::new("who").handler(|_, _| async { "two" }));
+    let silent = remote("c", &silent.build().unwrap(), MODERN);
+    proxy.mount(silent).unwrap().connected().await;
     let client = client_of(&gateway, MODERN).build().await.unwrap();
     assert_eq!(
         client.session().instructions().unwrap(),

@@ -44,7 +44,7 @@ impl Names {
         Cow::Owned(parts.collect::<Vec<_>>().join("."))
     }
 
-    /// Returns the instructions of the server, with a heading that tells the prefix of the names in them.
+    /// Returns the instructions of the server, with a heading that contains the prefix of its names.
     pub(crate) fn instructions(&self, server: &str, text: &str) -> String {
         match &*self.prefix {
             "" => text.to_owned(),

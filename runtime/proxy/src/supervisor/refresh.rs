@@ -112,7 +112,8 @@ impl Supervisor {
                 changed.iter().zip(made).fold(edit, |edit, (kind, made)| {
                     let source = self.sources.get(*kind).clone();
                     let instructions = lists.instructions.as_deref();
-                    let instructions = instructions.filter(|_| *kind == ListKind::Tools);
+                    let instructions = instructions
+                        .filter(|text| *kind == ListKind::Tools && !text.trim().is_empty());
                     let instructions =
                         instructions.map(|text| self.names.instructions(&self.remote.name, text));
                     let source = source.instructions(instructions.unwrap_or_default());

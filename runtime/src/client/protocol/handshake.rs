@@ -197,10 +197,10 @@ impl<'a> Handshake<'a> {
 
     /// Performs another handshake with a legacy server. A server that supports the modern era only may have replaced it.
     pub(super) async fn renew(self, revision: Revision) -> Result<PeerInfo, ClientError> {
-        if self.link.is_revision_fixed {
-            return self.propose(revision, revision).await;
+        match self.link.fixed_revision {
+            Some(fixed) => self.propose(fixed, fixed).await,
+            None => self.initialize_or_upgrade(revision).await,
         }
-        self.initialize_or_upgrade(revision).await
     }
 
     /// Performs the legacy handshake, in which the client proposes `revision`. The server may choose any legacy one.

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use treenail_schema::Implementation;
 use treenail_schema::error_code::UNSUPPORTED_PROTOCOL_VERSION;
+use treenail_schema::{Implementation, Revision};
 
+use crate::client::protocol::discovery::CommonRevision;
 use crate::client::protocol::handshake::Handshake;
 use crate::client::protocol::meta::{Meta, remove_member};
 use crate::client::protocol::params::{Params, RoundParams};
@@ -25,8 +26,8 @@ pub(super) struct Link {
     pub(super) client_info: Implementation,
     /// False if modern requests do not contain `client_info`.
     pub(super) sends_client_info: bool,
-    /// True if the user has set the revision.
-    pub(super) is_revision_fixed: bool,
+    /// The only accepted revision, if the user has set it; in the legacy era, older ones are accepted too.
+    pub(super) fixed_revision: Option<Revision>,
     pub(super) next_id: AtomicI64,
     /// Driver of the calls that become tasks; `None` if the client does not support tasks.
     pub(super) tasks: Option<Arc<dyn TaskDriver>>,
@@ -164,9 +165,15 @@ impl Inner {
         match error {
             ClientError::SessionExpired => true,
             ClientError::Refused(error) => {
+                // In the legacy era, the code alone may be that of a call that has run.
                 error.code == UNSUPPORTED_PROTOCOL_VERSION
                     && !peer.revision.is_modern()
+                    && self.link.fixed_revision.is_none()
                     && self.link.session.transport() == TransportKind::Http
+                    && matches!(
+                        CommonRevision::from_error(error),
+                        Ok(CommonRevision::Modern(_))
+                    )
             }
             _ => false,
         }

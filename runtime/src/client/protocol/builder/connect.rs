@@ -77,7 +77,10 @@ impl McpClientSessionBuilder {
             limits: self.limits,
             client_info,
             sends_client_info: !self.hide_client_info,
-            is_revision_fixed: matches!(self.expected, Expectation::Only(_)),
+            fixed_revision: match self.expected {
+                Expectation::Only(revision) => Some(revision),
+                _ => None,
+            },
             next_id: AtomicI64::new(1),
             tasks: self.tasks,
         }
