@@ -63,6 +63,15 @@ async fn every_request_works_in_every_revision() {
     }
 }
 
+/// The allocator of glibc keeps freed blocks of up to 1,032 bytes in a cache for each thread.
+#[tokio::test]
+async fn the_future_of_a_request_is_a_block_that_allocators_cache() {
+    let (server, _) = server();
+    let session = session(&server, Revision::LATEST).await;
+    let call = session.tools_call("add", ()).into_future();
+    assert!(size_of_val(&*call) <= 1_024, "{}", size_of_val(&*call));
+}
+
 #[tokio::test]
 async fn requests_unknown_to_an_era_are_not_sent() {
     let (server, _) = server();

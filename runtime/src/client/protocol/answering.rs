@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::ptr;
 use std::task::Poll;
 
@@ -55,7 +55,8 @@ impl Answering {
 
     /// Waits for `future`. Timeouts around it do not run while handlers answer requests,
     /// unless a handler waits for it.
-    pub(super) async fn pause_during<F: Future>(&self, mut future: Pin<&mut F>) -> F::Output {
+    pub(super) async fn pause_during<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
         let mut count = self.0.subscribe();
         loop {
             let is_answering = *count.borrow_and_update() > 0;

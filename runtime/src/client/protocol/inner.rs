@@ -143,20 +143,31 @@ impl Inner {
         round: &RoundParams,
         peer: &Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
+        let request = self.compose(template, round, peer);
+        match self.link.session.request(request).await {
+            Err(error) if self.is_session_over(&error, peer) => {
+                // Boxed: expiry is rare and must not enlarge the future of every request.
+                let peer = Box::pin(self.renewal.take(self.renew_session(peer))).await?;
+                let request = self.compose(template, round, &peer);
+                self.link.session.request(request).await
+            }
+            other => other,
+        }
+    }
+
+    /// Returns a request with a new id.
+    fn compose(
+        &self,
+        template: &RequestTemplate,
+        round: &RoundParams,
+        peer: &PeerInfo,
+    ) -> SessionRequest {
         let mut request = template.compose(self.link.next_id(), round, peer);
         if request.cancellable && self.accepts_task(template) {
             // It may create a task that no caller waits for.
             request.late = Some(Weak::clone(&self.me) as _);
         }
-        match self.link.session.request(request).await {
-            Err(error) if self.is_session_over(&error, peer) => {
-                // Boxed: expiry is rare and must not enlarge the future of every request.
-                let peer = Box::pin(self.renewal.take(self.renew_session(peer))).await?;
-                let request = template.compose(self.link.next_id(), round, &peer);
-                self.link.session.request(request).await
-            }
-            other => other,
-        }
+        request
     }
 
     /// Returns true if the server has not run a request because its legacy session is over: the server has ended it, or was replaced

@@ -1,8 +1,7 @@
 //! Input rounds: modern servers may request input before they return the result of a request.
 
 use std::collections::BTreeMap;
-use std::pin::pin;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use memchr::memmem::Finder;
@@ -15,6 +14,7 @@ use crate::client::answers::check_decoded_size;
 use crate::client::protocol::inner::{Inner, RequestTemplate};
 use crate::client::protocol::params::{RoundParams, serialize};
 use crate::client::protocol::result::unknown_type;
+use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
 use crate::client::timeout::paused;
 use crate::wire::{Members, as_string};
@@ -46,19 +46,11 @@ impl Inner {
         }
         let mut round = RoundParams::default();
         for number in 0..=limits.input_rounds {
-            let sent = {
-                let sent = pin!(self.send(template, &round, &peer));
-                if !peer.revision.is_modern() && self.link.router.handler.may_be_asked() {
-                    // Boxed: most clients have no handler.
-                    Box::pin(self.link.router.answering.pause_during(sent)).await
-                } else {
-                    sent.await
-                }
-            };
-            let text = match sent {
-                Err(error) if number > 0 => return Err(error.after_start()),
-                sent => sent?,
-            };
+            let sent = self.send_round(template, &round, &peer).await;
+            let text = sent.map_err(|error| match number {
+                0 => error,
+                _ => error.after_start(),
+            })?;
             check_decoded_size(&text, limits)?;
             let complete = |text| {
                 let was_asked = number > 0;
@@ -93,6 +85,22 @@ impl Inner {
         let rounds = limits.input_rounds;
         let reason = format!("it requested input in more than {rounds} rounds of one request");
         Err(ClientError::protocol(reason))
+    }
+
+    /// Sends a request of one round. Timeouts do not run while handlers answer requests of a legacy server.
+    async fn send_round(
+        &self,
+        template: &RequestTemplate,
+        round: &RoundParams,
+        peer: &Arc<PeerInfo>,
+    ) -> Result<String, ClientError> {
+        let router = &self.link.router;
+        if peer.revision.is_modern() || !router.handler.may_be_asked() {
+            return self.send(template, round, peer).await;
+        }
+        let sent = self.send(template, round, peer);
+        // Boxed: most clients have no handler.
+        Box::pin(router.answering.pause_during(sent)).await
     }
 
     /// Answers the input requests of one round.
