@@ -71,9 +71,9 @@ pub fn next_list_fetch(client: &McpClient, min: Duration) -> Option<Instant> {
 pub async fn call_tool(
     client: &McpClient,
     tool: &str,
-    request: ClientRequest<CallToolRequest>,
+    mut request: ClientRequest<CallToolRequest>,
 ) -> Result<CallToolResult, ClientError> {
-    client.send_call(tool, request).await
+    client.send_call(tool, &mut request).await
 }
 
 /// Returns the value of a string member of an object.

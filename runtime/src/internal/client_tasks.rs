@@ -46,7 +46,8 @@ pub async fn start_tool_call(
     tool: &str,
     request: ClientRequest<CallToolRequest>,
 ) -> Result<AnsweredCall, ClientError> {
-    let created = match client.start_call(tool, request.keep_task()).await? {
+    let mut request = request.keep_task();
+    let created = match client.start_call(tool, &mut request).await? {
         StartedCall::Finished(result) => return Ok(AnsweredCall::Finished(result)),
         StartedCall::Task(created) => created,
     };

@@ -6,7 +6,7 @@ use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, error_code};
 
 use crate::client::cache::McpClient;
-use crate::client::protocol::{CompleteResult, CreatedTask, read_result};
+use crate::client::protocol::{CompleteResult, CreatedTask, PreparedRequest, read_result};
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
@@ -47,7 +47,7 @@ impl McpClient {
     pub(crate) async fn send_call(
         &self,
         name: &str,
-        request: ClientRequest<CallToolRequest>,
+        request: &mut ClientRequest<CallToolRequest>,
     ) -> Result<CallToolResult, ClientError> {
         match self.start_call(name, request).await? {
             StartedCall::Finished(result) => Ok(result),
@@ -59,32 +59,35 @@ impl McpClient {
     pub(crate) async fn start_call(
         &self,
         name: &str,
-        request: ClientRequest<CallToolRequest>,
+        request: &mut ClientRequest<CallToolRequest>,
     ) -> Result<StartedCall, ClientError> {
+        let request = &mut request.prepared;
         #[cfg(feature = "validation")]
         let expected = self.expected_output(name).await?;
         #[cfg(feature = "validation")]
         let limit = request.time_limit();
-        let request = if self.session().has_task_parameter() {
-            Box::pin(self.with_task_parameter(name, request)).await?
-        } else {
-            request
-        };
+        if self.session().has_task_parameter() {
+            Box::pin(self.set_task_parameter(name, request)).await?;
+        }
         let completed = if self.sends_header_arguments() {
             // Boxed, because most calls do not need this future.
             Box::pin(self.send_with_headers(name, request)).await?
         } else {
-            request.finish().await?
+            request.send().await?
         };
         if completed.task.is_some() {
             return Ok(StartedCall::Task(completed.into_task(self.session())));
         }
         let result = read_result::<CallToolRequest>(&completed.text)?;
         #[cfg(feature = "validation")]
-        if let Some(expected) = expected {
-            let checked = self.check_result(expected, result, limit).await?;
-            return Ok(StartedCall::Finished(checked));
-        }
+        let result = match expected {
+            None => result,
+            Some(expected) => match expected.check(result) {
+                Ok(result) => result,
+                // Boxed, because this is rare and would enlarge the future of every call.
+                Err(unchecked) => Box::pin(self.check_result(unchecked, limit)).await?,
+            },
+        };
         Ok(StartedCall::Finished(result))
     }
 
@@ -102,7 +105,10 @@ impl McpClient {
         #[cfg(feature = "validation")]
         if let Some(expected) = self.expected_output(name).await? {
             let limit = self.session().limits().request_timeout;
-            return self.check_result(expected, result, limit).await;
+            return match expected.check(result) {
+                Ok(result) => Ok(result),
+                Err(unchecked) => self.check_result(unchecked, limit).await,
+            };
         }
         #[cfg(not(feature = "validation"))]
         let _ = name;
@@ -111,23 +117,22 @@ impl McpClient {
 
     /// Adds the parameter `task` to a call in revision 2025-11-25, if its tool requires it, or if the tool permits it and the
     /// caller keeps the task.
-    async fn with_task_parameter(
+    async fn set_task_parameter(
         &self,
         name: &str,
-        request: ClientRequest<CallToolRequest>,
-    ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
+        request: &mut PreparedRequest,
+    ) -> Result<(), ClientError> {
         let tool = match self.inner.lists.tools.latest() {
             Some(tools) => tools.get(name).cloned(),
             None => timeout(request.step_timeout(), self.tool(name)).await??,
         };
         let execution = tool.as_ref().and_then(|tool| tool.execution.as_ref());
-        Ok(
-            match execution.and_then(|execution| execution.task_support) {
-                Some(TaskSupport::Required) => request.ask_for_task(),
-                Some(TaskSupport::Optional) if request.keeps_task() => request.ask_for_task(),
-                _ => request,
-            },
-        )
+        match execution.and_then(|execution| execution.task_support) {
+            Some(TaskSupport::Required) => request.ask_for_task(),
+            Some(TaskSupport::Optional) if request.keeps_task() => request.ask_for_task(),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Sends a call, with those arguments as headers that its tool declares. If the server rejects the headers,
@@ -135,13 +140,10 @@ impl McpClient {
     async fn send_with_headers(
         &self,
         name: &str,
-        request: ClientRequest<CallToolRequest>,
+        request: &mut PreparedRequest,
     ) -> Result<CompleteResult, ClientError> {
-        let outcome = self
-            .with_argument_headers(name, request.again())
-            .await?
-            .finish()
-            .await;
+        self.set_argument_headers(name, request).await?;
+        let outcome = request.send().await;
         let Err(ClientError::Refused(error)) = &outcome else {
             return outcome;
         };
@@ -150,8 +152,8 @@ impl McpClient {
             return outcome;
         }
         timeout(request.step_timeout(), self.refresh_tools()).await??;
-        let request = self.with_argument_headers(name, request).await?;
-        request.finish().await
+        self.set_argument_headers(name, request).await?;
+        request.send().await
     }
 
     /// Calls a tool and decodes its output as a `T`: the structured content or, without any, the text, parsed as JSON
@@ -203,20 +205,20 @@ impl McpClient {
         name: &str,
         arguments: impl Serialize,
     ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
-        let request = self.session().tools_call(name, arguments);
+        let mut request = self.session().tools_call(name, arguments);
         if self.sends_header_arguments() {
-            self.with_argument_headers(name, request).await
-        } else {
-            Ok(request)
+            let prepared = &mut request.prepared;
+            self.set_argument_headers(name, prepared).await?;
         }
+        Ok(request)
     }
 
     /// Adds the arguments that the tool declares as headers to the request.
-    async fn with_argument_headers(
+    async fn set_argument_headers(
         &self,
         name: &str,
-        request: ClientRequest<CallToolRequest>,
-    ) -> Result<ClientRequest<CallToolRequest>, ClientError> {
+        request: &mut PreparedRequest,
+    ) -> Result<(), ClientError> {
         // The latest schema defines which arguments are headers.
         let tools = match (self.inner.lists.tools.latest(), self.tools_source()) {
             (None, Some(source)) => {
@@ -230,7 +232,8 @@ impl McpClient {
             (Some(tools), Some(arguments)) => tools.argument_headers(name, arguments),
             _ => Vec::new(),
         };
-        Ok(request.with_headers(headers))
+        request.set_headers(headers);
+        Ok(())
     }
 
     /// Returns whether calls send arguments as headers.

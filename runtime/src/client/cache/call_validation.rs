@@ -6,7 +6,7 @@ use treenail_schema::{CallToolResult, Revision};
 
 use crate::client::ClientError;
 use crate::client::cache::McpClient;
-use crate::client::cache::validation::{CheckError, ExpectedOutput, Mismatch};
+use crate::client::cache::validation::{ExpectedOutput, Mismatch, Unchecked};
 
 impl McpClient {
     /// Returns the validator for the result of a call, if the tool is listed with an output schema.
@@ -30,17 +30,12 @@ impl McpClient {
     /// because the call may have taken longer than its timeout while the user was asked.
     pub(super) async fn check_result(
         &self,
-        expected: ExpectedOutput,
-        result: CallToolResult,
+        unchecked: Unchecked,
         limit: Duration,
     ) -> Result<CallToolResult, ClientError> {
-        match expected.check(result, limit).await {
+        match unchecked.check(limit).await? {
             Ok(result) => Ok(result),
-            Err(CheckError::Failed(error)) => Err(error),
-            // Boxed, because this is rare and would enlarge the future of every call.
-            Err(CheckError::Mismatch(mismatch)) => {
-                Box::pin(self.check_again(*mismatch, limit)).await
-            }
+            Err(mismatch) => self.check_again(*mismatch, limit).await,
         }
     }
 
@@ -61,10 +56,12 @@ impl McpClient {
         let Some(expected) = expected else {
             return Ok(mismatch.result);
         };
-        let checked = expected.check(mismatch.result, limit).await;
-        checked.map_err(|error| match error {
-            CheckError::Mismatch(mismatch) => mismatch.into_error(),
-            CheckError::Failed(error) => error,
-        })
+        match expected.check(mismatch.result) {
+            Ok(result) => Ok(result),
+            Err(unchecked) => {
+                let checked = unchecked.check(limit).await?;
+                checked.map_err(|mismatch| mismatch.into_error())
+            }
+        }
     }
 }

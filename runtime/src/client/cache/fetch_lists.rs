@@ -151,7 +151,7 @@ where
     R: Request,
     R::Result: DeserializeOwned,
 {
-    let finished = request.finish().await?;
+    let finished = request.prepared.send().await?;
     Ok(SizedPage {
         bytes: weight(&finished.text),
         page: read(&finished.text)?,

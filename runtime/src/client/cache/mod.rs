@@ -239,7 +239,7 @@ impl McpClient {
         if let Some(cached) = cache.get(uri, changes) {
             return Ok(cached);
         }
-        let finished = self.session().resources_read(uri).finish().await?;
+        let finished = self.session().resources_read(uri).prepared.send().await?;
         let result: Arc<ReadResourceResult> = Arc::new(read(&finished.text)?);
         if !finished.was_asked {
             let sized = (&result, weight(&finished.text));

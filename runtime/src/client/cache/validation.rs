@@ -40,12 +40,19 @@ pub(in crate::client::cache) struct ExpectedOutput {
     schema: Arc<CompiledSchema>,
 }
 
-/// Failed check of a result.
+/// Result that has not passed the check of small results.
 #[derive(Debug)]
-pub(in crate::client::cache) enum CheckError {
+pub(in crate::client::cache) enum Unchecked {
     Mismatch(Box<Mismatch>),
-    /// The check itself failed.
-    Failed(ClientError),
+    /// The check may take long.
+    Large(Box<LargeResult>),
+}
+
+/// Result that is checked on a blocking thread.
+#[derive(Debug)]
+pub(in crate::client::cache) struct LargeResult {
+    expected: ExpectedOutput,
+    result: CallToolResult,
 }
 
 /// A result that does not match the output schema of its tool.
@@ -186,54 +193,64 @@ async fn run_blocking<T: Send + 'static>(
 }
 
 impl ExpectedOutput {
-    /// Returns the result if it matches the schema. A result that reports a failure always passes.
-    pub(in crate::client::cache) async fn check(
+    /// Returns the result if it is small and matches the schema. A result that reports a failure always passes.
+    pub(in crate::client::cache) fn check(
         self,
         result: CallToolResult,
-        limit: Duration,
-    ) -> Result<CallToolResult, CheckError> {
+    ) -> Result<CallToolResult, Unchecked> {
         if result.is_error == Some(true) {
             return Ok(result);
         }
         let Some(content) = &result.structured_content else {
-            return Err(self.mismatch(result, "it has no structured content".to_owned()));
+            let reason = "it has no structured content".to_owned();
+            return Err(Unchecked::Mismatch(self.mismatch(result, reason)));
         };
-        if let Err(reason) = self.schema.check_value(content) {
-            return Err(self.mismatch(result, reason));
-        }
-        let Some(cost) = self.schema.inline_cost(content) else {
-            // Boxed, because large values are rare and would enlarge the future of every call.
-            return Box::pin(self.check_blocking(result, limit)).await;
-        };
-        match self.schema.validate(content, cost) {
-            Ok(()) => Ok(result),
-            Err(reason) => Err(self.mismatch(result, reason)),
-        }
-    }
-
-    async fn check_blocking(
-        self,
-        result: CallToolResult,
-        limit: Duration,
-    ) -> Result<CallToolResult, CheckError> {
-        let checked = run_blocking(limit, move || {
-            let content = result.structured_content.as_ref();
-            let content = content.unwrap_or(&Value::Null);
-            let cost = self.schema.cost(content);
-            let checked = cost.and_then(|cost| self.schema.validate(content, cost));
-            match checked {
-                Ok(()) => Ok(result),
-                Err(reason) => Err(self.mismatch(result, reason)),
-            }
+        let checked = self.schema.check_value(content).and_then(|()| {
+            let cost = self.schema.inline_cost(content);
+            cost.map(|cost| self.schema.validate(content, cost))
+                .transpose()
         });
-        checked.await.map_err(CheckError::Failed)?
+        match checked {
+            Ok(Some(())) => Ok(result),
+            Ok(None) => {
+                let expected = self;
+                Err(Unchecked::Large(Box::new(LargeResult { expected, result })))
+            }
+            Err(reason) => Err(Unchecked::Mismatch(self.mismatch(result, reason))),
+        }
     }
 
-    fn mismatch(self, result: CallToolResult, reason: String) -> CheckError {
-        CheckError::Mismatch(Box::new(Mismatch {
+    fn mismatch(self, result: CallToolResult, reason: String) -> Box<Mismatch> {
+        Box::new(Mismatch {
             tool: self.tool,
             result,
             reason,
-        }))
+        })
+    }
+}
+
+impl Unchecked {
+    /// Ends the check, within `limit`.
+    pub(in crate::client::cache) async fn check(
+        self,
+        limit: Duration,
+    ) -> Result<Result<CallToolResult, Box<Mismatch>>, ClientError> {
+        match self {
+            Self::Mismatch(mismatch) => Ok(Err(mismatch)),
+            Self::Large(large) => run_blocking(limit, move || large.check()).await,
+        }
+    }
+}
+
+impl LargeResult {
+    fn check(self) -> Result<CallToolResult, Box<Mismatch>> {
+        let Self { expected, result } = self;
+        let content = result.structured_content.as_ref();
+        let content = content.unwrap_or(&Value::Null);
+        let cost = expected.schema.cost(content);
+        match cost.and_then(|cost| expected.schema.validate(content, cost)) {
+            Ok(()) => Ok(result),
+            Err(reason) => Err(expected.mismatch(result, reason)),
+        }
     }
 }

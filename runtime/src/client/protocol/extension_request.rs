@@ -63,7 +63,7 @@ impl<R> ExtensionRequest<R> {
     /// Repeats a member of the parameters, a string, in the HTTP header `Mcp-Name` (2026-07-28), as the extension may require.
     /// Other transports ignore it.
     pub fn name_header(mut self, member: &str) -> Self {
-        self.request.edit_template(|template| {
+        self.request.prepared.edit_template(|template| {
             let text = template.params.member(member).and_then(as_string);
             let text = text.ok_or_else(|| {
                 ClientError::invalid(format!("the parameters have no string `{member}`"))
@@ -114,8 +114,8 @@ impl<R: DeserializeOwned + 'static> IntoFuture for ExtensionRequest<R> {
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let result = self.request.finish();
-        Box::pin(async move { read(&result.await?.text) })
+        let prepared = self.request.prepared;
+        Box::pin(async move { read(&prepared.send().await?.text) })
     }
 }
 

@@ -145,14 +145,22 @@ impl Inner {
     ) -> Result<String, ClientError> {
         let request = self.compose(template, round, peer);
         match self.link.session.request(request).await {
-            Err(error) if self.is_session_over(&error, peer) => {
-                // Boxed: expiry is rare and must not enlarge the future of every request.
-                let peer = Box::pin(self.renewal.take(self.renew_session(peer))).await?;
-                let request = self.compose(template, round, &peer);
-                self.link.session.request(request).await
-            }
-            other => other,
+            Err(error) if self.is_session_over(&error, peer) => {}
+            other => return other,
         }
+        // Boxed: expiry is rare and must not enlarge the future of every request.
+        Box::pin(self.send_in_new_session(template, round, peer)).await
+    }
+
+    async fn send_in_new_session(
+        &self,
+        template: &RequestTemplate,
+        round: &RoundParams,
+        stale: &Arc<PeerInfo>,
+    ) -> Result<String, ClientError> {
+        let peer = self.renewal.take(self.renew_session(stale)).await?;
+        let request = self.compose(template, round, &peer);
+        self.link.session.request(request).await
     }
 
     /// Returns a request with a new id.

@@ -16,6 +16,7 @@ use crate::client::timeout::{Deadline, run_until};
 use crate::deadline;
 
 /// Options of one request.
+#[derive(Default)]
 pub(super) struct RequestOptions {
     /// `None` for the default, which does not include the time of a task.
     pub(super) timeout: Option<Duration>,
@@ -27,20 +28,30 @@ pub(super) struct RequestOptions {
 }
 
 impl RequestOptions {
+    /// Returns the timeout of the request, and of each step before it.
+    pub(super) fn step_timeout(&self, inner: &Inner) -> Duration {
+        self.timeout.unwrap_or(inner.link.limits.request_timeout)
+    }
+
+    /// Returns true if a request must be sent by [`run`](Self::run), even if it cannot become a task.
+    pub(super) fn change_sending(&self) -> bool {
+        self.progress.is_some() || self.max_duration.is_some()
+    }
+
     /// Sends a request and returns its result.
     pub(super) async fn run(
-        self,
+        &self,
         inner: &Arc<Inner>,
         template: &RequestTemplate,
     ) -> Result<CompleteResult, ClientError> {
-        let limit = self.timeout.unwrap_or(inner.link.limits.request_timeout);
+        let limit = self.step_timeout(inner);
         let deadline = Arc::new(ProgressDeadline::start(limit, self.max_duration));
         let mut template = template.clone();
         let mut relay = None;
-        if self.progress.is_some() || self.max_duration.is_some() {
+        if self.change_sending() {
             let token = inner.link.next_id();
             template.set_progress_token(token);
-            let sink = restarting(Arc::clone(&deadline), self.progress);
+            let sink = restarting(Arc::clone(&deadline), self.progress.clone());
             relay = Some(relay_status(&inner.link.router, token, sink));
         }
         let create = async {

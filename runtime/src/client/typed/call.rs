@@ -126,8 +126,12 @@ impl<T> TypedCall<T> {
             let reason = "the client does not support tasks; call `tasks()` of its builder";
             return Err(ClientError::unsupported(reason));
         }
-        let request = self.request.keep_task();
-        let started = match reader.client().start_call(reader.name(), request).await? {
+        let mut request = self.request.keep_task();
+        let started = match reader
+            .client()
+            .start_call(reader.name(), &mut request)
+            .await?
+        {
             StartedCall::Finished(result) => Started::Finished(reader.decode(result)?),
             StartedCall::Task(task) => Started::Task(task),
         };
@@ -168,12 +172,12 @@ impl<T: 'static> IntoFuture for TypedCall<T> {
         let Self {
             client,
             name,
-            request,
+            mut request,
             decode,
             unchanged,
         } = self;
         Box::pin(async move {
-            let mut result = client.send_call(&name, request).await?;
+            let mut result = client.send_call(&name, &mut request).await?;
             if !unchanged {
                 client.mark_wrapped(&name, &mut result);
             }

@@ -138,10 +138,10 @@ impl<T> TypedStream<T> {
         } = *unsent;
         let items = ProgressItems::new(client.session().limits(), received);
         let sink = Arc::clone(&items);
-        let request = request.on_progress(move |progress| sink.handle_progress(progress));
+        let mut request = request.on_progress(move |progress| sink.handle_progress(progress));
         let name = self.name.clone();
         let result = Box::pin(async move {
-            let mut result = client.send_call(&name, request).await?;
+            let mut result = client.send_call(&name, &mut request).await?;
             client.mark_wrapped(&name, &mut result);
             Ok(result)
         });
