@@ -79,7 +79,7 @@ impl FeatureSource {
         let mut parts = filled.into_parts()?;
         for group in &mut parts.groups {
             group.provider = Some(self.provider());
-            group.absence = self.absence.clone();
+            group.absence.clone_from(&self.absence);
             group.instructions = (*self.instructions).to_owned().into();
         }
         Ok(parts)

@@ -2,6 +2,7 @@
 
 /// Members that both protocol versions declare in the same way. Others are not compared.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent members")]
 pub(super) struct Comparable {
     /// The titles of tools, prompts, their arguments, resources and templates.
     pub(super) titles: bool,
