@@ -6,6 +6,7 @@ use treenail::agent::{
 };
 use treenail::client::{McpClient, MockSession};
 use treenail::prelude::*;
+use treenail::schema::Revision;
 
 use crate::fixture::{assert_well_formed, desk, failure, results};
 
@@ -152,6 +153,42 @@ async fn execution_a_rejection_by_the_server_is_reported() {
         Err(RpcError::new(-32603, "out of memory"))
     });
     assert_contains(&failure(&with_mock(mock).await), &["tool", "out of memory"]);
+}
+
+/// Writes the report of a year.
+#[mcp_tool(read_only, task(required))]
+async fn report(year: u32) -> String {
+    format!("the report of {year}")
+}
+
+#[tokio::test]
+async fn a_tool_that_runs_as_a_task_only_needs_a_client_with_tasks() {
+    let server = treenail::server!().tools(tools![report]).build().unwrap();
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        for has_tasks in [false, true] {
+            let client = McpClient::builder().server(&server);
+            let client = client.protocol_version(revision);
+            let client = if has_tasks { client.tasks() } else { client };
+            let client = client.build().await.unwrap();
+            let model = ScriptedModel::new([
+                ScriptedReply::call("report", json!({"year": 2026})),
+                ScriptedReply::text("I see."),
+            ]);
+            let agent = ToolLoop::new(model).source("server", &client);
+            let report = agent.run("Go").await.unwrap();
+            if has_tasks {
+                assert_eq!(results(&report)[0].2, "the report of 2026", "{revision}");
+            } else {
+                let expected = [
+                    "`report`",
+                    "runs as a task only",
+                    "`.tasks()`",
+                    "Go on without",
+                ];
+                assert_contains(&failure(&report), &expected);
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@
     reason = "a test that finds nothing to unwrap fails, as it should"
 )]
 
+mod absent;
 mod back_pressure;
 mod calls;
 mod ends;

@@ -37,17 +37,19 @@ const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 /// for want of an authorization.
 pub(crate) async fn connect(
     inner: &Arc<Inner>,
-    state: SessionState,
+    mut state: SessionState,
     error: ErrorResponse,
 ) -> Result<SessionState, ClientError> {
     let opened = timeout(ENDPOINT_TIMEOUT, open(inner, &state));
     let Some((events, endpoint)) = opened.await.unwrap_or(Ok(None))? else {
         return Err(error.into());
     };
-    let transport = LegacyTransport::HttpSse(endpoint);
+    state.transport = LegacyTransport::HttpSse(endpoint);
+    let transport = state.transport.clone();
     inner.state.switch_transport(state.handshake, transport);
     spawn_reader(inner, events, state.handshake);
-    Ok(inner.state.current())
+    // The stream may have ended already, which fails the request with its reason.
+    Ok(state)
 }
 
 /// Opens the stream, and returns it with the endpoint that it names; `None` if the server does not support this transport.

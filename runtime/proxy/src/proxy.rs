@@ -104,15 +104,13 @@ impl Proxy {
             treenail_runtime::Error::Build("the server of the proxy has been dropped".to_owned())
         })?;
         check_task_extension(&server, &remote)?;
-        let sources = Sources::new(&remote.namespace);
-        // It reserves the place of the features, and checks the namespace.
-        sources.clear(&server)?;
-        let mut mounts = self.lock();
-        let mount = mounts.next;
-        mounts.next += 1;
+        let mount = self.lock().next_mount();
         let uris = Uris::new(self.owners.clone(), mount, &remote.namespace);
         let (name, limits) = (Arc::clone(&remote.name), self.limits.clone());
         let upstream = Upstream::new(Arc::clone(&name), limits, uris, self.waiting.clone());
+        let sources = Sources::new(&remote.namespace, &upstream);
+        // It reserves the place of the features, and checks the namespace.
+        sources.clear(&server).inspect_err(|_| upstream.unmount())?;
         let (sender, status) = watch::channel(Status::Connecting);
         let supervisor = Supervisor {
             names: Names::new(&remote.namespace, remote.renamed.clone()),
@@ -129,6 +127,7 @@ impl Proxy {
         };
         // It ends when the server is unmounted, and the status ends with it.
         drop(tokio::spawn(supervisor.run()));
+        let mut mounts = self.lock();
         mounts.tasks.retain(|task| task.has_changed().is_ok());
         mounts.tasks.push(status.clone());
         let mounted = Mounted {
@@ -211,6 +210,12 @@ pub(crate) struct Mounts {
 }
 
 impl Mounts {
+    /// Returns the number of the next mount.
+    fn next_mount(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
     /// Lets all mounts compare the URIs of their resources with those of the others again.
     pub(crate) fn compare_uris(&self) {
         let links = self.mounted.iter().map(|one| one.upstream.link());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Feature;
+use crate::server::absence::Absence;
 use crate::server::provider::Provider;
 use crate::server::{Namespace, Parts};
 
@@ -28,6 +29,7 @@ pub struct FeatureSource {
     id: Arc<u64>,
     namespace: Arc<str>,
     instructions: Arc<str>,
+    absence: Option<Absence>,
 }
 
 impl FeatureSource {
@@ -38,6 +40,7 @@ impl FeatureSource {
             id: Arc::new(NEXT.fetch_add(1, Ordering::Relaxed)),
             namespace: namespace.as_ref().into(),
             instructions: "".into(),
+            absence: None,
         }
     }
 
@@ -46,6 +49,15 @@ impl FeatureSource {
     #[must_use]
     pub fn instructions(mut self, instructions: impl AsRef<str>) -> Self {
         self.instructions = instructions.as_ref().into();
+        self
+    }
+
+    /// Sets a function that returns the reason why the source does not have its features at present, if there is one. Errors of
+    /// requests for unknown features of its namespace contain it, unless callers see different features.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn absence(mut self, explain: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.absence = Some(Absence::new(&self.namespace, explain));
         self
     }
 
@@ -67,6 +79,7 @@ impl FeatureSource {
         let mut parts = filled.into_parts()?;
         for group in &mut parts.groups {
             group.provider = Some(self.provider());
+            group.absence.clone_from(&self.absence);
             group.instructions = (*self.instructions).to_owned().into();
         }
         Ok(parts)

@@ -1,5 +1,6 @@
 //! The server: its registry, and the response to each message. It knows no transport.
 
+pub(crate) mod absence;
 mod budget;
 mod builder;
 mod config;

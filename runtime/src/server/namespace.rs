@@ -14,6 +14,7 @@ use crate::naming::validate_name;
 use crate::registered::Registered;
 use crate::resource::RegisteredResource;
 use crate::scope::RequiredScopes;
+use crate::server::absence::Absence;
 use crate::server::provider::Provider;
 use crate::task::TaskTool;
 use crate::tool::{IntoToolSet, ToolSet};
@@ -135,6 +136,7 @@ pub(crate) struct Group {
     pub(crate) instructions: Cow<'static, str>,
     /// The [`FeatureSource`](crate::FeatureSource) whose content it is.
     pub(crate) provider: Option<Provider>,
+    pub(crate) absence: Option<Absence>,
     /// The scopes of entries that declare none.
     pub(crate) scopes: RequiredScopes,
     /// The rules of the namespaces around it.
@@ -183,6 +185,7 @@ impl Parts {
             mounted: Some(T::identity().0),
             instructions: Cow::Borrowed(T::INSTRUCTIONS),
             provider: None,
+            absence: None,
             scopes: T::default_scopes(),
             rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,
@@ -202,6 +205,7 @@ impl Parts {
             mounted: None,
             instructions: Cow::Borrowed(""),
             provider: None,
+            absence: None,
             scopes: RequiredScopes::default(),
             rules: Vec::new(),
             tools: Vec::new(),
@@ -227,6 +231,7 @@ impl Parts {
             mounted: None,
             instructions: Cow::Borrowed(""),
             provider: None,
+            absence: None,
             scopes: RequiredScopes::default(),
             rules: Vec::new(),
             tools: bind_all(tools, |tool| tool.bind(namespace, &state))?,

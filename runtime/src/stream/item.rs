@@ -92,8 +92,8 @@ fn collected<I: ToolItem<K>, K>(generator: &mut SchemaGenerator) -> Option<Value
 /// Stores the operations on `I` as functions, so only the constructor needs trait bounds on `I`.
 pub struct Items<I> {
     schema: OutputSchema,
-    pub(super) form: Form,
-    pub(super) fold: Fold,
+    pub(crate) form: Form,
+    pub(crate) fold: Fold,
     pub(super) add: fn(I, &mut Collected) -> Result<(), Stop>,
 }
 

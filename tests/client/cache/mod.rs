@@ -1,5 +1,6 @@
 //! Cached lists and change notifications.
 
+mod auto_refresh;
 mod freshness;
 mod lists;
 mod missing_lists;

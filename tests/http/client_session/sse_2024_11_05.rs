@@ -162,6 +162,21 @@ async fn the_end_of_the_stream_is_the_end_of_the_session() {
         .unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_ends_after_its_endpoint_has_lost_the_handshake() {
+    let server = ScriptedServer::new(|received| match &*received.method {
+        "GET" => Response::stream("event: endpoint\ndata: /messages\n\n"),
+        _ if received.path == "/messages" => Response::accepted(),
+        _ => Response::complete(405, "", ""),
+    });
+    let server = server.await;
+    for _ in 0..50 {
+        let client = TestSession::connect(&server.url);
+        let lost = client.send(initialize()).await;
+        assert!(matches!(lost, Err(ClientError::Closed(_))), "{lost:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_client_connects_again_after_the_end_of_the_stream() {
     let (mut server, stream) = http_sse_server(405, "/messages?id=7").await;

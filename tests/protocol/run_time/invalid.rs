@@ -1,7 +1,7 @@
 //! Errors of servers with invalid features that are made at run time.
 
 use serde_json::{Value, json};
-use treenail::dynamic::{Feature, Prompt, Resource, ResourceTemplate, Tool};
+use treenail::dynamic::{Feature, Fold, Prompt, Resource, ResourceTemplate, Tool};
 use treenail::schema::PromptArgument;
 
 use crate::support::peer::{MODERN, Peer};
@@ -113,6 +113,34 @@ fn invalid_features_do_not_build() {
             .build();
         let error = built.unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}\n{expected}");
+    }
+}
+
+#[test]
+fn a_declared_output_that_the_items_of_a_stream_cannot_have_does_not_build() {
+    let text = json!({"type": "string"});
+    let texts = json!({"type": ["array", "null"]});
+    for (output, fold, problem) in [
+        (&text, None, Some("an array of all items")),
+        (&text, Some(Fold::Concat), None),
+        (&text, Some(Fold::Last), None),
+        (&texts, None, None),
+        (&texts, Some(Fold::Concat), Some("one text of all items")),
+        (&json!({"anyOf": [text, texts]}), None, None),
+    ] {
+        let mut tool = Tool::new("a").output(output.clone());
+        if let Some(fold) = fold {
+            tool = tool.fold(fold);
+        }
+        let tool = tool.stream(|_, _| tokio_stream::iter(["h", "i"]));
+        let built = treenail::server!().add(tool).build();
+        let expected = problem.map(|problem| {
+            format!(
+                "tool `a`: its output schema does not allow {problem} of its stream; choose another `Tool::fold`, such as \
+                 `Fold::Concat` for the parts of a string"
+            )
+        });
+        assert_eq!(built.err().map(|error| error.to_string()), expected);
     }
 }
 

@@ -13,7 +13,6 @@ use tokio::time::Instant;
 use treenail::client::ServerCommand;
 
 use super::cargo::CargoBuild;
-use super::outputs::{BuildTimes, Outputs};
 use super::process::ProcessGroup;
 use super::watch::{SourceWatch, Watched};
 use crate::exit::Failure;
@@ -88,7 +87,6 @@ pub(super) enum BuildOutcome {
 pub(super) struct Builder {
     plan: BuildPlan,
     watch: SourceWatch,
-    outputs: Outputs,
     terminal: Terminal,
     /// State of the program after the last build.
     built: Option<(Program, Option<(SystemTime, u64)>)>,
@@ -111,7 +109,6 @@ impl Builder {
         Ok(Self {
             plan,
             watch: SourceWatch::start(&watched, terminal)?,
-            outputs: Outputs::default(),
             terminal: terminal.clone(),
             built: None,
             process: None,
@@ -131,13 +128,11 @@ impl Builder {
 
     async fn build_changes(&mut self, outcomes: &mpsc::Sender<BuildOutcome>) {
         loop {
-            let started = Instant::now();
             let outcome = self.build().await;
-            let ended = Instant::now();
             if outcomes.send(outcome).await.is_err() {
                 return;
             }
-            let Some(changed) = self.wait_for_source(BuildTimes { started, ended }).await else {
+            let Some(changed) = self.watch.wait_for_change().await else {
                 return;
             };
             self.note(&format!("{} changed", changed.display()));
@@ -146,23 +141,6 @@ impl Builder {
             {
                 self.watch.watch_also(&cargo.watched().await);
             }
-        }
-    }
-
-    /// Waits for a change that is no output of a server. Cargo needs no such rule, since a build without changes of the program
-    /// does not restart it.
-    async fn wait_for_source(&mut self, build: BuildTimes) -> Option<PathBuf> {
-        loop {
-            let (changed, at) = self.watch.wait_for_change().await?;
-            let is_command = matches!(self.plan, BuildPlan::Command { .. });
-            if !is_command || !self.outputs.count(&changed, at, build) {
-                return Some(changed);
-            }
-            self.note(&format!(
-                "{} changes after each start, so it is ignored from now on; name the sources with `--watch`",
-                changed.display()
-            ));
-            self.watch.ignore(changed);
         }
     }
 

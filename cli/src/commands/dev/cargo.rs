@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use super::build::{Program, push_limited};
 use super::process::ProcessGroup;
-use super::watch::Watched;
+use super::watch::{CARGO_EXTENSIONS, Watched};
 use crate::terminal::Terminal;
 
 /// Build of a binary or an example.
@@ -94,6 +94,7 @@ impl CargoBuild {
         }
         Watched {
             directories,
+            extensions: &CARGO_EXTENSIONS,
             paths: self.watched.clone(),
             ignored,
         }

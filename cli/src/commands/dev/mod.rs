@@ -1,21 +1,19 @@
 //! `treenail dev`: a server that is built and restarted when its sources change.
 //!
 //! `build` and `cargo` build when `watch` sees a change. `relay` is the server that a host starts: it passes messages between the
-//! host (`client`, `message`) and the server of the last build. `http` restarts servers with a port of their own. `outputs` detects
-//! files that restarts change, which would restart the server again.
+//! host (`client`, `message`) and the server of the last build. `http` restarts servers with a port of their own.
 
 mod build;
 mod cargo;
 mod client;
 mod http;
 mod message;
-mod outputs;
 mod process;
 mod relay;
 mod watch;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -27,7 +25,7 @@ use self::cargo::CargoBuild;
 use self::client::ClientOutput;
 use self::http::HttpSupervisor;
 use self::relay::{Relay, RelayOptions};
-use self::watch::watched_paths;
+use self::watch::Watched;
 use crate::args::{TraceArgs, Verbosity};
 use crate::exit::{Exit, Failure};
 use crate::server::trace::Trace;
@@ -56,7 +54,8 @@ pub(crate) struct Dev {
     )]
     build: Option<String>,
 
-    /// File or directory whose changes start a build too; can be repeated [default without Cargo: this directory]
+    /// File or directory whose changes start a build too; can be repeated. All files of a directory count, also those that the
+    /// server writes [default without Cargo: the program, and source files in this directory]
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
 
@@ -179,13 +178,16 @@ impl Dev {
         let mut words = self.server.iter().cloned();
         let path = words.next().unwrap_or_default();
         let build = self.build.as_deref().map(split_build).transpose()?;
+        // A program that is built is no source.
+        let file = build.is_none().then_some(Path::new(&path));
+        let watched = Watched::without_cargo(&self.watch, file);
         Ok(BuildPlan::Command {
             build,
             program: Program {
                 path,
                 arguments: words.collect(),
             },
-            watched: watched_paths(&self.watch),
+            watched,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Files in a watched directory that are written by restarts.
+//! Files beside the sources that are written by restarts, and by the program.
 
 use std::fs;
 
@@ -7,21 +7,34 @@ use treenail::schema::Revision;
 use super::project::{Project, connect, description};
 
 #[tokio::test]
-async fn a_file_that_the_server_writes_at_its_start_is_ignored() {
+async fn files_that_the_server_writes_are_no_sources() {
     let project = Project::new("before");
     project.write("built", "before");
-    // The script writes the file `pid`.
+    // Each start also writes a file with a new name.
+    let script = Project::run_script("echo > log-$$");
+    project.write("run.sh", &script);
     let words = ["dev", "--", "sh", "run.sh"];
     let client = connect(project.dev(&words), Revision::V2025_11_25).await;
-    project
-        .stderr
-        .wait_for("pid changes after each start, so it is ignored", 1)
-        .await;
-    // Sources count as before.
-    project.write("built", "after");
-    project.stderr.wait_for("built changed", 1).await;
-    assert!(project.stderr.contain("pid changed"));
     description(&client, "forecast").await;
+    // Changes are reported in their order.
+    project.write("run.sh", &format!("# changed\n{script}"));
+    project.stderr.wait_for("run.sh changed", 1).await;
+    assert!(!project.stderr.contain("pid changed"));
+    assert!(!project.stderr.contain("log-"));
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn each_edit_counts_however_soon_after_a_restart() {
+    let project = Project::new("before");
+    project.write("built", "before");
+    let script = Project::run_script("");
+    let words = ["dev", "--", "sh", "run.sh"];
+    let client = connect(project.dev(&words), Revision::V2025_11_25).await;
+    for count in 1..=12 {
+        project.write("run.sh", &format!("{script}# {count}\n"));
+        project.stderr.wait_for("run.sh changed", count).await;
+    }
     client.close().await.unwrap();
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use treenail_runtime::client::ClientError;
 use treenail_schema::internal::nearest;
 use treenail_schema::internal::{quoted, shortened};
+use treenail_schema::{TaskSupport, Tool, error_code};
 
 /// Maximum number of tool names listed in a message.
 const MAX_LISTED_NAMES: usize = 64;
@@ -37,6 +39,37 @@ pub(crate) enum CallFailure<'a> {
     Interrupted { reason: &'a str },
     /// The request failed.
     Failed(&'a ClientError),
+}
+
+/// Extension for tasks, as a JSON pointer into the data of the error for a missing capability.
+const TASKS: &str = "/requiredCapabilities/extensions/io.modelcontextprotocol~1tasks";
+
+/// Replaces the refusal of a call by a server whose tool runs as a task only. The reason is that the program has connected a client
+/// without tasks, which no other call changes.
+pub(crate) fn explain_task_only(error: ClientError, tool: &Tool) -> ClientError {
+    let ClientError::Refused(refused) = &error else {
+        return error;
+    };
+    let is_task_only = match refused.code {
+        error_code::MISSING_REQUIRED_CLIENT_CAPABILITY => {
+            let data = refused.data.as_ref();
+            data.and_then(|data| data.pointer(TASKS))
+                .is_some_and(Value::is_object)
+        }
+        // Revision 2025-11-25 declares it in the list.
+        error_code::METHOD_NOT_FOUND => {
+            let execution = tool.execution.as_ref();
+            execution.and_then(|it| it.task_support) == Some(TaskSupport::Required)
+        }
+        _ => false,
+    };
+    if !is_task_only {
+        return error;
+    }
+    let refused = shortened(&refused.to_string());
+    ClientError::unsupported(format!(
+        "it runs as a task only, which needs `.tasks()` at the builder of the client of its source; the server: {refused}"
+    ))
 }
 
 /// Describes to the model why a call has no result and what it can do next.
@@ -141,6 +174,7 @@ fn request_failed(name: &str, error: &ClientError) -> String {
             "the connection to its server failed, and it may or may not have done its work"
         }
         ClientError::Unanswered(_) => "its server sent a request that the client could not answer",
+        ClientError::Unsupported(_) => "this client cannot call it",
         ClientError::TooLong(_) => "its result is longer than the client accepts",
         ClientError::Protocol(_) | ClientError::Output(_) => {
             "its server returned an invalid response"

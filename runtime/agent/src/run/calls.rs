@@ -16,7 +16,7 @@ use super::shared::Shared;
 use crate::arguments::ArgumentChecker;
 use crate::catalog::{Catalog, ToolEntry};
 use crate::checkpoint::{OpenCall, Stage};
-use crate::results::CallFailure;
+use crate::results::{CallFailure, explain_task_only};
 use crate::{RequestedCall, RunEvent};
 
 /// Outcome of running the calls of a message.
@@ -188,7 +188,7 @@ impl CallRunner {
 
     fn call(&self, call: RequestedCall, entry: &ToolEntry) -> CallFuture {
         let RequestedCall { id, input, .. } = call;
-        let (client, tool) = (entry.client.clone(), entry.tool.name.clone());
+        let (client, tool) = (entry.client.clone(), Arc::clone(&entry.tool));
         let limit = self.shared.config.limits.call_timeout;
         let config = &self.shared.config;
         let in_background = config.background_tasks && config.model.journal().is_none();
@@ -197,16 +197,20 @@ impl CallRunner {
             .has_reader()
             .then(|| Arc::downgrade(&self.shared));
         Box::pin(async move {
-            let request = client.session().tools_call(&tool, input).timeout(limit);
+            let request = client
+                .session()
+                .tools_call(&tool.name, input)
+                .timeout(limit);
             let request = with_progress(request, progress_sink, id);
             let called = async {
                 if in_background {
-                    return internal::start_tool_call(&client, &tool, request).await;
+                    return internal::start_tool_call(&client, &tool.name, request).await;
                 }
-                let result = internal::call_tool(&client, &tool, request).await;
+                let result = internal::call_tool(&client, &tool.name, request).await;
                 result.map(AnsweredCall::Finished)
             };
-            timeout(limit, called).await?
+            let called = timeout(limit, called).await?;
+            called.map_err(|error| explain_task_only(error, &tool))
         })
     }
 

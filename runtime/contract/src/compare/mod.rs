@@ -1,5 +1,6 @@
 //! Comparison of two contracts.
 
+mod comparable;
 mod prompt;
 mod report;
 mod resource;
@@ -8,6 +9,7 @@ mod tool;
 
 use treenail_schema::{Implementation, Tool};
 
+use self::comparable::Comparable;
 use self::report::{EntryReport, Report};
 use crate::DriftLimits;
 use crate::{Contract, Drift, Severity, Subject, canonical, recorder};
@@ -53,7 +55,9 @@ impl Contract {
 
     /// Returns the same as [`drift`](Self::drift), within other limits.
     pub fn drift_within(&self, live: &Self, limits: &DriftLimits) -> Drift {
-        let mut report = Report::new(limits, recorder::removal_message(self, live));
+        let comparable = Comparable::of(self.protocol_version(), live.protocol_version());
+        let removal_message = recorder::removal_message(self, live);
+        let mut report = Report::new(limits, comparable, removal_message);
         if self.only.is_none() {
             self.compare_server(live, &mut report);
         }
@@ -62,13 +66,12 @@ impl Contract {
             only.is_none_or(|only| only.contains(&tool.name))
         };
         let live_tools = live.tools.iter().filter(is_included);
-        let comparable = tool::Comparable::of(self.protocol_version(), live.protocol_version());
         compare_lists(
             &mut report,
             Subject::Tool,
             self.tools.iter(),
             live_tools,
-            |old, new, entry| tool::compare(old, new, &comparable, entry),
+            tool::compare,
         );
         if self.only.is_none() {
             self.compare_others(live, &mut report);

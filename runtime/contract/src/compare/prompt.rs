@@ -9,12 +9,7 @@ use crate::Severity;
 use crate::compare::report::EntryReport;
 
 pub(super) fn compare(old: &Prompt, new: &Prompt, entry: &mut EntryReport<'_, '_>) {
-    entry.report_wording(
-        "/title",
-        "the title",
-        old.title.as_deref(),
-        new.title.as_deref(),
-    );
+    entry.report_title("/title", old.title.as_deref(), new.title.as_deref());
     let texts = (old.description.as_deref(), new.description.as_deref());
     entry.report_wording("/description", "the description", texts.0, texts.1);
     let (old, new) = (arguments_by_name(old), arguments_by_name(new));
@@ -57,12 +52,7 @@ fn compare_arguments(
 ) {
     let path = |member: &str| format!("/arguments/{index}/{member}");
     let (title, description) = (path("title"), path("description"));
-    entry.report_wording(
-        &title,
-        "the title",
-        old.title.as_deref(),
-        new.title.as_deref(),
-    );
+    entry.report_title(&title, old.title.as_deref(), new.title.as_deref());
     let texts = (old.description.as_deref(), new.description.as_deref());
     entry.report_wording(&description, "the description", texts.0, texts.1);
     let name = quoted(&new.name);

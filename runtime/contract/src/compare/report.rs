@@ -1,6 +1,7 @@
 //! Collection of changes within limits.
 
 use crate::DriftLimits;
+use crate::compare::comparable::Comparable;
 use crate::{Change, Drift, Severity, Subject};
 
 /// Maximum number of bytes of a long text that are shown before the first difference.
@@ -9,6 +10,7 @@ const MAX_CONTEXT_BYTES: usize = 80;
 /// The changes found so far.
 pub(super) struct Report<'l> {
     pub(super) limits: &'l DriftLimits,
+    comparable: Comparable,
     drift: Drift,
     /// Remaining steps of the comparison.
     steps: u64,
@@ -17,9 +19,14 @@ pub(super) struct Report<'l> {
 }
 
 impl<'l> Report<'l> {
-    pub(super) fn new(limits: &'l DriftLimits, removal_message: String) -> Self {
+    pub(super) fn new(
+        limits: &'l DriftLimits,
+        comparable: Comparable,
+        removal_message: String,
+    ) -> Self {
         Self {
             limits,
+            comparable,
             removal_message,
             drift: Drift::default(),
             steps: limits.steps,
@@ -68,6 +75,10 @@ impl<'l> EntryReport<'_, 'l> {
         self.report.limits
     }
 
+    pub(super) fn comparable(&self) -> Comparable {
+        self.report.comparable
+    }
+
     /// Takes steps from the remaining ones. Returns `false` if there are not enough.
     pub(super) fn take_steps(&mut self, steps: usize) -> bool {
         let steps = u64::try_from(steps).unwrap_or(u64::MAX);
@@ -89,6 +100,13 @@ impl<'l> EntryReport<'_, 'l> {
         new: Option<&str>,
     ) {
         self.report_text(Severity::Wording, path, what, (old, new));
+    }
+
+    /// Reports a title if it has changed, and both protocol versions have titles.
+    pub(super) fn report_title(&mut self, path: &str, old: Option<&str>, new: Option<&str>) {
+        if self.comparable().titles {
+            self.report_wording(path, "the title", old, new);
+        }
     }
 
     /// Reports a text if it has changed.

@@ -51,7 +51,7 @@ fn compare_members(
 ) {
     let names = (Some(old.name), Some(new.name));
     entry.report_text(name_severity, "/name", "the name", names);
-    entry.report_wording("/title", "the title", old.title, new.title);
+    entry.report_title("/title", old.title, new.title);
     entry.report_wording(
         "/description",
         "the description",

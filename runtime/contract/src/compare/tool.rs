@@ -7,40 +7,9 @@ use crate::compare::report::EntryReport;
 use crate::compare::schema::{Direction, compare_schemas};
 use crate::keyword::{KeywordRole, keyword_role};
 
-/// Members of tools that both protocol versions declare in the same way. Others are not compared.
-pub(super) struct Comparable {
-    annotations: bool,
-    output_schema: bool,
-    /// The support for tasks, which each version declares differently.
-    execution: bool,
-}
-
-impl Comparable {
-    /// `None` is an unknown version, such as that of a contract of a trait.
-    pub(super) fn of(old: Option<&str>, new: Option<&str>) -> Self {
-        // Versions are dates.
-        let has = |since: &str| [old, new].iter().flatten().all(|version| *version >= since);
-        Self {
-            annotations: has("2025-03-26"),
-            output_schema: has("2025-06-18"),
-            execution: old == new,
-        }
-    }
-}
-
-/// Compares two tools.
-pub(super) fn compare(
-    old: &Tool,
-    new: &Tool,
-    comparable: &Comparable,
-    entry: &mut EntryReport<'_, '_>,
-) {
-    entry.report_wording(
-        "/title",
-        "the title",
-        old.title.as_deref(),
-        new.title.as_deref(),
-    );
+pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
+    let comparable = entry.comparable();
+    entry.report_title("/title", old.title.as_deref(), new.title.as_deref());
     let texts = (old.description.as_deref(), new.description.as_deref());
     entry.report_wording("/description", "the description", texts.0, texts.1);
     if comparable.annotations {

@@ -232,3 +232,35 @@ fn templates_and_resources_are_compared_by_member() {
         assert_eq!(summaries(&drift).join(" "), expected, "{one} → {other}");
     }
 }
+
+#[test]
+fn titles_are_compared_if_both_protocol_versions_have_them() {
+    let contract = |title: Value, version: &str| {
+        let with_title = |mut entry: Value| {
+            entry["title"] = title.clone();
+            entry
+        };
+        let argument = with_title(json!({"name": "a"}));
+        Contract::new()
+            .with_tools([read(with_title(json!({"name": "t", "inputSchema": {}})))])
+            .with_prompts([read(with_title(
+                json!({"name": "p", "arguments": [argument]}),
+            ))])
+            .with_resource_templates([read(with_title(
+                json!({"name": "u", "uriTemplate": "x://{a}"}),
+            ))])
+            .with_resources([read(with_title(json!({"name": "r", "uri": "x://r"})))])
+            .with_protocol_version(version)
+    };
+    let recorded = contract(json!("Title"), "2025-06-18");
+    let mut expected = vec!["wording /arguments/0/title"];
+    expected.extend(["wording /title"; 4]);
+    let live = contract(Value::Null, "2025-06-18");
+    assert_eq!(summaries(&recorded.drift(&live)), expected);
+    for version in ["2024-11-05", "2025-03-26"] {
+        let live = contract(Value::Null, version);
+        let expected = ["wording /protocolVersion"];
+        assert_eq!(summaries(&recorded.drift(&live)), expected);
+        assert_eq!(summaries(&live.drift(&recorded)), expected);
+    }
+}

@@ -1,11 +1,12 @@
 //! Sources of the features of a mounted server, and their removal.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use treenail_runtime::dynamic::FeatureSource;
 use treenail_runtime::{Edit, Server};
 
 use crate::lists::ListKind;
+use crate::upstream::Upstream;
 
 /// Sources of the features of a mounted server: one for each kind, so that a change of one list leaves the others as they are.
 #[derive(Clone, Debug)]
@@ -16,9 +17,15 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn new(namespace: &str) -> Self {
+    pub(crate) fn new(namespace: &str, upstream: &Arc<Upstream>) -> Self {
+        // The server of the proxy must not hold a server that was unmounted.
+        let upstream = Arc::downgrade(upstream);
+        let source = |_| {
+            let upstream = Weak::clone(&upstream);
+            FeatureSource::new(namespace).absence(move || upstream.upgrade()?.absence())
+        };
         Self {
-            kinds: std::array::from_fn(|_| FeatureSource::new(namespace)),
+            kinds: std::array::from_fn(source),
             removed: Arc::default(),
         }
     }

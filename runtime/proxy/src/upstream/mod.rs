@@ -113,6 +113,19 @@ impl Upstream {
         }
     }
 
+    /// Returns the reason why features of the server are missing, if it is mounted but not connected.
+    pub(crate) fn absence(&self) -> Option<String> {
+        if *self.unmounted.borrow() {
+            return None;
+        }
+        let cause = self.link().err()?;
+        Some(self.not_connected(&cause))
+    }
+
+    fn not_connected(&self, cause: &str) -> String {
+        format!("the server `{}` is not connected: {cause}", self.name)
+    }
+
     pub(crate) fn set_known(&self, known: KnownResources) {
         self.known.send_if_modified(|current| {
             let is_changed = **current != known;

@@ -143,12 +143,8 @@ impl Upstream {
     }
 
     fn connected(&self) -> Result<Arc<Link>, Failure> {
-        self.link().map_err(|cause| self.not_connected(&cause))
-    }
-
-    fn not_connected(&self, cause: &str) -> Failure {
-        let name = &self.name;
-        Failure::Server(format!("the server `{name}` is not connected: {cause}"))
+        self.link()
+            .map_err(|cause| Failure::Server(self.not_connected(&cause)))
     }
 
     async fn forward(
@@ -166,7 +162,7 @@ impl Upstream {
         };
         let result = match race(forwarder.run(context, call), self.unmounted()).await {
             Either::First(result) => result,
-            Either::Second(()) => Err(self.not_connected(UNMOUNTED)),
+            Either::Second(()) => Err(Failure::Server(self.not_connected(UNMOUNTED))),
         };
         Ok(self.with_uris_at_proxy(kind, result?))
     }

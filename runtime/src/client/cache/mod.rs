@@ -12,6 +12,7 @@ mod list;
 mod list_sizes;
 mod page;
 mod record_contract;
+mod renewal;
 mod resource_cache;
 mod resource_updates;
 mod template;

@@ -10,6 +10,7 @@ use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
 use crate::client::background::in_background;
 use crate::client::cache::background::{BACKOFF, Watcher};
+use crate::client::cache::renewal::Renewal;
 use crate::client::cache::{Inner, McpClient};
 use crate::client::{ClientError, McpClientSession, Subscription};
 
@@ -138,8 +139,10 @@ fn is_closed(session: &Weak<McpClientSession>) -> bool {
         .is_none_or(|session| session.changes().is_closed())
 }
 
-/// Fetches changed lists again, if they have been fetched before.
+/// Fetches changed lists again, if they have been fetched before. A request may itself end in a gap of the connection, after which
+/// all lists count as changed, so fetches after gaps have a backoff.
 async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>) {
+    let (mut renewal, mut gaps) = (Renewal::new(), 0);
     while let Some(current) = session.upgrade() {
         if current.changes().is_closed() {
             return;
@@ -156,5 +159,11 @@ async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>)
             return;
         }
         changed.await;
+        if current.changes().gaps() != gaps {
+            renewal.note_gap();
+            renewal.wait().await;
+            renewal.note_success();
+            gaps = current.changes().gaps();
+        }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Changes {
     /// Updates of single resources.
     pub(in crate::client) updates: AtomicU64,
     /// Gaps of the connection, in which notifications of any kind may have been missed.
-    pub(in crate::client) gaps: AtomicU64,
+    gaps: AtomicU64,
     pub(in crate::client) changed: Notify,
     /// Set at the end of the connection.
     pub(super) closed: AtomicBool,
@@ -26,6 +26,11 @@ impl Changes {
     /// Returns true after the end of the connection. Over Streamable HTTP, only a call of `close` ends it.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// Returns the number of gaps of the connection.
+    pub(in crate::client) fn gaps(&self) -> u64 {
+        self.gaps.load(Ordering::Acquire)
     }
 
     /// Counts a notification, if it announces a change.

@@ -166,7 +166,11 @@ impl Tool {
         self
     }
 
-    /// Sets the method that combines the items of a [stream](Self::stream) to one result. Default: that of the item type, see [`ToolItem`].
+    /// Sets the method that combines the items of a [stream](Self::stream) to one result. Default: all items, as one array or as
+    /// content blocks; of items without a value, such as `()`, the last one.
+    ///
+    /// The result must match a declared [`output`](Self::output). A tool that declares a string, for example, and whose stream has the
+    /// parts of it, needs [`Fold::Concat`]. Building the server fails if the schema does not allow the type of the result.
     pub fn fold(mut self, fold: Fold) -> Self {
         self.fold = Some(fold);
         self
@@ -221,16 +225,17 @@ impl Tool {
     {
         let items = I::items(Kind::any(), self.fold);
         let handler = Arc::new(handler);
-        self.validated(items.output(), |arguments, output| {
-            let body = move |_, call: Streaming<Context>, values| {
-                let handler = Arc::clone(&handler);
-                async move {
-                    let stream = handler(call.context().clone(), values);
-                    stream.collect_items(items, &call).await
-                }
-            };
-            Function::asynchronous(arguments, output, body)
-        })
+        self.combining(items.form, items.fold)
+            .validated(items.output(), |arguments, output| {
+                let body = move |_, call: Streaming<Context>, values| {
+                    let handler = Arc::clone(&handler);
+                    async move {
+                        let stream = handler(call.context().clone(), values);
+                        stream.collect_items(items, &call).await
+                    }
+                };
+                Function::asynchronous(arguments, output, body)
+            })
     }
 
     /// Completes the tool with a handler that takes the arguments as they are and returns the text of a `CallToolResult`.

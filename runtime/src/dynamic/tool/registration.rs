@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::Tool;
 use crate::dynamic::checked::Matching;
 use crate::dynamic::{Bound, Feature};
 use crate::function::{Function, Output};
 use crate::naming::full_name;
 use crate::registered::Registered;
+use crate::stream::{Fold, Form};
 use crate::task::declare_task;
 use crate::tool::ToolInfo;
 use crate::tool::header_params::header_params;
@@ -29,6 +32,29 @@ impl Tool {
                 .ok_or_else(|| "its input schema lacks `\"type\": \"object\"`".to_owned())
         });
         self.feature(function(arguments, output))
+    }
+
+    /// Checks that a declared output allows the combined items of a stream.
+    pub(super) fn combining(mut self, form: Form, fold: Fold) -> Self {
+        let (combined, name) = match fold {
+            Fold::Collect => ("an array of all items", "array"),
+            Fold::Concat => ("one text of all items", "string"),
+            Fold::Last => return self,
+        };
+        let declared = self.descriptor.output_schema.as_ref();
+        let is_allowed = match declared.and_then(|schema| schema.get("type")) {
+            Some(Value::String(kind)) => kind == name,
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
+            _ => true,
+        };
+        if form != Form::Content && !is_allowed {
+            let problem = format!(
+                "its output schema does not allow {combined} of its stream; choose another `Tool::fold`, such as \
+                 `Fold::Concat` for the parts of a string"
+            );
+            self.problem = self.problem.and(Err(problem));
+        }
+        self
     }
 
     pub(super) fn feature(self, function: Function<(), ToolInfo>) -> Feature {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::entry::{Descriptor, EntryKind};
 use crate::naming::nearest;
 use crate::resource::RegisteredResource;
+use crate::server::absence::Absence;
 use crate::server::edit::{Change, Component, Which};
 use crate::server::namespace::{Group, Parts};
 use crate::server::provider::Provider;
@@ -142,6 +143,7 @@ impl Catalog {
             instructions: group.instructions,
             scopes: group.scopes,
             provider: group.provider,
+            absence: group.absence,
             rules: group.rules,
             bare,
         });
@@ -194,6 +196,12 @@ impl Catalog {
     /// Returns true if a mounted type or a set of functions has rules.
     pub(crate) fn has_rules(&self) -> bool {
         self.sources.iter().any(|source| !source.rules.is_empty())
+    }
+
+    /// Returns the reasons why features of sources are missing.
+    pub(crate) fn absences(&self) -> Vec<Absence> {
+        let absences = self.sources.iter().map(|source| source.absence.clone());
+        absences.flatten().collect()
     }
 
     /// Returns a catalog of the enabled entries.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::entry::{Entry, EntryKind};
 use crate::naming::{nearest, validate, validate_name};
+use crate::server::absence::Absence;
 use crate::wire::{RpcError, quoted};
 
 /// Enabled entries of one kind, in the order in which they were added.
@@ -77,8 +78,8 @@ impl Index {
     }
 
     /// Returns the entry that a peer calls `name`.
-    pub(crate) fn find(&self, name: &str) -> Result<&Entry, RpcError> {
-        self.known(name).ok_or_else(|| self.unknown(name))
+    pub(crate) fn find(&self, name: &str, absences: &[Absence]) -> Result<&Entry, RpcError> {
+        self.known(name).ok_or_else(|| self.unknown(name, absences))
     }
 
     /// Returns the entry that a peer calls `name`, if there is one.
@@ -95,9 +96,9 @@ impl Index {
         forms.get(name).map(|index| &*self.entries[*index])
     }
 
-    /// Returns the error for an unknown name: it is malformed, its namespace is unknown, or the rest of it.
+    /// Returns the error for an unknown name: it is malformed, its namespace is absent or unknown, or the rest of it.
     #[cold]
-    fn unknown(&self, name: &str) -> RpcError {
+    fn unknown(&self, name: &str, absences: &[Absence]) -> RpcError {
         let (kind, asked) = (self.kind.noun(), quoted(name));
         if let Err(problem) = validate_name(name) {
             return self.suggest(name, format!("the {kind} name {asked} {problem}"));
@@ -109,8 +110,14 @@ impl Index {
             ));
         }
         let unknown = format!("unknown {kind} {asked}");
-        let message = match self.split_namespace(name) {
-            Some((namespace, method)) if self.has_namespace(namespace) => {
+        let split = self.split_namespace(name);
+        let is_inside = split.is_some_and(|(namespace, _)| self.has_namespace(namespace));
+        let reason = |absence: &Absence| absence.reason_for(name, &self.separator);
+        if let Some(reason) = absences.iter().filter(|_| !is_inside).find_map(reason) {
+            return RpcError::invalid_params(format!("{unknown}: {reason}"));
+        }
+        let message = match split {
+            Some((namespace, method)) if is_inside => {
                 let (namespace, method) = (quoted(namespace), quoted(method));
                 format!("{unknown}: namespace {namespace} has no {method}")
             }

@@ -42,14 +42,14 @@ impl Snapshot {
     ) -> Result<Option<Route<'a>>, RpcError> {
         let page = match method {
             Method::CallTool if self.has_tools() => {
-                let route = named(&self.tools.index, params)?;
+                let route = self.named(&self.tools.index, params)?;
                 if config.extensions.declares(revision, TASKS) {
                     self.check_task(&route, params)?;
                 }
                 return Ok(Some(route));
             }
             Method::GetPrompt if self.has_prompts() => {
-                return named(&self.prompts.index, params).map(Some);
+                return self.named(&self.prompts.index, params).map(Some);
             }
             Method::ReadResource if self.has_resources() => {
                 return self.resource(params, revision).map(Some);
@@ -71,6 +71,19 @@ impl Snapshot {
             _ => return Ok(None),
         };
         page.map(|page| Some(Route::Page(page)))
+    }
+
+    /// Returns the route to the tool or prompt `params.name`.
+    fn named<'a>(&'a self, index: &'a Index, params: &Params<'a>) -> Result<Route<'a>, RpcError> {
+        let name = string("name", params.name)?;
+        let arguments = object("arguments", params.arguments)?;
+        let entry = index.find(&name, &self.absences)?;
+        Ok(Route::Function {
+            handler: &entry.handler,
+            // Its own name; hosts may write the dots in another way.
+            name: Cow::Borrowed(entry.key()),
+            arguments: arguments.map(Cow::Borrowed),
+        })
     }
 
     /// Refuses a call that requests a task of a tool without task support.
@@ -141,7 +154,8 @@ impl Snapshot {
     ) -> Result<(Vec<&str>, &Completers), RpcError> {
         match reference {
             CompletionReference::Prompt(reference) => {
-                let prompt = self.prompts.index.find(&reference.name)?;
+                let prompts = &self.prompts.index;
+                let prompt = prompts.find(&reference.name, &self.absences)?;
                 let arguments = prompt.prompt().and_then(|prompt| prompt.arguments.as_ref());
                 let arguments = arguments.into_iter().flatten();
                 let names = arguments.map(|argument| &*argument.name).collect();
@@ -156,17 +170,4 @@ impl Snapshot {
             _ => Err(RpcError::invalid_params("`params.ref` is of no known type")),
         }
     }
-}
-
-/// Returns the route to the tool or prompt `params.name`.
-fn named<'a>(index: &'a Index, params: &Params<'a>) -> Result<Route<'a>, RpcError> {
-    let name = string("name", params.name)?;
-    let arguments = object("arguments", params.arguments)?;
-    let entry = index.find(&name)?;
-    Ok(Route::Function {
-        handler: &entry.handler,
-        // Its own name; hosts may write the dots in another way.
-        name: Cow::Borrowed(entry.key()),
-        arguments: arguments.map(Cow::Borrowed),
-    })
 }

@@ -12,6 +12,7 @@ use treenail_schema::{Revision, field};
 use crate::completion::empty_handler;
 use crate::entry::Entry;
 use crate::handler::Handler;
+use crate::server::absence::Absence;
 use crate::server::config::ServerConfig;
 use crate::server::registry::catalog::Catalog;
 use crate::server::registry::list::List;
@@ -38,6 +39,8 @@ pub(crate) struct Snapshot {
     offered: Offered,
     /// The views of callers; `None` if all see the same items, and in a view.
     pub(crate) views: Option<Views>,
+    /// Reasons why features are missing, if all callers see the same items.
+    pub(super) absences: Vec<Absence>,
     /// Completer of arguments without one of their own.
     pub(super) no_completions: Handler,
 }
@@ -69,7 +72,11 @@ impl Snapshot {
             snapshot.has_mirrors = tools.any(|tool| !tool.mirrors().is_empty());
         }
         snapshot.requires_scopes = snapshot.has_scopes();
-        snapshot.views = config.is_filtered().then(|| Views::new(catalog));
+        if config.is_filtered() {
+            snapshot.views = Some(Views::new(catalog));
+        } else {
+            snapshot.absences = catalog.absences();
+        }
         snapshot.with_handshake_results(catalog, config)
     }
 
@@ -109,6 +116,7 @@ impl Snapshot {
             handshake_results: Default::default(),
             offered: Offered::default(),
             views: None,
+            absences: Vec::new(),
             no_completions: empty_handler(),
         }
     }

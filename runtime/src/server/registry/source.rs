@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use crate::panic::drop_values;
 use crate::scope::RequiredScopes;
+use crate::server::absence::Absence;
 use crate::server::provider::Provider;
 use crate::visibility::Rule;
 
@@ -17,6 +18,7 @@ pub(crate) struct Source {
     pub(crate) scopes: RequiredScopes,
     /// The [`FeatureSource`](crate::FeatureSource) whose content it is.
     pub(crate) provider: Option<Provider>,
+    pub(crate) absence: Option<Absence>,
     /// The rules of its namespaces.
     pub(crate) rules: Vec<Rule>,
     /// Set if it has instructions but no entries.

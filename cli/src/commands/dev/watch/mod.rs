@@ -12,7 +12,8 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use self::rules::{Contents, Rules};
+pub(super) use self::rules::CARGO_EXTENSIONS;
+use self::rules::{Contents, LANGUAGE_EXTENSIONS, Rules};
 use crate::exit::{Exit, Failure};
 use crate::terminal::Terminal;
 
@@ -28,28 +29,41 @@ const MAX_DIRECTORIES: usize = 20_000;
 /// Files to watch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watched {
-    /// Directories of Cargo packages, in which only sources count.
+    /// Directories in which files with one of the `extensions` count.
     pub(super) directories: Vec<PathBuf>,
+    pub(super) extensions: &'static [&'static str],
     /// Files, and directories in which all files count.
     pub(super) paths: Vec<PathBuf>,
     /// Directories and files that are not watched.
     pub(super) ignored: Vec<PathBuf>,
 }
 
-/// Returns the sources of a program without Cargo: the given paths, or the working directory.
-pub(super) fn watched_paths(given: &[PathBuf]) -> Watched {
-    let here = [PathBuf::from(".")];
-    Watched {
-        directories: Vec::new(),
-        paths: if given.is_empty() { &here } else { given }.to_vec(),
-        ignored: Vec::new(),
+impl Watched {
+    /// Returns the sources of a server without Cargo: the given paths. Without these, the sources in the working directory, and
+    /// `program` if it is a file. A server that writes other files there does not restart itself.
+    pub(super) fn without_cargo(given: &[PathBuf], program: Option<&Path>) -> Self {
+        if !given.is_empty() {
+            return Self {
+                paths: given.to_vec(),
+                ..Self::default()
+            };
+        }
+        Self {
+            directories: vec![PathBuf::from(".")],
+            extensions: &LANGUAGE_EXTENSIONS,
+            paths: program
+                .filter(|it| it.is_file())
+                .map(Path::to_owned)
+                .into_iter()
+                .collect(),
+            ignored: Vec::new(),
+        }
     }
 }
 
 /// Change of a path.
 struct Change {
     path: PathBuf,
-    at: Instant,
     /// The path was removed, or has another name now. Another one may have it already.
     is_removal: bool,
 }
@@ -65,8 +79,8 @@ pub(super) struct SourceWatch {
     terminal: Terminal,
     /// The limit has been reported.
     is_full: bool,
-    /// A change that was seen but not returned, with its time.
-    seen: Option<(PathBuf, Instant)>,
+    /// A changed file that was seen but not returned.
+    seen: Option<PathBuf>,
 }
 
 impl SourceWatch {
@@ -102,6 +116,7 @@ impl SourceWatch {
                 .filter_map(|path| path.canonicalize().ok())
                 .collect()
         };
+        self.rules.extensions = watched.extensions;
         self.rules.ignored.extend(absolute(&watched.ignored));
         self.rules.paths.extend(absolute(&watched.paths));
         for path in absolute(&watched.directories)
@@ -127,14 +142,9 @@ impl SourceWatch {
         }
     }
 
-    /// Ignores further changes of a file.
-    pub(super) fn ignore(&mut self, path: PathBuf) {
-        self.rules.ignored.push(path);
-    }
-
-    /// Waits for a change, and until no file changes any more. Returns the first changed file with the time of its change, or
-    /// `None` if there will be no more changes.
-    pub(super) async fn wait_for_change(&mut self) -> Option<(PathBuf, Instant)> {
+    /// Waits for a change, and until no file changes any more. Returns the first changed file, or `None` if there will be no more
+    /// changes.
+    pub(super) async fn wait_for_change(&mut self) -> Option<PathBuf> {
         while self.seen.is_none() {
             let change = self.changes.recv().await?;
             self.see(change);
@@ -149,18 +159,14 @@ impl SourceWatch {
 
     /// Remembers a change that counts. A manifest takes precedence, because it may add directories.
     fn see(&mut self, change: Change) {
-        let Change {
-            path,
-            at,
-            is_removal,
-        } = change;
+        let Change { path, is_removal } = change;
         if is_removal || !path.exists() {
             self.forget(&path);
         }
         if path.is_dir() && !self.rules.is_ignored(&path) {
             // Files may have been written before the watch.
             let found = self.watch_tree(&path);
-            self.seen = self.seen.take().or(found.map(|path| (path, at)));
+            self.seen = self.seen.take().or(found);
             return;
         }
         if !self.rules.counts(&path) || !self.contents.has_changed(&path) {
@@ -168,7 +174,7 @@ impl SourceWatch {
         }
         let is_manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
         if self.seen.is_none() || is_manifest {
-            self.seen = Some((path, at));
+            self.seen = Some(path);
         }
     }
 
@@ -240,14 +246,9 @@ fn send_paths(event: notify::Result<notify::Event>, sender: &mpsc::UnboundedSend
         EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
     );
     if is_change {
-        let at = Instant::now();
         for path in event.paths {
             // The watch has ended.
-            let _ = sender.send(Change {
-                path,
-                at,
-                is_removal,
-            });
+            let _ = sender.send(Change { path, is_removal });
         }
     }
 }

@@ -15,7 +15,14 @@ const MAX_HASHES: usize = 20_000;
 const IGNORED_NAMES: [&str; 3] = ["target", "node_modules", "__pycache__"];
 
 /// Extensions of sources in the directories of Cargo packages.
-const SOURCE_EXTENSIONS: [&str; 3] = ["rs", "toml", "lock"];
+pub(in super::super) const CARGO_EXTENSIONS: [&str; 3] = ["rs", "toml", "lock"];
+
+/// Extensions of sources of a server without Cargo. Formats of data, such as JSON, are none: servers write them.
+pub(super) const LANGUAGE_EXTENSIONS: [&str; 41] = [
+    "c", "cc", "cjs", "clj", "cpp", "cs", "cts", "cxx", "dart", "erl", "ex", "exs", "fs", "go",
+    "h", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "kts", "lua", "mjs", "ml", "mts", "php",
+    "pl", "ps1", "py", "pyi", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "vb", "zig",
+];
 
 /// Hashes of the files that have changed. A build that writes the same output again, beside its sources, is no change.
 #[derive(Debug, Default)]
@@ -45,6 +52,8 @@ impl Contents {
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     pub(super) paths: Vec<PathBuf>,
+    /// Extensions of files that count wherever they are.
+    pub(super) extensions: &'static [&'static str],
     pub(super) ignored: Vec<PathBuf>,
     /// Files that the last build has read.
     pub(super) files: HashSet<PathBuf>,
@@ -77,7 +86,7 @@ impl Rules {
             return false;
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy();
-        SOURCE_EXTENSIONS.contains(&&*extension)
+        self.extensions.contains(&&*extension)
             || self.paths.iter().any(|base| path.starts_with(base))
     }
 }
@@ -90,12 +99,14 @@ fn is_ignored_name(component: Component<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Watched;
     use super::*;
 
     #[test]
     fn sources_and_named_paths_count() {
         let rules = Rules {
             paths: vec!["/p/data".into(), "/q/.hidden".into()],
+            extensions: &CARGO_EXTENSIONS,
             ignored: vec!["/p/out".into()],
             files: HashSet::from([PathBuf::from("/p/src/text.md")]),
         };
@@ -128,6 +139,33 @@ mod tests {
         for path in ["/q/.hidden/sub", "/p/src", "/p/data/sub"] {
             assert!(!rules.is_ignored(Path::new(path)), "{path}");
         }
+    }
+
+    #[test]
+    fn without_cargo_the_program_and_sources_by_their_extensions_count() {
+        let rules = |given: &[PathBuf]| {
+            let program = Some(Path::new("Cargo.toml"));
+            let watched = Watched::without_cargo(given, program);
+            Rules {
+                paths: watched.paths,
+                extensions: watched.extensions,
+                ..Rules::default()
+            }
+        };
+        let default = rules(&[]);
+        for (path, expected) in [
+            ("server.py", true),
+            ("src/index.ts", true),
+            ("Cargo.toml", true),
+            ("state.json", false),
+            ("server.lock", false),
+            ("pid", false),
+        ] {
+            assert_eq!(default.counts(Path::new(path)), expected, "{path}");
+        }
+        let given = rules(&["data".into()]);
+        assert!(given.counts(Path::new("data/pid")));
+        assert!(!given.counts(Path::new("server.py")));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use futures_core::Stream as _;
@@ -11,9 +10,9 @@ use tokio::runtime::Handle;
 use treenail_schema::ResourceUpdatedNotification;
 
 use super::pending::PendingUpdates;
-use super::renewal::Renewal;
 use super::{Refusals, closed, is_closed};
 use crate::client::background::in_background;
+use crate::client::cache::renewal::Renewal;
 use crate::client::{ClientError, McpClientSession, Notifications, ServerNotification};
 
 /// Subscription of one stream.
@@ -37,7 +36,7 @@ pub(super) async fn open(
         session: Arc::clone(session),
         uris: uris.to_vec(),
         notifications: session.notifications(),
-        gaps: gaps(session),
+        gaps: session.changes().gaps(),
         runtime: Handle::current(),
     };
     subscription.subscribe().await?;
@@ -122,15 +121,10 @@ async fn next_event(
     .await
 }
 
-/// Returns the number of times at which notifications of the session may have been missed.
-fn gaps(session: &McpClientSession) -> u64 {
-    session.changes().gaps.load(Ordering::Acquire)
-}
-
 impl LegacySubscription {
     /// Returns true once after each gap. The session may be a new one then, which has no subscriptions.
     fn has_gap(&mut self) -> bool {
-        let current = gaps(&self.session);
+        let current = self.session.changes().gaps();
         std::mem::replace(&mut self.gaps, current) != current
     }
 
@@ -148,11 +142,11 @@ impl LegacySubscription {
         let session = &*self.session;
         let _requests = session.subscribed_uris().requests.lock().await;
         for _ in 0..2 {
-            self.gaps = gaps(session);
+            self.gaps = session.changes().gaps();
             for uri in &self.uris {
                 session.resources_subscribe(uri).await?;
             }
-            if gaps(session) == self.gaps {
+            if session.changes().gaps() == self.gaps {
                 return Ok(());
             }
         }

@@ -3,7 +3,6 @@
 mod legacy;
 mod modern;
 mod pending;
-mod renewal;
 
 use std::collections::BTreeSet;
 use std::fmt;

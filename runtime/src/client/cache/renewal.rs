@@ -1,4 +1,4 @@
-//! Times at which a client subscribes to resources again.
+//! Times at which a client renews its state after a gap of the connection.
 
 use std::future::pending;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use tokio::time::Instant;
 
 use crate::client::cache::background::BACKOFF;
 
-/// Next renewal of the subscriptions of a stream.
+/// Next renewal: of the subscriptions of a stream, or of the lists.
 pub(super) struct Renewal {
     /// Renewals in a row, none of which has lasted.
     count: u32,
     at: Option<Instant>,
-    /// Time of the last subscription.
+    /// Time of the last renewal.
     since: Instant,
 }
 
