@@ -12,7 +12,8 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use pin_project_lite::pin_project;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::client::ClientError;
 use crate::deadline;
@@ -68,17 +69,17 @@ pub async fn paused<T>(future: impl Future<Output = T>) -> T {
 /// # Errors
 ///
 /// [`ClientError::Timeout`].
-pub async fn timeout<T>(
-    limit: Duration,
-    future: impl Future<Output = T>,
-) -> Result<T, ClientError> {
-    let result = run_until(deadline::after(limit), future).await;
-    result.ok_or(ClientError::Timeout(limit))
+pub fn timeout<F: Future>(limit: Duration, future: F) -> Timeout<F> {
+    let run = run_until(deadline::after(limit), future);
+    Timeout { run, limit }
 }
 
 /// Waits for `future` until `deadline`, which moves by the time within [`paused`]. Returns `None` if it is reached first.
-pub async fn timeout_at<T>(deadline: &mut Instant, future: impl Future<Output = T>) -> Option<T> {
-    run_until(deadline, future).await
+pub fn timeout_at<F: Future>(
+    deadline: &mut Instant,
+    future: F,
+) -> impl Future<Output = Option<F::Output>> {
+    run_until(deadline, future)
 }
 
 /// Polls `future`, and returns true with the poll if it is within [`paused`].
@@ -123,42 +124,89 @@ impl<D: Deadline> Deadline for &mut D {
 }
 
 /// Waits for `future` until the end of `deadline`, and returns `None` if that is reached first.
-pub(super) async fn run_until<T>(
-    mut deadline: impl Deadline,
-    future: impl Future<Output = T>,
-) -> Option<T> {
-    let mut scope = ExpiryScope::default();
-    let mut future = pin!(future);
-    let mut sleep = pin!(sleep_until(deadline.end()));
-    let mut paused_at = None;
-    let completed = poll_fn(|context| {
-        let (poll, is_paused) = poll_pausable(future.as_mut(), context);
+pub(super) fn run_until<D: Deadline, F: Future>(deadline: D, future: F) -> RunUntil<D, F> {
+    RunUntil {
+        future,
+        sleep: sleep_until(deadline.end()),
+        deadline,
+        paused_at: None,
+        is_over: false,
+        scope: ExpiryScope::default(),
+    }
+}
+
+// Structs, because an `async fn` reserves room for the future twice: as its argument, and as the future that it polls.
+pin_project! {
+    /// Future of [`timeout`].
+    pub struct Timeout<F> {
+        #[pin]
+        run: RunUntil<Instant, F>,
+        limit: Duration,
+    }
+}
+
+pin_project! {
+    /// Future of [`run_until`].
+    pub struct RunUntil<D, F> {
+        #[pin]
+        future: F,
+        #[pin]
+        sleep: Sleep,
+        deadline: D,
+        paused_at: Option<Instant>,
+        is_over: bool,
+        // Dropped after the future.
+        scope: ExpiryScope,
+    }
+
+    impl<D, F> PinnedDrop for RunUntil<D, F> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            if *this.is_over {
+                this.scope.expire();
+            }
+        }
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, ClientError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let result = ready!(this.run.poll(context));
+        Poll::Ready(result.ok_or(ClientError::Timeout(*this.limit)))
+    }
+}
+
+impl<D: Deadline, F: Future> Future for RunUntil<D, F> {
+    type Output = Option<F::Output>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let (poll, is_paused) = poll_pausable(this.future, context);
         if let Poll::Ready(value) = poll {
             return Poll::Ready(Some(value));
         }
         if is_paused {
-            paused_at.get_or_insert_with(Instant::now);
+            this.paused_at.get_or_insert_with(Instant::now);
             return Poll::Pending;
         }
-        if let Some(start) = paused_at.take() {
-            deadline.extend(start.elapsed());
+        if let Some(start) = this.paused_at.take() {
+            this.deadline.extend(start.elapsed());
         }
         loop {
-            let latest = deadline.end();
-            if sleep.deadline() != latest {
-                sleep.as_mut().reset(latest);
+            let latest = this.deadline.end();
+            if this.sleep.deadline() != latest {
+                this.sleep.as_mut().reset(latest);
             }
-            ready!(sleep.as_mut().poll(context));
-            if deadline.end() <= latest {
+            ready!(this.sleep.as_mut().poll(context));
+            if this.deadline.end() <= latest {
+                *this.is_over = true;
                 return Poll::Ready(None);
             }
         }
-    })
-    .await;
-    if completed.is_none() {
-        scope.expire();
     }
-    completed
 }
 
 #[cfg(test)]

@@ -78,6 +78,7 @@ impl PreparedRequest {
             return Box::pin(self.options.run(&self.inner, template)).await;
         }
         let mut scope = ExpiryScope::default();
+        // Pinned here: the future of each request is not moved.
         let complete = pin!(self.inner.complete(template));
         let completed = timeout(self.step_timeout(), complete).await;
         if completed.is_err() {
