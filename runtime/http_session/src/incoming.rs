@@ -10,8 +10,8 @@ use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
 };
 use treenail_runtime::internal::{
-    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends,
-    oversized, parse, parse_element, parsing_limits, read_answer, request_id_at_ends,
+    Body, Envelope, IdAtEnds, Invalid, LogThrottle, Message, StrayLines, answered_request,
+    id_at_ends, oversized, parse, parse_element, parsing_limits, read_answer,
 };
 use treenail_schema::error_code::METHOD_NOT_FOUND;
 use treenail_schema::internal::shortened;
@@ -266,10 +266,11 @@ impl Dispatcher {
     /// legacy stream, the request with its id. A request of a legacy server is answered with the error.
     pub(crate) async fn reject_oversized(&self, head: &[u8], source: Source) -> Option<Answer> {
         let limit = self.limits.message_bytes;
-        let (own, answered) = (source.request_id(), id_at_ends(head, b""));
-        let asked = request_id_at_ends(head, b"").filter(|_| source.is_legacy());
-        match (answered, asked) {
-            (_, Some(id)) => {
+        let IdAtEnds { id, answered } = id_at_ends(head, b"");
+        let answered = answered.and_then(|id| id.parse().ok());
+        let own = source.request_id();
+        match (answered, id) {
+            (_, Some(id)) if source.is_legacy() => {
                 let error = oversized(limit);
                 self.dispatch_request(id, Err(error), source).await;
             }
