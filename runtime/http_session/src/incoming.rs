@@ -262,11 +262,16 @@ impl Dispatcher {
         None
     }
 
-    /// Drops an oversized message, of which only the first bytes are available. It fails the request that it seems to answer: on a
-    /// legacy stream, the request with its id. A request of a legacy server is answered with the error.
-    pub(crate) async fn reject_oversized(&self, head: &[u8], source: Source) -> Option<Answer> {
+    /// Drops an oversized message, of which only the first and last bytes are available. It fails the request that it seems to
+    /// answer: on a legacy stream, the request with its id. A request of a legacy server is answered with the error.
+    pub(crate) async fn reject_oversized(
+        &self,
+        head: &[u8],
+        tail: &[u8],
+        source: Source,
+    ) -> Option<Answer> {
         let limit = self.limits.message_bytes;
-        let IdAtEnds { id, answered } = id_at_ends(head, b"");
+        let IdAtEnds { id, answered } = id_at_ends(head, tail);
         let answered = answered.and_then(|id| id.parse().ok());
         let own = source.request_id();
         match (answered, id) {

@@ -43,9 +43,11 @@ pub(crate) async fn read_until_answer(
                     return Some(answer);
                 }
             }
-            Event::Endpoint(_) | Event::Other(_) => {}
+            Event::Endpoint(_) | Event::Other(_) | Event::Skipped(_) => {}
+            // The rest of the message, which may have no end, is not needed: it seems to be the answer unless it has another id.
             Event::TooLong(head) => {
-                if let Some(answer) = inner.dispatcher.reject_oversized(&head, source).await {
+                let rejected = inner.dispatcher.reject_oversized(&head, b"", source);
+                if let Some(answer) = rejected.await {
                     return Some(answer);
                 }
             }

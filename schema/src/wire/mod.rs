@@ -1,5 +1,6 @@
 //! JSON-RPC messages as bytes: framing, checking and parsing of input, and serialization of output.
 
+mod edges;
 mod ends;
 mod error;
 mod escape;
@@ -14,6 +15,7 @@ mod response;
 mod scan;
 mod weight;
 
+pub use self::edges::Edges;
 pub use self::ends::{IdAtEnds, id_at_ends};
 pub use self::error::RpcError;
 pub use self::escape::{escape_from_within, escape_in_place, push_escaped};
