@@ -13,10 +13,10 @@ use treenail_runtime::internal::{in_background_if, is_in_background};
 
 use crate::backoff::Backoff;
 use crate::events::Events;
-use crate::incoming::Source;
 use crate::inner::Inner;
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::session_state::SessionState;
+use crate::source::Source;
 
 /// Longest wait of the first request for the stream. Servers open it at once, but some send the response head only with
 /// the first message.

@@ -10,9 +10,9 @@ use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::in_background_if;
 
 use crate::events::Events;
-use crate::incoming::Source;
 use crate::inner::Inner;
 use crate::response::HttpResponse;
+use crate::source::Source;
 use crate::{Answer, backoff};
 
 /// Maximum number of attempts in a row to resume a stream that the server refuses for want of an authorization. Only the first one
