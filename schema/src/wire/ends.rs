@@ -21,14 +21,15 @@ fn find<'a>(head: &'a [u8], tail: &'a [u8]) -> Option<IdAtEnds<'a>> {
     let mut head = head.utf8_chunks().map(|chunk| chunk.valid());
     let mut scanner = Scanner::new(head.find(|text| !text.is_empty())?, DEEPEST);
     scanner.open_object().ok()?;
+    // The first of the members that only one of the two has decides.
     let (mut id, mut is_request, mut is_first) = (None, None, true);
     while let Ok(Some(key)) = scanner.next_member(is_first) {
         is_first = false;
-        match &*key {
-            "method" | "params" => is_request = is_request.or(Some(true)),
-            "result" | "error" => is_request = is_request.or(Some(false)),
-            _ => {}
-        }
+        is_request = is_request.or(match &*key {
+            "method" | "params" => Some(true),
+            "result" | "error" => Some(false),
+            _ => None,
+        });
         // A number at the end of the bytes may be cut off.
         let (Ok(value), Some(_)) = (scanner.value(), scanner.peek()) else {
             break;
@@ -39,14 +40,11 @@ fn find<'a>(head: &'a [u8], tail: &'a [u8]) -> Option<IdAtEnds<'a>> {
     }
     let id = id.or_else(|| id_at_end(tail));
     let id = id.filter(|id| is_request_id(id));
-    Some(if is_request == Some(true) {
-        IdAtEnds { id, answered: None }
-    } else {
-        IdAtEnds {
-            id: None,
-            answered: id,
-        }
-    })
+    let (id, answered) = match is_request {
+        Some(true) => (id, None),
+        _ => (None, id),
+    };
+    Some(IdAtEnds { id, answered })
 }
 
 /// Returns the id in the last members of a message.
