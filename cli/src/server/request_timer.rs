@@ -145,6 +145,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_timer_starts_again_while_it_runs() {
+        let timer = RequestTimer::new(Duration::from_secs(10));
+        let mut expired = std::pin::pin!(timer.expired());
+        for _ in 0..5 {
+            let waited = tokio::time::timeout(Duration::from_secs(9), &mut expired);
+            assert!(waited.await.is_err(), "it was not restarted");
+            timer.restart();
+        }
+        let restarted = Instant::now();
+        expired.await;
+        assert_eq!(restarted.elapsed(), Duration::from_secs(10));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_pause_of_one_timer_is_none_of_others() {
         let limit = Duration::from_secs(10);
         let shared = Pauses::default();

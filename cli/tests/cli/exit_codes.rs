@@ -116,7 +116,8 @@ fn timed_out_call_exits_with_5() {
 
 #[test]
 fn progress_resets_the_timeout_and_is_not_drawn_into_a_pipe() {
-    run(&["call", "steps", "--timeout", "2s"]).check(0, "done\n", "");
+    // All steps take 5.6 s, and each of them 0.4 s.
+    run(&["call", "steps", "count=14", "--timeout", "5s"]).check(0, "done\n", "");
 }
 
 #[cfg(unix)]
@@ -167,7 +168,7 @@ fn stray_output_of_a_server_is_quoted_at_once_and_in_the_error() {
     assert!(error.contains(": `Listening on"), "{error}");
 
     let server = "sh -c 'while read line; do echo oops; done'";
-    let outcome = run_alone(&["list", "--timeout", "200ms", "-c", server]);
+    let outcome = run_alone(&["list", "--timeout", "3s", "-c", server]);
     assert_eq!(outcome.code, 3, "{}", outcome.stderr);
     assert_eq!(
         outcome.stderr.matches(": `oops`").count(),

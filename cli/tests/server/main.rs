@@ -119,13 +119,13 @@ impl Everything {
         std::future::pending().await
     }
 
-    /// Reports progress, and takes longer in total than the timeout of the test.
+    /// Reports progress after each step.
     #[tool]
-    async fn steps(&self, cx: &Context) -> &'static str {
-        for step in 1..=6 {
+    async fn steps(&self, cx: &Context, #[arg(default = 6)] count: u32) -> &'static str {
+        for step in 1..=count {
             tokio::time::sleep(Duration::from_millis(400)).await;
             cx.progress(step)
-                .total(6)
+                .total(count)
                 .message("step\x1b[1m by step")
                 .await;
         }

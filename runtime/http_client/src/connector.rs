@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -21,6 +20,7 @@ use crate::failure::ProxyFailed;
 use crate::guard::{DialGuard, allowed_addresses, check_literal, with_address};
 use crate::keep_alive::probe_tcp;
 use crate::route::Route;
+use crate::tunnel::open_tunnel;
 
 /// Opens sockets along a route.
 #[derive(Clone)]
@@ -92,12 +92,10 @@ impl Service<Uri> for Connector {
                     (dialed.map_err(|error| ProxyFailed(error.into()))?, true)
                 }
                 Route::Tunnel(proxy, authorization) => {
-                    let mut tunnel = Tunnel::new(proxy, connector.tcp);
-                    if let Some(authorization) = authorization {
-                        tunnel = tunnel.with_auth(authorization);
-                    }
-                    let dialed = tunnel.call(to).await;
-                    (dialed.map_err(|error| ProxyFailed(error.into()))?, false)
+                    let dialed = connector.tcp.call(proxy).await;
+                    let stream = dialed.map_err(|error| ProxyFailed(error.into()))?;
+                    let opened = open_tunnel(stream.into_inner(), &to, authorization.as_ref());
+                    (TokioIo::new(opened.await.map_err(ProxyFailed)?), false)
                 }
             };
             Ok(Socket { stream, forwards })

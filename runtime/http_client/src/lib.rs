@@ -24,6 +24,7 @@ mod pool;
 pub mod response;
 mod route;
 pub mod sse;
+mod tunnel;
 pub mod url;
 
 pub use treenail_schema::internal::HttpClientLimits;

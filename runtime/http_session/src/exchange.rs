@@ -14,12 +14,12 @@ use treenail_schema::Revision;
 
 use crate::authorized::Subject;
 use crate::events::Events;
-use crate::incoming::Source;
 use crate::inner::{Inner, closed};
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::response_stream::{read_resumable, read_until_answer, stream_ended};
 use crate::sender::Parts;
 use crate::session_state::SessionState;
+use crate::source::Source;
 use crate::sse_2024_11_05::{self, may_be_http_sse};
 use crate::{Answer, headers, message};
 

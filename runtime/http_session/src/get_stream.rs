@@ -13,10 +13,10 @@ use treenail_runtime::internal::{in_background_if, is_in_background};
 
 use crate::backoff::Backoff;
 use crate::events::Events;
-use crate::incoming::Source;
 use crate::inner::Inner;
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::session_state::SessionState;
+use crate::source::Source;
 
 /// Longest wait of the first request for the stream. Servers open it at once, but some send the response head only with
 /// the first message.
@@ -119,15 +119,17 @@ pub(crate) async fn read(inner: &Arc<Inner>, events: &mut Events, handshake: u64
     while let Some(event) = events.next().await {
         match event {
             Event::Message(data) if data.is_empty() => {}
-            Event::Other(_) => {}
+            Event::Other(_) | Event::TooLong(_) => {}
             Event::Message(data) => {
                 delivered = true;
                 // This stream belongs to no request, so no answer is returned.
                 let _ = inner.dispatcher.dispatch(&data, source).await;
             }
             Event::Endpoint(_) => tracing::debug!("the server sent a second `endpoint` event"),
-            Event::TooLong(head) => {
-                let _ = inner.dispatcher.reject_oversized(&head, source).await;
+            // The id may be at the end of the message.
+            Event::Skipped(edges) => {
+                let (head, tail) = (edges.head(), edges.tail());
+                let _ = inner.dispatcher.reject_oversized(head, tail, source).await;
             }
         }
     }

@@ -10,8 +10,8 @@ use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
 };
 use treenail_runtime::internal::{
-    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends,
-    oversized, parse, parse_element, parsing_limits, read_answer, request_id_at_ends,
+    Body, Envelope, IdAtEnds, Invalid, LogThrottle, Message, StrayLines, answered_request,
+    id_at_ends, oversized, parse, parse_element, parsing_limits, read_answer,
 };
 use treenail_schema::error_code::METHOD_NOT_FOUND;
 use treenail_schema::internal::shortened;
@@ -20,38 +20,7 @@ use crate::Answer;
 use crate::inner::{Inner, semaphore};
 use crate::pending::PendingReplies;
 use crate::reply_route::ReplyRoute;
-
-/// Origin of a message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    /// The response to the modern request with this id.
-    Modern(i64),
-    /// The response to the legacy request with this id. It may also contain requests and answers to other requests.
-    Legacy { id: i64, handshake: u64 },
-    /// A legacy stream that belongs to no request.
-    SessionStream { handshake: u64 },
-}
-
-impl Source {
-    fn request_id(self) -> Option<i64> {
-        match self {
-            Self::Modern(id) | Self::Legacy { id, .. } => Some(id),
-            Self::SessionStream { .. } => None,
-        }
-    }
-
-    /// Returns the handshake of the session to which a legacy stream belongs.
-    fn handshake(self) -> Option<u64> {
-        match self {
-            Self::Modern(_) => None,
-            Self::Legacy { handshake, .. } | Self::SessionStream { handshake } => Some(handshake),
-        }
-    }
-
-    fn is_legacy(self) -> bool {
-        self.handshake().is_some()
-    }
-}
+use crate::source::Source;
 
 /// Passes each incoming message to its receiver.
 pub(crate) struct Dispatcher {
@@ -262,14 +231,20 @@ impl Dispatcher {
         None
     }
 
-    /// Drops an oversized message, of which only the first bytes are available. It fails the request that it seems to answer: on a
-    /// legacy stream, the request with its id. A request of a legacy server is answered with the error.
-    pub(crate) async fn reject_oversized(&self, head: &[u8], source: Source) -> Option<Answer> {
+    /// Drops an oversized message, of which only the first and last bytes are available. It fails the request that it seems to
+    /// answer: on a legacy stream, the request with its id. A request of a legacy server is answered with the error.
+    pub(crate) async fn reject_oversized(
+        &self,
+        head: &[u8],
+        tail: &[u8],
+        source: Source,
+    ) -> Option<Answer> {
         let limit = self.limits.message_bytes;
-        let (own, answered) = (source.request_id(), id_at_ends(head, b""));
-        let asked = request_id_at_ends(head, b"").filter(|_| source.is_legacy());
-        match (answered, asked) {
-            (_, Some(id)) => {
+        let IdAtEnds { id, answered } = id_at_ends(head, tail);
+        let answered = answered.and_then(|id| id.parse().ok());
+        let own = source.request_id();
+        match (answered, id) {
+            (_, Some(id)) if source.is_legacy() => {
                 let error = oversized(limit);
                 self.dispatch_request(id, Err(error), source).await;
             }

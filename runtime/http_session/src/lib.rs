@@ -30,6 +30,7 @@ mod response_stream;
 mod sender;
 mod session;
 mod session_state;
+mod source;
 mod sse_2024_11_05;
 
 use treenail_http_client::HttpError;

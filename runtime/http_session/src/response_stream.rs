@@ -10,9 +10,9 @@ use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::in_background_if;
 
 use crate::events::Events;
-use crate::incoming::Source;
 use crate::inner::Inner;
 use crate::response::HttpResponse;
+use crate::source::Source;
 use crate::{Answer, backoff};
 
 /// Maximum number of attempts in a row to resume a stream that the server refuses for want of an authorization. Only the first one
@@ -43,9 +43,11 @@ pub(crate) async fn read_until_answer(
                     return Some(answer);
                 }
             }
-            Event::Endpoint(_) | Event::Other(_) => {}
+            Event::Endpoint(_) | Event::Other(_) | Event::Skipped(_) => {}
+            // The rest of the message, which may have no end, is not needed: it seems to be the answer unless it has another id.
             Event::TooLong(head) => {
-                if let Some(answer) = inner.dispatcher.reject_oversized(&head, source).await {
+                let rejected = inner.dispatcher.reject_oversized(&head, b"", source);
+                if let Some(answer) = rejected.await {
                     return Some(answer);
                 }
             }

@@ -8,7 +8,7 @@ use treenail_runtime::RpcError;
 use treenail_runtime::client::{ClientError, ClientLimits, IncomingHandler};
 use treenail_runtime::internal::StrayLines;
 use treenail_runtime::internal::{
-    answered_request, check_decoded_size, id_at_ends, is_cut_off, oversized, request_id_at_ends,
+    IdAtEnds, answered_request, check_decoded_size, id_at_ends, is_cut_off, oversized,
 };
 
 use crate::convert::{push_request, push_response, read_error};
@@ -176,10 +176,11 @@ impl Side for Arc<Calls> {
                 (id, text, RpcError::clone(&invalid.error))
             }
             Rejected::TooLong { head, tail } => {
-                if let Some(id) = id_at_ends(head, tail) {
+                let IdAtEnds { id, answered } = id_at_ends(head, tail);
+                if let Some(id) = answered.and_then(|id| id.parse().ok()) {
                     return self.fail(id, ClientError::TooLong(max), inward);
                 }
-                let (error, id) = (oversized(max), request_id_at_ends(head, tail));
+                let error = oversized(max);
                 if let Some(id) = id.filter(|_| self.accepts_requests()) {
                     return push_response(outward, id, Err(&error));
                 }

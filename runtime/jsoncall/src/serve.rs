@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use treenail_runtime::Result;
 use treenail_runtime::RpcError;
 use treenail_runtime::Server;
-use treenail_runtime::internal::{id_at_ends, oversized, request_id_at_ends};
+use treenail_runtime::internal::{id_at_ends, oversized};
 
 use crate::backlog::Backlog;
 use crate::bridge::Bridge;
@@ -165,12 +165,11 @@ impl Side for ServerSide {
             },
             Rejected::TooLong { head, tail } => {
                 let error = oversized(self.0);
-                if let Some(id) = request_id_at_ends(head, tail) {
-                    push_response(outward, id, Err(&error));
-                } else if let Some(id) = id_at_ends(head, tail) {
-                    reject_response(&id.to_string(), &error, inward);
-                } else {
-                    push_error(outward, &error);
+                let ids = id_at_ends(head, tail);
+                match (ids.answered, ids.id) {
+                    (Some(id), _) => reject_response(id, &error, inward),
+                    (None, Some(id)) => push_response(outward, id, Err(&error)),
+                    (None, None) => push_error(outward, &error),
                 }
             }
         }

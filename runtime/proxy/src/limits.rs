@@ -7,8 +7,8 @@ use treenail_schema::internal::limits;
 /// Maximum size of the URI or template of a resource in bytes. Longer ones are not served, and updates of them are not remembered.
 pub(crate) const MAX_URI_BYTES: usize = 8 << 10;
 
-/// Maximum number of bytes of the URIs of one result that are compared with templates. The bytes of a URI count once for each
-/// template. Both texts are those of the server, which could block the proxy with them.
+/// Maximum number of bytes of URIs that are compared with templates at once, for example those of one result. The bytes of a URI
+/// count once for each template. Both texts may be those of the server, which could block the proxy with them.
 pub(crate) const MAX_COMPARED_BYTES: usize = 128 << 20;
 
 limits! {

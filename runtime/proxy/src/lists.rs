@@ -147,7 +147,7 @@ impl Lists {
     }
 
     /// Notes the user interfaces of the tools, without those for which `is_known` returns true.
-    pub(crate) fn find_interfaces(&mut self, is_known: impl Fn(&str) -> bool) {
+    pub(crate) fn find_interfaces(&mut self, mut is_known: impl FnMut(&str) -> bool) {
         let uris = self.tools.iter().flat_map(|tool| interface_uris(tool));
         let unlisted = uris.filter(|uri| uri.len() <= MAX_URI_BYTES && !is_known(uri));
         let unique: BTreeSet<&str> = unlisted.collect();

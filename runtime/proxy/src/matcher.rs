@@ -1,5 +1,7 @@
 //! Matching of URIs against the templates of other servers.
 
+use crate::limits::MAX_COMPARED_BYTES;
+
 /// Template of RFC 6570 with any expressions, each of which matches any text.
 ///
 /// A URI that matches is passed on to the server of the template, which judges it. The size is about that of the template, and the
@@ -57,6 +59,29 @@ impl Matcher {
             }
         }
         rest.ends_with(last)
+    }
+}
+
+/// Bound of several comparisons of URIs with templates, see [`MAX_COMPARED_BYTES`].
+#[derive(Debug)]
+pub(crate) struct Comparisons {
+    left: usize,
+}
+
+impl Default for Comparisons {
+    fn default() -> Self {
+        Self {
+            left: MAX_COMPARED_BYTES,
+        }
+    }
+}
+
+impl Comparisons {
+    /// Returns true if a template matches the URI; `None` if this cannot be compared within the bound.
+    pub(crate) fn any_matches(&mut self, templates: &[Matcher], uri: &str) -> Option<bool> {
+        let cost = uri.len().saturating_mul(templates.len());
+        self.left = self.left.checked_sub(cost)?;
+        Some(templates.iter().any(|template| template.matches(uri)))
     }
 }
 

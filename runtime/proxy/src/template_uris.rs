@@ -58,6 +58,7 @@ impl TemplateUris {
 mod tests {
     use super::*;
     use crate::limits::ProxyLimits;
+    use crate::matcher::Comparisons;
     use crate::upstream::KnownResources;
     use crate::uris::{Owners, Uris};
     use crate::waiting::WaitingCalls;
@@ -95,13 +96,22 @@ mod tests {
             ("data://b", None, Some("data://b")),
             ("data://other", None, None),
         ] {
-            assert_eq!(one.subscribed(uri), of_one, "{uri}");
-            assert_eq!(two.subscribed(uri), of_two, "{uri}");
+            assert_eq!(
+                one.subscribed(uri, &mut Comparisons::default()),
+                of_one,
+                "{uri}"
+            );
+            assert_eq!(
+                two.subscribed(uri, &mut Comparisons::default()),
+                of_two,
+                "{uri}"
+            );
         }
-        assert_eq!(one.at_proxy("data://a"), ["data://a", "one+data://a"]);
-        assert_eq!(two.at_proxy("data://a"), ["two+data://a"]);
-        assert_eq!(two.at_proxy("data://t/1"), ["two+data://t/1"]);
-        assert_eq!(two.at_proxy("one+b:c"), ["two+one+b:c"]);
+        let at_proxy = |of: &Upstream, uri| of.at_proxy(uri, &mut Comparisons::default());
+        assert_eq!(at_proxy(&one, "data://a"), ["data://a", "one+data://a"]);
+        assert_eq!(at_proxy(&two, "data://a"), ["two+data://a"]);
+        assert_eq!(at_proxy(&two, "data://t/1"), ["two+data://t/1"]);
+        assert_eq!(at_proxy(&two, "one+b:c"), ["two+one+b:c"]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub fn answered_request(invalid: &Invalid<'_>, text: &[u8]) -> Option<i64> {
 fn answered_id(message: &[u8]) -> Option<i64> {
     let head = &message[..message.len().min(SEARCH_BYTES)];
     let tail = &message[message.len().saturating_sub(SEARCH_BYTES)..];
-    id_at_ends(head, tail)
+    id_at_ends(head, tail).answered?.parse().ok()
 }
 
 /// Returns the JSON-RPC error in a message, whatever its id is.

@@ -11,7 +11,7 @@ pub(crate) mod background;
 pub(crate) mod cache;
 mod challenge;
 mod child;
-mod cooperative;
+pub(crate) mod cooperative;
 mod error;
 mod limits;
 pub(crate) mod line;

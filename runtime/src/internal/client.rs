@@ -13,6 +13,7 @@ pub use crate::client::answers::{
 };
 pub use crate::client::background::{in_background, in_background_if, is_in_background};
 pub use crate::client::cache::{HeaderArguments, with_session_builder};
+pub use crate::client::cooperative::poll_within_budget;
 pub use crate::client::line::{CloseReason, IN_MEMORY_BUFFER_BYTES};
 pub use crate::client::protocol::progress_bytes;
 #[cfg(feature = "http-client")]

@@ -36,9 +36,8 @@ pub use crate::server::oversized;
 use crate::server::{Connection, Server};
 use crate::task::OnceState;
 pub use crate::wire::{
-    Body, DEEPEST, Envelope, Frame, Invalid, LineBuffer, Members, Message, Params, ParseLimits,
-    SyntaxError, as_string, id_at_ends, is_one_line, parse, parse_element, request_id_at_ends,
-    write_json,
+    Body, DEEPEST, Envelope, Frame, IdAtEnds, Invalid, LineBuffer, Members, Message, Params,
+    ParseLimits, SyntaxError, as_string, id_at_ends, is_one_line, parse, parse_element, write_json,
 };
 
 /// Calls of tools that become tasks.

@@ -1,29 +1,50 @@
-//! Id of a request of which only the first and last bytes are known.
+//! Id of a message that could not be read in whole, from its first and last bytes.
 
 use crate::wire::message::is_request_id;
-use crate::wire::{DEEPEST, Members, Scanner};
+use crate::wire::{DEEPEST, Scanner};
 
-/// Returns the JSON text of the id of a request, given the first and last bytes of its text. The first ones must contain the
-/// method, because an answer has an id of the other peer.
-pub fn request_id_at_ends<'a>(head: &'a [u8], tail: &'a [u8]) -> Option<&'a str> {
-    let head = head.utf8_chunks().next()?.valid();
-    // A member that is complete is followed by a comma. The number after the last one may be cut off.
-    let head = &head[..head.rfind(',')?];
-    let mut members = Members::new(head).ok()?;
-    let (mut id, mut is_request) = (None, false);
-    while let Ok(Some((key, value))) = members.next() {
-        match &*key {
-            "method" => is_request = true,
-            "id" if id.replace(value).is_some() => return None,
-            "result" | "error" => return None,
-            _ => {}
+/// Text of the id of a message that could not be read in whole. At most one of the two is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdAtEnds<'a> {
+    /// The id of a request, to answer with.
+    pub id: Option<&'a str>,
+    /// The id of our request, if the message is a response.
+    pub answered: Option<&'a str>,
+}
+
+/// Searches the first and last bytes of a message for its id, which precedes or follows the parameters or the result.
+pub fn id_at_ends<'a>(head: &'a [u8], tail: &'a [u8]) -> IdAtEnds<'a> {
+    find(head, tail).unwrap_or_default()
+}
+
+fn find<'a>(head: &'a [u8], tail: &'a [u8]) -> Option<IdAtEnds<'a>> {
+    let mut head = head.utf8_chunks().map(|chunk| chunk.valid());
+    let mut scanner = Scanner::new(head.find(|text| !text.is_empty())?, DEEPEST);
+    scanner.open_object().ok()?;
+    // The first of the members that only one of the two has decides.
+    let (mut id, mut is_request, mut is_first) = (None, None, true);
+    while let Ok(Some(key)) = scanner.next_member(is_first) {
+        is_first = false;
+        is_request = is_request.or(match &*key {
+            "method" | "params" => Some(true),
+            "result" | "error" => Some(false),
+            _ => None,
+        });
+        // A number at the end of the bytes may be cut off.
+        let (Ok(value), Some(_)) = (scanner.value(), scanner.peek()) else {
+            break;
+        };
+        if key == "id" && id.replace(value).is_some() {
+            return None;
         }
     }
-    if !is_request {
-        return None;
-    }
     let id = id.or_else(|| id_at_end(tail));
-    id.filter(|id| is_request_id(id))
+    let id = id.filter(|id| is_request_id(id));
+    let (id, answered) = match is_request {
+        Some(true) => (id, None),
+        _ => (None, id),
+    };
+    Some(IdAtEnds { id, answered })
 }
 
 /// Returns the id in the last members of a message.
@@ -46,69 +67,134 @@ fn id_at_end(tail: &[u8]) -> Option<&str> {
 mod tests {
     use super::*;
 
+    const NEITHER: IdAtEnds<'_> = IdAtEnds {
+        id: None,
+        answered: None,
+    };
+
+    const fn request(id: &str) -> IdAtEnds<'_> {
+        IdAtEnds {
+            id: Some(id),
+            answered: None,
+        }
+    }
+
+    const fn response(id: &str) -> IdAtEnds<'_> {
+        IdAtEnds {
+            id: None,
+            answered: Some(id),
+        }
+    }
+
+    fn check(cases: &[(&str, &str, IdAtEnds<'_>)]) {
+        for (head, tail, expected) in cases {
+            let found = id_at_ends(head.as_bytes(), tail.as_bytes());
+            assert_eq!(found, *expected, "{head} … {tail}");
+        }
+    }
+
     #[test]
     fn the_id_of_a_long_request_is_found_at_its_ends() {
-        let cases = [
+        check(&[
             (
                 r#"{"jsonrpc":"2.0","id":7,"method":"a","params":{"a":"x"#,
                 r#"x"}}"#,
-                Some("7"),
+                request("7"),
             ),
             (
                 r#"{"id": "s,7", "method":"a","params":{"id":8,"a":"x"#,
                 r#"xx","id":9}}"#,
-                Some(r#""s,7""#),
+                request(r#""s,7""#),
             ),
             (
                 r#"{"method":"a","params":{"id":8,"a":"x"#,
                 r#"xx"},"jsonrpc":"2.0","id":9}"#,
-                Some("9"),
+                request("9"),
             ),
             (
                 r#"{"method":"a","_meta":{"id":8},"params":{"a":"x"#,
                 r#"é"},"id":"é","jsonrpc":"2.0"} "#,
-                Some(r#""é""#),
-            ),
-            // The end of the number is not known.
-            (r#"{"jsonrpc":"2.0","method":"a","id":12"#, "xx\"}}", None),
-            (
-                r#"{"method":"a","params":{"id":8,"a":"x"#,
-                r#"x","id":9}}"#,
-                None,
+                request(r#""é""#),
             ),
             (
-                r#"{"method":"a","params":{"a":"x"#,
-                r#"x \"id\":9}"}}"#,
-                None,
+                r#"{"params":{"a":"x"#,
+                r#"xx"},"method":"a","id":9}"#,
+                request("9"),
             ),
-            (r#"{"id":1,"id":2,"method":"a","params":{"#, "}}", None),
-            (r#"{"id":null,"method":"a","params":{"a":"#, "1}}", None),
-            (r#"{"id":7,"result":{"method":"a","a":"x"#, "x\"}}", None),
+            (
+                r#"{"id":7,"method":"roots/list","params":{"result":"#,
+                "xx\"}}",
+                request("7"),
+            ),
             (
                 r#"{"id":7,"method":"a","result":{"a":"x","#,
                 "x\"}}",
-                Some("7"),
+                request("7"),
             ),
-            (r#"[{"id":7,"method":"a","params":{"#, "}}]", None),
-            ("xxx", "xxx", None),
-            ("", "", None),
-        ];
-        for (head, tail, id) in cases {
-            assert_eq!(
-                request_id_at_ends(head.as_bytes(), tail.as_bytes()),
-                id,
-                "{head} … {tail}"
-            );
-        }
+        ]);
         // A character is cut off at both ends.
         let (head, tail) = (
             b"{\"id\":7,\"method\":\"a\",\"b\":\"\xc3",
             b"\xa9\"},\"id\":8}",
         );
-        assert_eq!(request_id_at_ends(head, tail), Some("7"));
-        assert_eq!(
-            request_id_at_ends(b"{\"method\":\"a\",\"b\":\"\xc3", tail),
-            Some("8")
-        );
+        assert_eq!(id_at_ends(head, tail), request("7"));
+        let head = b"{\"method\":\"a\",\"b\":\"\xc3";
+        assert_eq!(id_at_ends(head, tail), request("8"));
+    }
+
+    #[test]
+    fn the_id_of_a_long_response_is_found_at_its_ends() {
+        check(&[
+            (
+                r#"{"jsonrpc":"2.0","id":7,"result":{"a":"x"#,
+                "xxx",
+                response("7"),
+            ),
+            (
+                r#"{"id": 7,"result":{"id":8"#,
+                r#"xx","id":9}"#,
+                response("7"),
+            ),
+            (
+                r#"{"id":7,"result":{"method":"a","a":"x"#,
+                "x\"}}",
+                response("7"),
+            ),
+            (
+                r#"{"result":{"id":8,"a":"x"#,
+                r#"xx"},"jsonrpc":"2.0","id":9}"#,
+                response("9"),
+            ),
+            (
+                r#"{"result":{"a":"x"#,
+                r#"xx"},"id":9,"jsonrpc":"2.0"}"#,
+                response("9"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"s","error":{"a":"x"#,
+                "xxx",
+                response(r#""s""#),
+            ),
+            (r#"{"jsonrpc":"2.0","id":7,"x":"#, "xxx", response("7")),
+        ]);
+    }
+
+    #[test]
+    fn an_id_that_is_not_that_of_the_message_is_not_found() {
+        let cases = [
+            // The end of the number is not known.
+            (r#"{"jsonrpc":"2.0","method":"a","id":12"#, "xx\"}}"),
+            (r#"{"method":"a","params":{"id":8,"a":"x"#, r#"x","id":9}}"#),
+            (r#"{"method":"a","params":{"a":"x"#, r#"x \"id\":9}"}}"#),
+            (r#"{"result":{"id":8,"a":"x"#, r#"xx","id":9}}"#),
+            (r#"{"result":{"a":"x"#, "xxx"),
+            (r#"{"id":1,"id":2,"method":"a","params":{"#, "}}"),
+            (r#"{"id":null,"method":"a","params":{"a":"#, "1}}"),
+            (r#"{"id":1.5,"result":{"a":"#, "1}}"),
+            (r#"[{"id":7,"method":"a","params":{"#, "}}]"),
+            ("no message", "at all"),
+            ("", ""),
+        ];
+        check(&cases.map(|(head, tail)| (head, tail, NEITHER)));
     }
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use crate::wire::Edges;
+
 /// Next frame in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
@@ -11,15 +13,12 @@ pub enum Frame<'a> {
     Line(&'a [u8]),
     /// Line that exceeded the bound and was dropped, except for its first and last bytes.
     TooLong {
-        /// First bytes of the line: all that are retained, or at least as many as the bound.
+        /// First bytes of the line.
         head: &'a [u8],
         /// Last bytes of the line, without its terminator.
         tail: &'a [u8],
     },
 }
-
-/// Retained bytes at each end of an overlong line.
-const EDGE_BYTES: usize = 256;
 
 /// Spare capacity reserved at once, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -38,8 +37,7 @@ pub struct LineBuffer {
     /// An overlong line is being dropped.
     dropping: bool,
     /// First and last bytes of that line.
-    head: Vec<u8>,
-    tail: Vec<u8>,
+    edges: Edges,
 }
 
 impl LineBuffer {
@@ -52,8 +50,7 @@ impl LineBuffer {
             searched: 0,
             limit,
             dropping: false,
-            head: Vec::new(),
-            tail: Vec::new(),
+            edges: Edges::default(),
         }
     }
 
@@ -123,25 +120,18 @@ impl LineBuffer {
 
     /// Updates the retained first and last bytes of an overlong line with its next part.
     fn retain_edges(&mut self, part: Range<usize>) {
-        let part = &self.bytes[part];
         if !self.dropping {
-            self.head.clear();
-            self.head
-                .extend_from_slice(&part[..part.len().min(EDGE_BYTES)]);
-            self.tail.clear();
+            self.edges = Edges::default();
         }
-        self.tail
-            .extend_from_slice(&part[part.len().saturating_sub(EDGE_BYTES)..]);
-        let surplus = self.tail.len().saturating_sub(EDGE_BYTES);
-        self.tail.drain(..surplus);
+        self.edges.push(&self.bytes[part]);
     }
 
     fn finish_long_line(&mut self, rest: Range<usize>) -> Frame<'_> {
         self.retain_edges(rest);
         self.dropping = false;
         Frame::TooLong {
-            head: &self.head,
-            tail: &self.tail,
+            head: self.edges.head(),
+            tail: self.edges.tail(),
         }
     }
 }
@@ -162,14 +152,7 @@ mod tests {
             Frame::Line(line) => lines.push(String::from_utf8_lossy(line).into_owned()),
             Frame::TooLong { head, tail } => {
                 let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
-                assert!(
-                    head.len() >= limit.min(EDGE_BYTES),
-                    "the first bytes are retained: {head}"
-                );
-                lines.push(format!(
-                    "too long: {}…{tail}",
-                    &head[..limit.min(EDGE_BYTES)]
-                ));
+                lines.push(format!("too long: {head}…{tail}"));
             }
         };
         for piece in input.chunks(piece) {
@@ -193,24 +176,20 @@ mod tests {
                 lines(input, piece, 8),
                 [
                     "one\r",
-                    "too long: two thre…two three four",
+                    "too long: two three four…two three four",
                     "five",
-                    "too long: 12345678…123456789",
+                    "too long: 123456789…123456789",
                     "last"
                 ],
                 "{piece}"
             );
         }
         assert_eq!(lines(b"", 1, 8), Vec::<String>::new());
-        let long = "too long: 12345678…123456789";
+        let long = "too long: 123456789…123456789";
         assert_eq!(lines(b"123456789", 4, 8), [long]);
         let long = [vec![b'a'; 300], vec![b'z'; 300]].concat();
         for piece in [1, 7, 256, 300, 599, 600] {
-            let expected = format!(
-                "too long: {}…{}",
-                "a".repeat(EDGE_BYTES),
-                "z".repeat(EDGE_BYTES)
-            );
+            let expected = format!("too long: {}…{}", "a".repeat(256), "z".repeat(256));
             assert_eq!(lines(&long, piece, 290), [expected], "{piece}");
         }
     }

@@ -1,6 +1,6 @@
 //! JSON-RPC messages as bytes: framing, checking and parsing of input, and serialization of output.
 
-mod answer_id;
+mod edges;
 mod ends;
 mod error;
 mod escape;
@@ -15,8 +15,8 @@ mod response;
 mod scan;
 mod weight;
 
-pub use self::answer_id::id_at_ends;
-pub use self::ends::request_id_at_ends;
+pub use self::edges::Edges;
+pub use self::ends::{IdAtEnds, id_at_ends};
 pub use self::error::RpcError;
 pub use self::escape::{escape_from_within, escape_in_place, push_escaped};
 pub use self::frame::{Frame, LineBuffer};

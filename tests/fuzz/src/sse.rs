@@ -1,7 +1,7 @@
 //! Reader of event streams, against a reference that reads the complete stream.
 
 use http::HeaderValue;
-use treenail_http_client::sse::{Event, Parser, Position};
+use treenail_http_client::sse::{Edges, Event, Parser, Position};
 
 /// Longest id and number of a retry, in bytes.
 const MAX_VALUE_BYTES: usize = 1024;
@@ -101,10 +101,15 @@ impl Reference {
         self.last_id.clone_from(&self.id);
         let kind = std::mem::take(&mut self.kind);
         let too_long = std::mem::take(&mut self.too_long);
-        let Some(data) = self.data.take().filter(|_| !too_long) else {
+        let Some(data) = self.data.take() else {
             return;
         };
         self.events.push(match &*kind {
+            _ if too_long => {
+                let mut edges = Edges::default();
+                edges.push(&data);
+                Event::Skipped(edges)
+            }
             b"" | b"message" => Event::Message(data),
             b"endpoint" => Event::Endpoint(data),
             _ => Event::Other(data),

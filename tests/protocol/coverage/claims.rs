@@ -124,7 +124,7 @@ fn quoted(code: &str, test: &str, fails: bool, problems: &mut Vec<String>) -> Ve
 }
 
 /// Iterates over the ids of requirements of extensions in a text.
-pub(super) fn extension_ids(text: &str) -> impl Iterator<Item = &str> {
+fn extension_ids(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
     let words = text.split(move |c: char| !is_part(c));
     words.filter(|word| is_of_extension(word))

@@ -117,22 +117,21 @@ impl Network {
         })?;
         let peer = pool.peer_address(&response);
         let (head, mut body) = response.into_parts();
-        if is_compressed(&head.headers) {
+        let too_large = || format!("the response has more than {} KiB", MAX_BODY_BYTES / 1024);
+        let bytes = if !is_compressed(&head.headers) {
+            match body::read(&mut body, MAX_BODY_BYTES).await {
+                (bytes, End::Complete) => bytes,
+                (_, End::TooLong) => return Err(AuthError::document(host, too_large())),
+                (_, End::Broken(error)) => return Err(unavailable(&io::Error::other(error))),
+            }
+        } else if head.status.is_success() {
             let reason = "the response is compressed, although compression was not accepted";
             return Err(AuthError::document(host, reason));
-        }
-        match body::read(&mut body, MAX_BODY_BYTES).await {
-            (bytes, End::Complete) => {
-                let response = FetchResponse::new(head.status, head.headers, bytes);
-                Ok(response.with_peer(peer))
-            }
-            (_, End::TooLong) => {
-                let kib = MAX_BODY_BYTES / 1024;
-                let reason = format!("the response has more than {kib} KiB");
-                Err(AuthError::document(host, reason))
-            }
-            (_, End::Broken(error)) => Err(unavailable(&io::Error::other(error))),
-        }
+        } else {
+            // The status of an error is useful without its body.
+            Vec::new()
+        };
+        Ok(FetchResponse::new(head.status, head.headers, bytes).with_peer(peer))
     }
 }
 

@@ -193,7 +193,7 @@ async fn failures_of_a_proxy_name_the_proxy() {
         (
             tunnel,
             response("403 Forbidden"),
-            "the proxy failed: tunnel error",
+            "the proxy failed: it refused a tunnel with the HTTP status 403 Forbidden",
         ),
         (
             forward,

@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use memchr::memchr2;
+pub use treenail_schema::internal::wire::Edges;
 
 /// Maximum length of the value of a field other than `data`, in bytes. Longer values are not useful.
 const MAX_VALUE_BYTES: usize = 1024;
-
-/// Number of bytes that are retained of an oversized event.
-const OVERSIZED_HEAD_BYTES: usize = 256;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -25,8 +23,10 @@ pub enum Event {
     Endpoint(Vec<u8>),
     /// The data of an event of another type.
     Other(Vec<u8>),
-    /// First bytes of the data of an oversized event, which is skipped.
+    /// First bytes of the data of an oversized event, as soon as it exceeds the limit. Its data is skipped.
     TooLong(Vec<u8>),
+    /// First and last bytes of the data of an oversized event, at its end.
+    Skipped(Edges),
 }
 
 /// Position in a stream, from which it can be resumed.
@@ -73,12 +73,10 @@ pub struct Parser {
     /// The value of a field other than `data`, truncated.
     value: Vec<u8>,
     data: Option<Vec<u8>>,
-    /// The data exceeds the limit.
-    too_long: bool,
-    /// The oversized event is still to be reported, which happens once and without waiting for its end.
+    /// The first and last bytes of the data, if it exceeds the limit.
+    oversized: Option<Edges>,
+    /// The oversized event is still to be reported, without waiting for its end.
     report_too_long: bool,
-    /// The first bytes of the oversized data.
-    head: Vec<u8>,
     kind: Kind,
     /// The id of the event in progress, and of later events without an id of their own.
     id: Option<HeaderValue>,
@@ -96,8 +94,7 @@ impl Parser {
             after_return: false,
             value: Vec::new(),
             data: None,
-            too_long: false,
-            head: Vec::new(),
+            oversized: None,
             report_too_long: false,
             kind: Kind::default(),
             id: position.id.clone(),
@@ -121,8 +118,9 @@ impl Parser {
                 self.consume(byte, input);
             }
             if std::mem::take(&mut self.report_too_long) {
-                let head = std::mem::take(&mut self.head);
-                return Some(Event::TooLong(head));
+                let head = self.oversized.as_ref().map_or(&[][..], Edges::head);
+                let length = head.len().min(self.max_bytes);
+                return Some(Event::TooLong(head[..length].to_vec()));
             }
         }
         None
@@ -187,19 +185,15 @@ impl Parser {
 
     fn push_data(&mut self, part: &[u8]) {
         let data = self.data.get_or_insert_default();
-        if self.too_long {
-            return;
-        }
-        if data.len() + part.len() <= self.max_bytes {
+        if let Some(edges) = &mut self.oversized {
+            edges.push(part);
+        } else if data.len() + part.len() <= self.max_bytes {
             data.extend_from_slice(part);
         } else {
-            let mut head = std::mem::take(data);
-            let length = OVERSIZED_HEAD_BYTES.min(self.max_bytes);
-            head.truncate(length);
-            head.shrink_to_fit();
-            head.extend_from_slice(&part[..part.len().min(length - head.len())]);
-            self.head = head;
-            self.too_long = true;
+            let mut edges = Edges::default();
+            edges.push(&std::mem::take(data));
+            edges.push(part);
+            self.oversized = Some(edges);
             self.report_too_long = true;
         }
     }
@@ -256,8 +250,10 @@ impl Parser {
         self.position.moved |= self.data.is_some() || self.position.id != self.id;
         self.position.id.clone_from(&self.id);
         let kind = std::mem::take(&mut self.kind);
-        let too_long = std::mem::take(&mut self.too_long);
-        let data = self.data.take().filter(|_| !too_long)?;
+        let data = self.data.take()?;
+        if let Some(edges) = self.oversized.take() {
+            return Some(Event::Skipped(edges));
+        }
         match kind {
             Kind::Message => Some(Event::Message(data)),
             Kind::Endpoint => Some(Event::Endpoint(data)),

@@ -83,7 +83,16 @@ fn an_oversized_event_is_reported_once_and_skipped() {
     let stream = b"id: 1\ndata: 12345\ndata: 6789\ndata: 0\n\ndata: 123\ndata: 56\n\n";
     let (events, position) = parse([stream.as_slice()], 6);
     let head = b"12345\n".to_vec();
-    assert_eq!(events, [Event::TooLong(head), message("123\n56")]);
+    let mut edges = Edges::default();
+    edges.push(b"12345\n6789\n0");
+    assert_eq!(
+        events,
+        [
+            Event::TooLong(head),
+            Event::Skipped(edges),
+            message("123\n56")
+        ]
+    );
     assert_eq!(position.id.unwrap(), "1");
     let empty = "data\n".repeat(100);
     let events = parse([empty.as_bytes()], 6).0;

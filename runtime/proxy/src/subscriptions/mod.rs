@@ -15,6 +15,7 @@ use treenail_schema::error_code;
 use self::listen::listen;
 use self::subscribe::subscribe;
 use crate::link::Link;
+use crate::matcher::Comparisons;
 use crate::upstream::Upstream;
 
 /// Keeps the subscriptions at the server of `link` up to date. It never returns.
@@ -29,7 +30,10 @@ pub(crate) async fn follow(upstream: &Upstream, link: &Link, mut resources: Subs
 /// Returns the URIs, at the server, of subscribed resources that this server may have.
 fn wanted(upstream: &Upstream, resources: &mut SubscribedResources) -> BTreeSet<String> {
     let uris = resources.uris();
-    let own = uris.iter().filter_map(|uri| upstream.subscribed(uri));
+    let mut comparisons = Comparisons::default();
+    let own = uris
+        .iter()
+        .filter_map(|uri| upstream.subscribed(uri, &mut comparisons));
     let own = own.map(str::to_owned);
     own.take(upstream.limits.subscriptions).collect()
 }

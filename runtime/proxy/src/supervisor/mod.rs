@@ -19,6 +19,7 @@ pub(crate) use self::connect::LatestSession;
 pub(crate) use self::sources::Sources;
 use crate::link::Link;
 use crate::lists::Lists;
+use crate::matcher::Comparisons;
 use crate::names::Names;
 use crate::race::{Either, join, race};
 use crate::remote::Remote;
@@ -202,15 +203,17 @@ impl Supervisor {
         let Some(server) = self.server.upgrade() else {
             return;
         };
+        let mut comparisons = Comparisons::default();
         for uri in updated {
-            for uri in self.upstream.at_proxy(&uri) {
+            for uri in self.upstream.at_proxy(&uri, &mut comparisons) {
                 server.resource_updated(uri);
             }
         }
         if lost {
             // Which ones is not known any more.
+            let mut comparisons = Comparisons::default();
             for uri in server.subscribed_resources().uris() {
-                if self.upstream.subscribed(&uri).is_some() {
+                if self.upstream.subscribed(&uri, &mut comparisons).is_some() {
                     server.resource_updated(uri);
                 }
             }

@@ -12,6 +12,7 @@ use treenail_schema::internal::{nearest, quoted, shortened};
 use super::Supervisor;
 use crate::features::FeatureMaker;
 use crate::lists::{ListKind, Lists};
+use crate::matcher::Comparisons;
 use crate::omissions::Omissions;
 use crate::upstream::KnownResources;
 
@@ -41,7 +42,9 @@ impl Supervisor {
         };
         let omissions = Omissions::new(&upstream.name, &upstream.omission_warnings);
         lists.select(&self.remote, upstream.limits.features, &omissions);
-        lists.find_interfaces(|uri| known.is_listed(uri));
+        let mut comparisons = Comparisons::default();
+        // A URI that is not compared may be that of a listed resource, which has scopes of its own.
+        lists.find_interfaces(|uri| known.is_listed(uri, &mut comparisons).unwrap_or(true));
         let uris = &upstream.uris;
         uris.claim(lists.uris());
         let listed = lists.uris().map(|uri| uris.listed(uri));

@@ -13,7 +13,7 @@ pub(crate) use self::error_code::not_found;
 pub(crate) use self::requests::{MountedTool, json};
 use crate::limits::ProxyLimits;
 use crate::link::Link;
-use crate::matcher::Matcher;
+use crate::matcher::{Comparisons, Matcher};
 use crate::uris::Uris;
 use crate::waiting::WaitingCalls;
 
@@ -48,14 +48,17 @@ pub(crate) struct KnownResources {
 }
 
 impl KnownResources {
-    /// Returns true if a list contains the URI, or a template that it matches.
-    pub(crate) fn is_listed(&self, uri: &str) -> bool {
-        self.uris.contains(uri) || self.templates.iter().any(|template| template.matches(uri))
+    /// Returns true if a list contains the URI, or a template that it matches; `None` if it is not compared.
+    pub(crate) fn is_listed(&self, uri: &str, comparisons: &mut Comparisons) -> Option<bool> {
+        if self.uris.contains(uri) {
+            return Some(true);
+        }
+        comparisons.any_matches(&self.templates, uri)
     }
 
-    /// Returns true if a template that is served unchanged may have the URI.
-    fn is_served(&self, uri: &str) -> bool {
-        self.served.iter().any(|template| template.matches(uri))
+    /// Returns true if a template that is served unchanged may have the URI; `None` if it is not compared.
+    fn is_served(&self, uri: &str, comparisons: &mut Comparisons) -> Option<bool> {
+        comparisons.any_matches(&self.served, uri)
     }
 }
 
@@ -173,10 +176,12 @@ impl Upstream {
         connection.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if a list of the server contains a URI of the proxy without its prefix, or a template that it matches.
+    /// Returns true if a list of the server contains a URI of the proxy without its prefix, or a template that it matches. So does
+    /// one that is too long to be compared.
     pub(crate) fn is_listed(&self, uri: &str) -> bool {
         let own = self.uris.without_prefix(uri).unwrap_or(uri);
-        self.known().is_listed(own)
+        let is_listed = self.known().is_listed(own, &mut Comparisons::default());
+        is_listed.unwrap_or(true)
     }
 
     /// Returns true if a list contains the URI of the server.
@@ -184,8 +189,13 @@ impl Upstream {
         self.known().uris.contains(uri)
     }
 
-    /// Returns the URI at the server of a subscribed URI of the proxy, if the resource is one of this server.
-    pub(crate) fn subscribed<'a>(&self, uri: &'a str) -> Option<&'a str> {
+    /// Returns the URI at the server of a subscribed URI of the proxy, if the resource is one of this server. A URI that is not
+    /// compared matches no template.
+    pub(crate) fn subscribed<'a>(
+        &self,
+        uri: &'a str,
+        comparisons: &mut Comparisons,
+    ) -> Option<&'a str> {
         if self.uris.is_foreign(uri) {
             return None;
         }
@@ -193,20 +203,21 @@ impl Upstream {
             return Some(uri);
         }
         let known = self.known();
+        let mut is_served = |uri| known.is_served(uri, comparisons).unwrap_or(false);
         match self.uris.without_prefix(uri) {
             // A template of the server may start like its prefix.
-            Some(rest) if known.is_served(rest) || !known.is_served(uri) => Some(rest),
-            None if !known.is_served(uri) && !self.uris.prefix().is_empty() => None,
+            Some(rest) if is_served(rest) || !is_served(uri) => Some(rest),
+            None if !self.uris.prefix().is_empty() && !is_served(uri) => None,
             _ => Some(uri),
         }
     }
 
-    /// Returns the URIs at the proxy of a resource of the server.
-    pub(crate) fn at_proxy(&self, uri: &str) -> Vec<String> {
+    /// Returns the URIs at the proxy of a resource of the server. A URI that is not compared matches no template.
+    pub(crate) fn at_proxy(&self, uri: &str, comparisons: &mut Comparisons) -> Vec<String> {
         let is_plain = !self.uris.is_foreign(uri)
             && (self.uris.prefix().is_empty()
                 || self.uris.owns(uri)
-                || self.known().is_served(uri));
+                || self.known().is_served(uri, comparisons) == Some(true));
         let plain = is_plain.then(|| uri.to_owned());
         plain.into_iter().chain(self.uris.prefixed(uri)).collect()
     }

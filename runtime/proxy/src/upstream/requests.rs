@@ -10,8 +10,8 @@ use super::error_code::{in_era, not_found};
 use super::{UNMOUNTED, Upstream};
 use crate::failure::Failure;
 use crate::forward::Forwarder;
-use crate::limits::MAX_COMPARED_BYTES;
 use crate::link::{HeaderSource, Link, RemoteCall};
+use crate::matcher::Comparisons;
 use crate::race::{Either, race};
 use crate::rewrite::{ResultKind, rewrite_uris};
 
@@ -167,19 +167,14 @@ impl Upstream {
         Ok(self.with_uris_at_proxy(kind, result?))
     }
 
-    /// Replaces the URIs of a result by those at the proxy. A URI whose comparison would exceed [`MAX_COMPARED_BYTES`] stays as it is,
-    /// unless it certainly belongs to another server.
+    /// Replaces the URIs of a result by those at the proxy. A URI that is not compared stays as it is, unless it certainly belongs
+    /// to another server.
     fn with_uris_at_proxy(&self, kind: ResultKind, text: String) -> String {
-        let mut left = MAX_COMPARED_BYTES;
+        let mut comparisons = Comparisons::default();
         rewrite_uris(kind, text, |uri| {
             self.uris.referred(uri, |uri| {
-                let known = self.known();
-                let cost = uri.len().saturating_mul(known.served.len());
-                let Some(rest) = left.checked_sub(cost) else {
-                    return true;
-                };
-                left = rest;
-                known.is_served(uri)
+                let is_served = self.known().is_served(uri, &mut comparisons);
+                is_served.unwrap_or(true)
             })
         })
     }
@@ -216,7 +211,7 @@ fn completion_members(reference: &str, params: &str) -> Result<String, serde_jso
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::ProxyLimits;
+    use crate::limits::{MAX_COMPARED_BYTES, ProxyLimits};
     use crate::matcher::Matcher;
     use crate::upstream::KnownResources;
     use crate::uris::{Owners, Uris};
@@ -252,6 +247,16 @@ mod tests {
         let short = "a:".repeat(500);
         let found = rewritten(&vec![&*short; 1_000]);
         let compared = found.iter().filter(|uri| uri.starts_with("one+")).count();
-        assert_eq!(compared, MAX_COMPARED_BYTES / (1_000 * features));
+        let most = MAX_COMPARED_BYTES / (1_000 * features);
+        assert_eq!(compared, most);
+
+        // Subscriptions and updates of a server have the same bound.
+        let served = format!("a:{}z1/1", "a".repeat(994));
+        let mut comparisons = Comparisons::default();
+        let mut subscribed = || upstream.subscribed(&served, &mut comparisons).is_some();
+        assert_eq!((0..1_000).filter(|_| subscribed()).count(), most);
+        let mut comparisons = Comparisons::default();
+        let mut is_plain = || upstream.at_proxy(&served, &mut comparisons).len() == 2;
+        assert_eq!((0..1_000).filter(|_| is_plain()).count(), most);
     }
 }

@@ -16,8 +16,7 @@ use crate::client::{ClientError, IncomingRequest};
 use crate::deadline;
 use crate::server::oversized;
 use crate::wire::{
-    Body, Frame, Invalid, LineBuffer, Message, RpcError, id_at_ends, parse, parse_element,
-    request_id_at_ends,
+    Body, Frame, IdAtEnds, Invalid, LineBuffer, Message, RpcError, id_at_ends, parse, parse_element,
 };
 
 pub(super) struct Driver<R, W> {
@@ -273,11 +272,12 @@ fn reject_malformed(inner: &Arc<Inner>, invalid: &Invalid<'_>, text: &[u8]) {
 /// request of the server is answered with the error.
 fn reject_oversized(inner: &Arc<Inner>, head: &[u8], tail: &[u8]) {
     let limit = inner.limits.message_bytes;
-    if let Some(id) = id_at_ends(head, tail) {
+    let IdAtEnds { id, answered } = id_at_ends(head, tail);
+    if let Some(id) = answered.and_then(|id| id.parse().ok()) {
         tracing::debug!(limit, id, "dropped an oversized answer");
         return inner.complete(id, Err(ClientError::TooLong(limit)));
     }
-    let (error, id) = (oversized(limit), request_id_at_ends(head, tail));
+    let error = oversized(limit);
     match id.filter(|_| accepts_requests(inner)) {
         Some(id) => inner.responder(id).respond(Err(error)),
         None => inner.stray.record(head, &error),

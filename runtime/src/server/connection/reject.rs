@@ -3,8 +3,7 @@
 use crate::server::Connection;
 use crate::server::response::close_batch;
 use crate::wire::{
-    Body, Invalid, Message, RpcError, id_at_ends, parse, parse_element, request_id_at_ends,
-    write_error,
+    Body, IdAtEnds, Invalid, Message, RpcError, id_at_ends, parse, parse_element, write_error,
 };
 
 impl Connection {
@@ -22,14 +21,14 @@ impl Connection {
     /// id of the request if these bytes contain it. If the message is a response to a pending request, that one ends instead.
     pub fn reject_oversized(&self, head: &[u8], tail: &[u8], out: &mut Vec<u8>) {
         let limits = self.server.limits();
-        let id = request_id_at_ends(head, tail).filter(|id| id.len() <= limits.request_id_bytes);
+        let IdAtEnds { id, answered } = id_at_ends(head, tail);
         let error = oversized(limits.message_bytes);
-        let answered = id_at_ends(head, tail).filter(|_| id.is_none());
         let is_response = answered.is_some_and(|answered| {
             let requests = self.outbox.requests();
-            requests.reject_response(&answered.to_string(), &error.message)
+            requests.reject_response(answered, &error.message)
         });
         if !is_response {
+            let id = id.filter(|id| id.len() <= limits.request_id_bytes);
             write_error(out, id, &error);
         }
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use treenail_runtime::internal::poll_within_budget;
 
 use crate::client::snapshot::TaskUpdate;
 
@@ -70,7 +71,7 @@ impl Publisher {
     pub(super) fn publish(&self, update: &TaskUpdate) {
         let mut state = lock(&self.state);
         state.latest = Some(update.clone());
-        self.change(|queue| {
+        self.change(state, |queue| {
             queue.updates.push_back(update.clone());
             if queue.updates.len() > MAX_QUEUED {
                 queue.updates.pop_front();
@@ -82,21 +83,23 @@ impl Publisher {
     pub(super) fn close(&self) {
         let mut state = lock(&self.state);
         state.is_closed = true;
-        self.change(|queue| queue.is_closed = true);
+        self.change(state, |queue| queue.is_closed = true);
     }
 
-    fn change(&self, change: impl Fn(&mut Queue)) {
+    /// Changes all streams before the state is unlocked, and wakes their readers after it.
+    fn change(&self, state: MutexGuard<'_, Published>, change: impl Fn(&mut Queue)) {
+        let mut wakers = Vec::new();
         lock(&self.streams).retain(|stream| {
             let Some(queue) = stream.upgrade() else {
                 return false;
             };
             let mut queue = lock(&queue);
             change(&mut queue);
-            if let Some(waker) = queue.waker.take() {
-                waker.wake();
-            }
+            wakers.extend(queue.waker.take());
             true
         });
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -104,18 +107,54 @@ impl Stream for TaskUpdates {
     type Item = TaskUpdate;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<TaskUpdate>> {
-        let mut queue = lock(&self.0);
-        match queue.updates.pop_front() {
-            Some(update) => Poll::Ready(Some(update)),
-            None if queue.is_closed => Poll::Ready(None),
-            None => {
-                queue.waker = Some(context.waker().clone());
-                Poll::Pending
+        poll_within_budget(context, |context| {
+            let mut queue = lock(&self.0);
+            match queue.updates.pop_front() {
+                Some(update) => Poll::Ready(Some(update)),
+                None if queue.is_closed => Poll::Ready(None),
+                None => {
+                    let former = queue.waker.replace(context.waker().clone());
+                    drop(queue);
+                    drop(former);
+                    Poll::Pending
+                }
             }
-        }
+        })
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+
+    use treenail_schema::TaskStatus;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reader_yields_to_other_tasks() {
+        let publisher = Publisher::default();
+        let mut updates = publisher.subscribe();
+        let update = TaskUpdate {
+            status: TaskStatus::Working,
+            message: None,
+            created_at: None,
+            last_updated_at: None,
+            ttl: None,
+            poll_interval: None,
+        };
+        let mut reading = pin!(async {
+            for _ in 0..10_000 {
+                publisher.publish(&update);
+                updates.next().await;
+            }
+        });
+        let yields = poll_fn(|context| Poll::Ready(reading.as_mut().poll(context).is_pending()));
+        assert!(yields.await);
+    }
 }

@@ -1,8 +1,7 @@
 //! Messages that cannot be served.
 
-use crate::wire::answer_id::answer_id;
 use crate::wire::message::ParseLimits;
-use crate::wire::{DEEPEST, RpcError, SyntaxError, request_id_at_ends};
+use crate::wire::{DEEPEST, IdAtEnds, RpcError, SyntaxError, id_at_ends};
 
 /// A message that cannot be served, and the id to answer with, if it has one.
 #[derive(Debug)]
@@ -21,15 +20,14 @@ impl<'a> Invalid<'a> {
     /// Describes a text that was read only up to this error.
     #[cold]
     pub(super) fn unread(error: SyntaxError, text: &'a str, limits: ParseLimits) -> Self {
-        let (id, answered, error) = if error.is_too_deep() {
+        let (IdAtEnds { id, answered }, error) = if error.is_too_deep() {
             // The rest may be valid JSON, with an id that a peer waits for.
-            let id = request_id_at_ends(text.as_bytes(), text.as_bytes());
-            let answered = answer_id(text, text).filter(|_| id.is_none());
+            let ids = id_at_ends(text.as_bytes(), text.as_bytes());
             let depth = limits.depth.min(DEEPEST);
             let message = format!("the message is nested deeper than {depth} levels");
-            (id, answered, RpcError::invalid_request(message))
+            (ids, RpcError::invalid_request(message))
         } else {
-            (None, None, RpcError::parse(error))
+            (IdAtEnds::default(), RpcError::parse(error))
         };
         let is_short = |id: &&str| id.len() <= limits.id_bytes;
         Self {

@@ -150,7 +150,7 @@ const MESSAGES: [(&str, &str); 33] = [
     ),
     (
         r#"{"params":{"result":[[[[[[[[1]]]]]]]]},"jsonrpc":"2.0","id":1}"#,
-        "None the message is nested deeper than 8 levels (code -32600)",
+        "Some(\"1\") the message is nested deeper than 8 levels (code -32600)",
     ),
 ];
 

@@ -1,19 +1,20 @@
 //! Runs the official conformance suite against `conformance-server` and with `conformance-client`.
 //!
 //! The suite is pinned in `package-lock.json`. A scenario passes if it has no failure, no warning and at least one successful
-//! check. Scenarios that cannot pass yet are listed in `not-covered.txt` with a reason. A listed scenario that passes is a
-//! failure, so the list stays up to date.
+//! check. Scenarios that cannot pass yet are listed in `not-covered.txt` with a reason. A listed scenario that passes or does not
+//! exist is a failure, so the list stays up to date.
 //!
-//! `cargo test -p conformance` runs all parts; `cargo test -p conformance -- 2026-07-28` runs the part of that name.
+//! `cargo test -p conformance` runs all parts; `cargo test -p conformance --test suite -- 2026-07-28` runs the part of that name.
 
+mod not_covered;
 mod outcome;
 mod server;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::{env, fs, io};
 
+use self::not_covered::NotCovered;
 use self::outcome::{Outcome, read_outcomes};
 use self::server::ConformanceServer;
 
@@ -140,16 +141,16 @@ struct Tally {
 #[allow(clippy::print_stdout, reason = "the program reports the results")]
 fn main() -> io::Result<ExitCode> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let not_covered = NotCovered::read(&folder.join("not-covered.txt"))?;
-    let through_proxy = NotCovered::read(&folder.join("not-covered-proxy.txt"))?;
+    let mut not_covered = NotCovered::read(&folder.join("not-covered.txt"))?;
+    let mut through_proxy = NotCovered::read(&folder.join("not-covered-proxy.txt"))?;
+    let names: Vec<_> = env::args().skip(1).collect();
+    if let Some(name) = names.iter().find(|name| !is_run(name)) {
+        let runs = RUNS.map(|run| run.name).join(", ");
+        println!("no run is named `{name}`; the runs are {runs}");
+        return Ok(ExitCode::FAILURE);
+    }
     let server = ConformanceServer::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
     let mut tally = Tally::default();
-    let names: Vec<_> = env::args().skip(1).collect();
-    // A filter of `cargo test --workspace` arrives at every test program, so an unknown name is no failure.
-    for name in names.iter().filter(|name| !is_run(name)) {
-        let runs: Vec<_> = RUNS.iter().map(|run| run.name).collect();
-        println!("no run is named `{name}`; the runs are {}", runs.join(", "));
-    }
     for run in RUNS.iter().filter(|run| run.is_selected(&names)) {
         let proxy = match run.side {
             Side::Proxy(revision) => Some(ConformanceServer::start_proxy(
@@ -176,6 +177,13 @@ fn main() -> io::Result<ExitCode> {
             println!("{:17}  {counted} scenarios, expected {expected}", run.name);
             tally.failed += 1;
         }
+    }
+    // A selection does not run the scenarios of all entries.
+    let all = [&not_covered, &through_proxy];
+    let unused = all.into_iter().flat_map(NotCovered::unused);
+    for line in unused.filter(|_| names.is_empty()) {
+        println!("FAILED: {line}");
+        tally.failed += 1;
     }
     let Tally { not_covered, .. } = tally;
     println!("\n{not_covered} not covered, for the reasons in `tests/conformance/not-covered.txt`");
@@ -257,37 +265,5 @@ impl Run {
             .stderr(Stdio::null())
             .status()?;
         Ok(output)
-    }
-}
-
-/// Scenarios that are not covered, as lines of `name: reason`. A trailing `*` in a name matches any suffix.
-struct NotCovered(BTreeMap<String, String>);
-
-impl NotCovered {
-    fn read(file: &Path) -> io::Result<Self> {
-        let text = fs::read_to_string(file)?;
-        let lines = text
-            .lines()
-            .filter(|line| !line.is_empty() && !line.starts_with('#'));
-        // The name of a run may precede that of the scenario, also with `: `.
-        let pairs = lines.filter_map(|line| match line.split_once(": ") {
-            Some((run, _)) if run.starts_with("proxy-") => {
-                let end = line[run.len() + 2..].find(": ")? + run.len() + 2;
-                Some((&line[..end], &line[end + 2..]))
-            }
-            pair => pair,
-        });
-        let pairs = pairs.map(|(name, reason)| (name.to_owned(), reason.to_owned()));
-        Ok(Self(pairs.collect()))
-    }
-
-    fn reason(&self, scenario: &str) -> Option<&str> {
-        let matches = |name: &str| match name.strip_suffix('*') {
-            Some(prefix) => scenario.starts_with(prefix),
-            None => scenario == name,
-        };
-        let mut reasons = self.0.iter();
-        let (_, reason) = reasons.find(|(name, _)| matches(name))?;
-        Some(reason)
     }
 }

@@ -74,7 +74,7 @@ impl<'a> Assembler<'a> {
             Event::Message(data) => (data, false),
             // Some endpoints name error events; others send named keep-alives.
             Event::Other(data) | Event::Endpoint(data) => (data, true),
-            Event::TooLong(_) => {
+            Event::TooLong(_) | Event::Skipped(_) => {
                 let max = self.limits.event_bytes;
                 let why = format!("an event has more than {max} bytes");
                 return Err(Failure::invalid_response(why));

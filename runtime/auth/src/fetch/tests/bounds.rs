@@ -49,15 +49,25 @@ async fn bodies_in_another_format_are_refused_without_their_text() {
 }
 
 #[tokio::test]
-async fn a_compressed_body_is_refused() {
+async fn a_compressed_body_is_refused_and_that_of_an_error_is_ignored() {
     for encoding in ["gzip", "br", "deflate, gzip", "x"] {
         let header = format!("content-encoding: {encoding}\r\n");
-        let site = Site::start(move |_| response(200, &header, "{}")).await;
+        let site = Site::start(move |head| {
+            let status = if head.starts_with("GET /a ") {
+                200
+            } else {
+                503
+            };
+            response(status, &header, "{}")
+        })
+        .await;
         let error = get(&local(), &site.url("/a")).await.unwrap_err();
         assert!(
             matches!(error, AuthError::Document { .. }),
             "AUTH-X-03: {error:?}"
         );
+        let failed = get(&local(), &site.url("/b")).await.unwrap();
+        assert_eq!((failed.status.as_u16(), failed.body.len()), (503, 0));
     }
 }
 
