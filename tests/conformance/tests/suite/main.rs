@@ -144,10 +144,10 @@ fn main() -> io::Result<ExitCode> {
     let mut not_covered = NotCovered::read(&folder.join("not-covered.txt"))?;
     let mut through_proxy = NotCovered::read(&folder.join("not-covered-proxy.txt"))?;
     let names: Vec<_> = env::args().skip(1).collect();
-    if let Some(name) = names.iter().find(|name| !is_run(name)) {
+    // A filter of `cargo test --workspace` arrives at every test program, so an unknown name is no failure.
+    for name in names.iter().filter(|name| !is_run(name)) {
         let runs = RUNS.map(|run| run.name).join(", ");
         println!("no run is named `{name}`; the runs are {runs}");
-        return Ok(ExitCode::FAILURE);
     }
     let server = ConformanceServer::start(Path::new(env!("CARGO_BIN_EXE_conformance-server")))?;
     let mut tally = Tally::default();
