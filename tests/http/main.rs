@@ -44,6 +44,7 @@ mod offer;
 #[path = "../../examples/protected.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod protected;
+mod quiet_calls;
 mod raw_json;
 mod replicas;
 mod resource_updates;

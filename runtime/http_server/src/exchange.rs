@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use treenail_runtime::internal::{error_code, keep_one_line};
 use treenail_runtime::{Connection, PendingResponse};
 
 use crate::http_status;
-use crate::keep_alive::KeepAlive;
+use crate::keep_alive::{self, KeepAlive};
 use crate::response::{HttpBody, Reply, exchange_stream, json_response};
 use crate::stream_permits::StreamPermit;
 
@@ -92,7 +92,7 @@ impl Exchange {
     }
 
     /// Waits for the first output. If it is the final response, the HTTP response is JSON with the `status` of that response,
-    /// otherwise an event stream.
+    /// otherwise an event stream. Without any output for the interval of keep-alive comments, it is an event stream too.
     ///
     /// An event stream has the status 200. A response with another status drops the messages before it, unless they have been sent.
     pub(super) fn respond(
@@ -100,16 +100,18 @@ impl Exchange {
         status: impl FnOnce(&[u8]) -> StatusCode + Send + 'static,
     ) -> Reply {
         Reply::pending(async move {
-            Ok(match poll_fn(|context| self.poll_output(context)).await {
-                Some(Output::Response(response)) => json_response(status(&response), response),
-                Some(Output::Message(message)) => {
+            let first = poll_fn(|context| self.poll_output(context));
+            Ok(match timeout(keep_alive::INTERVAL, first).await {
+                Ok(Some(Output::Response(response))) => json_response(status(&response), response),
+                Ok(Some(Output::Message(message))) => {
                     let status = self.response.as_deref().map_or(StatusCode::OK, status);
                     match self.response.take_if(|_| status != StatusCode::OK) {
                         Some(response) => json_response(status, response),
                         None => self.stream(message),
                     }
                 }
-                None => json_response(StatusCode::ACCEPTED, Bytes::new()),
+                Ok(None) => json_response(StatusCode::ACCEPTED, Bytes::new()),
+                Err(_) => exchange_stream(self),
             })
         })
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Idle time after which a comment is sent.
-const INTERVAL: Duration = Duration::from_secs(15);
+/// Idle time after which a comment is sent, and after which a pending call becomes an event stream.
+pub(super) const INTERVAL: Duration = Duration::from_secs(15);
 
 /// Timer that produces a keep-alive comment whenever a stream has been idle for the interval.
 #[derive(Default)]

@@ -94,10 +94,9 @@ async fn streams_of_clients_without_polling_stay_open() {
             .send(client.tool(1, "nap", &json!({"tell": false})))
             .await;
         assert_eq!(response.status, 200);
-        assert_eq!(
-            response.json()["result"]["content"][0]["text"],
-            "rested",
-            "SRV-LHTTP-06"
+        assert!(
+            response.body.contains("rested"),
+            "SRV-LHTTP-06: {response:?}"
         );
         let response = client
             .send(client.tool(1, "nap", &json!({"tell": true})))

@@ -12,6 +12,7 @@ use treenail_runtime::internal::{Body, Message, ParsedMessage};
 use treenail_runtime::{Connection, Handled, Server};
 
 use crate::call_permits::{over_capacity, reclaim_call_permits};
+use crate::keep_alive;
 use crate::legacy::attended::{Attended, AttendedCall};
 use crate::legacy::batch::dispatch_batch;
 use crate::legacy::calls::CallGuard;
@@ -160,7 +161,8 @@ async fn send_output(
     Ok(call_response(&session, reader, first, deadline))
 }
 
-/// Polls a call until its response. If other messages are first, or if its stream is closed early, a task continues it.
+/// Polls a call until its response. If other messages are first, or if it is quiet until its stream has to be opened or closed, a
+/// task continues it.
 async fn attend(
     mut call: AttendedCall,
     session: Arc<Session>,
@@ -178,10 +180,9 @@ async fn attend(
         }
         reader.poll_next(context).map(Err)
     });
-    let attended = match deadline {
-        None => Ok(attended.await),
-        Some(deadline) => timeout_at(deadline, attended).await,
-    };
+    let quiet = Instant::now() + keep_alive::INTERVAL;
+    let stream_at = deadline.map_or(quiet, |deadline| deadline.min(quiet));
+    let attended = timeout_at(stream_at, attended).await;
     // Otherwise a task continues the call, unless it was stopped.
     drop(call);
     let first = match attended {
