@@ -201,7 +201,7 @@ async fn the_response_of_a_call_whose_post_is_given_up_is_sent() {
 
 #[tokio::test]
 async fn responses_that_wait_after_their_posts_are_calls_in_flight() {
-    let service = super::service_within(Limits::default().calls_in_flight(1));
+    let service = service_within(Limits::default().calls_in_flight(1));
     let client = Client::start(&service, Revision::V2024_11_05).await;
     fill(&client).await;
     let arguments = json!({"a": 2, "b": 3});
