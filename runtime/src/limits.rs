@@ -61,7 +61,8 @@ limits! {
         /// immediately do not count. A quarter of the capacity is reserved for clients without another call in flight.
         ///
         /// Over byte streams, further calls are queued. Over HTTP, calls of the legacy era whose clients have gone away are
-        /// aborted first; if that frees no capacity, further calls are refused with status 503 and `Retry-After`.
+        /// aborted first, if they are in sessions of the same `HttpService` or a clone of it; if that frees no capacity, further
+        /// calls are refused with status 503 and `Retry-After`.
         /// Default 4,096: with the defaults, each HTTP connection can have a call.
         server_calls_in_flight: usize = 4_096,
         /// Maximum size of the queued messages of one connection in bytes, while `calls_in_flight` is reached. Above it, no
@@ -174,7 +175,8 @@ limits! {
         /// 431. Default 64 KiB.
         header_bytes: usize = 64 << 10,
         /// Timeout for receiving the headers of a request, and again for its body. A slower body is answered with status 408.
-        /// Idle connections are closed after the same time. Default 30 s.
+        /// Idle connections are closed after the same time, and those of clients that send more than 8 KiB of further requests
+        /// while one is pending. Default 30 s.
         read_timeout: Duration = Duration::from_secs(30),
         /// Timeout for a client that reads nothing although there is data for it, or, on Linux, whose network has vanished. Then
         /// its connection is dropped; in your own stack, it loses the stream of a call of a legacy session. Default 30 s.

@@ -22,6 +22,7 @@ mod client;
 mod client_session;
 mod closed_tasks;
 mod cors;
+mod disconnects;
 mod extensions;
 mod fixture;
 mod hosts;

@@ -31,6 +31,12 @@ struct Requests {
     is_writing: AtomicBool,
 }
 
+impl Requests {
+    fn is_active(&self) -> bool {
+        self.active.load(Ordering::Relaxed) > 0
+    }
+}
+
 /// Request of a connection, finished when it is dropped.
 #[derive(Debug)]
 pub(super) struct ActiveRequest(Arc<Requests>);
@@ -53,6 +59,11 @@ impl RequestCounter {
     pub(super) fn start(&self) -> ActiveRequest {
         self.0.active.fetch_add(1, Ordering::Relaxed);
         ActiveRequest(Arc::clone(&self.0))
+    }
+
+    /// Returns true if a request waits for its response, or for the rest of its body.
+    pub(super) fn is_active(&self) -> bool {
+        self.0.is_active()
     }
 }
 
@@ -94,8 +105,7 @@ impl HeadTimeout {
     /// Polls the timeout after each poll of the connection. It elapses only while the connection has no request, and writes nothing.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let requests = &*self.requests;
-        let is_active = requests.active.load(Ordering::Relaxed) > 0;
-        if is_active || requests.is_writing.load(Ordering::Relaxed) {
+        if requests.is_active() || requests.is_writing.load(Ordering::Relaxed) {
             self.idle = None;
             return Poll::Pending;
         }

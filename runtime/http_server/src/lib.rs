@@ -25,6 +25,7 @@ mod keep_alive;
 mod legacy;
 mod modern;
 mod origin;
+mod read_ahead;
 mod read_timeout;
 mod request_headers;
 mod respond;

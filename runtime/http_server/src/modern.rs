@@ -26,7 +26,7 @@ pub(super) fn states_version(message: &Message<'_>) -> bool {
     let (Message::Request(_, envelope) | Message::Notification(envelope)) = message else {
         return false;
     };
-    let meta = envelope.params.meta.filter(|meta| meta.starts_with('{'));
+    let meta = envelope.params.meta;
     meta.is_some_and(|meta| stated_version(meta).is_some())
 }
 

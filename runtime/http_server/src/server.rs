@@ -24,6 +24,7 @@ use treenail_runtime::{HttpLimits, Result, Server};
 use crate::accept::{ConnectionLimiter, ConnectionPermit, limit_unacknowledged};
 use crate::head_timeout::HeadTimeout;
 use crate::legacy::SsePaths;
+use crate::read_ahead::ReadAhead;
 use crate::respond::close_connection;
 use crate::response::Rejection;
 use crate::self_wake::SelfWake;
@@ -224,6 +225,7 @@ where
         let response = respond(request);
         async move { Ok::<_, Infallible>(active.attach(response.await?)) }
     });
+    let stream = ReadAhead::new(stream, http.read_timeout, head_timeout.counter());
     let stream = WriteTimeout::new(stream, http.write_timeout, head_timeout.write_flag());
     let stream = TokioIo::new(stream);
     let mut serving = pin!(http1_builder(http).serve_connection(stream, respond));

@@ -42,6 +42,9 @@ pub fn http_service(server: Server) -> HttpService {
 /// session of the legacy era belongs to one replica: requests with the same `Mcp-Session-Id` must be routed to the same
 /// one. [`without_sessions`](HttpService::without_sessions) serves that era without them.
 ///
+/// Clones of a service share its sessions. To serve one [`Server`](treenail_runtime::Server) at several addresses, clone one service:
+/// a service frees call permits by ending the abandoned calls of its own sessions only.
+///
 /// The service enforces [`Limits`](treenail_runtime::Limits). Only a listener can limit connections and slow readers, as
 /// [`HttpServer`](crate::HttpServer) does; in your own stack your listener must do so. There, a stalled reader holds its
 /// call and at most [`Limits::queued_messages`](treenail_runtime::Limits::queued_messages) messages until its connection is dropped.

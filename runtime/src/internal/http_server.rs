@@ -4,9 +4,7 @@ pub use crate::ask::{NO_RANDOM_BYTES, SealError, random_id};
 #[cfg(feature = "http-server")]
 pub use crate::error::listen_error;
 pub use crate::request_id::IdKey;
-#[cfg(feature = "http-server")]
-pub use crate::revision::stated_version;
-pub use crate::revision::{CachedPeer, Peer};
+pub use crate::revision::{CachedPeer, Peer, stated_version};
 pub use crate::scope::INSUFFICIENT_SCOPE;
 pub use crate::server::ParsedMessage;
 pub use crate::server::subscriptions::{Decision, Review, Unreviewed};

@@ -13,9 +13,7 @@ use serde_json::json;
 use treenail_schema::{Revision, error_code};
 
 pub(crate) use self::peer::read_log_level;
-#[cfg(feature = "http-server")]
-pub use self::peer::stated_version;
-pub use self::peer::{CachedPeer, Peer};
+pub use self::peer::{CachedPeer, Peer, stated_version};
 pub(crate) use self::result_format::{Placement, ResultFormat, downgrade_block, downgrade_content};
 #[cfg(feature = "client")]
 pub use self::sampling_result::downgrade_sampling_result;

@@ -269,8 +269,8 @@ impl CachedPeer {
     }
 }
 
-/// Returns the protocol version in the JSON text of a `_meta` object, unparsed.
-#[cfg(feature = "http-server")]
+/// Returns the protocol version in the JSON text of a `_meta`, unparsed. `None` unless it is an object.
 pub fn stated_version(meta: &str) -> Option<std::borrow::Cow<'_, str>> {
+    let meta = Some(meta).filter(|meta| meta.starts_with('{'))?;
     PeerMeta::read(meta).ok()?.version.and_then(as_string)
 }

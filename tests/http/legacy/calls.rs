@@ -12,6 +12,7 @@ use treenail::schema::Revision;
 use treenail::server::Component;
 
 use super::{Client, SERVED, events, initialized, next_events};
+use crate::client::Post;
 use crate::fixture::{Desk, builder, builder_of, service};
 
 #[tokio::test]
@@ -83,6 +84,28 @@ async fn batches_exist_in_one_revision() {
             status,
             "SRV-LHTTP-02"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_batch_has_no_requests_of_the_modern_era() {
+    let (service, without_sessions) = (service(), service().without_sessions());
+    let client = Client::start(&service, Revision::V2025_03_26).await;
+    let message = |id: i64, method: &str| -> Value {
+        let post = Post::modern(method, json!({})).change(|body| body["id"] = id.into());
+        serde_json::from_str(&post.body).unwrap()
+    };
+    let batch = json!([message(1, "tools/list"), message(2, "subscriptions/listen")]);
+    let batch = client.post(&batch);
+    let alone = batch.clone().without("mcp-session-id");
+    for response in [
+        client.send(batch).await,
+        alone.send(&without_sessions).await,
+    ] {
+        let answers = response.json();
+        let codes = answers.as_array().unwrap().iter();
+        let codes: Vec<_> = codes.map(|answer| &answer["error"]["code"]).collect();
+        assert_eq!(codes, [-32600, -32600], "SRV-ERA-11: {answers}");
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod observed;
 mod polling;
 mod sessionless;
 mod sessions;
+mod slow_readers;
 mod streams;
 
 use std::future::{Future, poll_fn};

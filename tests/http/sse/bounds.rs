@@ -179,3 +179,36 @@ async fn a_closing_stream_does_not_wait_for_posts_that_are_given_up() {
     let (last, ()) = tokio::join!(stream.event(), async { drop(post) });
     assert!(last.is_none());
 }
+
+#[tokio::test]
+async fn the_response_of_a_call_whose_post_is_given_up_is_sent() {
+    let service = super::service();
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    fill(&client).await;
+    let mut stream = client.take_stream();
+    let arguments = json!({"a": 2, "b": 3});
+    let mut post = Box::pin(client.tool(1, "add", &arguments));
+    begin(post.as_mut()).await;
+    drop(post);
+    // The stream waits for it, also while it closes.
+    service.server().close();
+    for _ in 0..16 {
+        stream.message().await;
+    }
+    assert_eq!(stream.message().await["id"], 1);
+    assert!(stream.event().await.is_none());
+}
+
+#[tokio::test]
+async fn responses_that_wait_after_their_posts_are_calls_in_flight() {
+    let service = service_within(Limits::default().calls_in_flight(1));
+    let client = Client::start(&service, Revision::V2024_11_05).await;
+    fill(&client).await;
+    let arguments = json!({"a": 2, "b": 3});
+    let mut post = Box::pin(client.tool(1, "add", &arguments));
+    begin(post.as_mut()).await;
+    drop(post);
+    let params = json!({"name": "add", "arguments": arguments});
+    let second = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    assert_eq!(client.send(&second).await.status, 503);
+}

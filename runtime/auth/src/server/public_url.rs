@@ -13,7 +13,7 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 #[derive(Clone, Debug)]
 pub(super) struct PublicUrl {
     pub(super) url: String,
-    /// The host with its port, if it has one.
+    /// The host with its port, if it is not the default one. Clients leave the default port out of `Host`.
     pub(super) host: String,
     /// The path of the metadata document.
     pub(super) metadata_path: String,
@@ -36,9 +36,10 @@ impl PublicUrl {
         };
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let metadata_path = format!("{WELL_KNOWN}{}", path.strip_suffix('/').unwrap_or(path));
+        let default_port = if scheme == "https" { ":443" } else { ":80" };
         Ok(Self {
             url: url.to_owned(),
-            host: host.to_owned(),
+            host: host.strip_suffix(default_port).unwrap_or(host).to_owned(),
             metadata_url: format!("{scheme}://{host}{metadata_path}{query}"),
             metadata_path,
         })
@@ -107,26 +108,49 @@ mod tests {
     #[test]
     fn the_metadata_path_is_inserted_before_the_path() {
         let cases = [
-            ("https://a.example", "", ""),
-            ("https://a.example/", "", ""),
-            ("https://a.example/mcp", "/mcp", ""),
-            ("https://a.example:8443/t/mcp/", "/t/mcp", ""),
-            ("http://127.0.0.1:80/mcp?tenant=1", "/mcp", "?tenant=1"),
+            ("https://a.example", "a.example", "", ""),
+            ("https://a.example/", "a.example", "", ""),
+            ("https://a.example/mcp", "a.example", "/mcp", ""),
+            (
+                "https://a.example:8443/t/mcp/",
+                "a.example:8443",
+                "/t/mcp",
+                "",
+            ),
+            (
+                "http://127.0.0.1:80/mcp?tenant=1",
+                "127.0.0.1:80",
+                "/mcp",
+                "?tenant=1",
+            ),
         ];
-        for (url, path, query) in cases {
+        for (url, host, path, query) in cases {
             let public = PublicUrl::parse(url).unwrap();
             assert_eq!(
                 public.metadata_path,
                 format!("{WELL_KNOWN}{path}"),
                 "AUTH-R-02"
             );
-            let end = format!("{}{WELL_KNOWN}{path}{query}", public.host);
+            let end = format!("://{host}{WELL_KNOWN}{path}{query}");
             assert!(
                 public.metadata_url.ends_with(&end),
                 "{}",
                 public.metadata_url
             );
             assert_eq!(public.url, url, "it is unchanged");
+        }
+    }
+
+    #[test]
+    fn the_host_has_no_default_port() {
+        let cases = [
+            ("https://a.example:443/mcp", "a.example"),
+            ("https://a.example:80", "a.example:80"),
+            ("http://[::1]:80/mcp", "[::1]"),
+            ("http://localhost:443", "localhost:443"),
+        ];
+        for (url, host) in cases {
+            assert_eq!(PublicUrl::parse(url).unwrap().host, host, "{url}");
         }
     }
 

@@ -138,8 +138,8 @@ mod tests {
         assert!(is_woken);
     }
 
-    #[test]
-    fn a_call_counts_until_its_response_is_on_the_stream() {
+    #[tokio::test]
+    async fn a_call_counts_until_its_response_is_on_the_stream() {
         wakes_stream(|session, branch, call| {
             let handled = (Handled::Complete, b"{}".to_vec());
             let reply = respond(Arc::clone(session), branch, call, handled, Some("1"));

@@ -31,7 +31,7 @@ struct Table {
 #[derive(Debug)]
 struct RunningCall {
     id: Option<IdKey>,
-    /// Number of calls in flight, 0 during the first poll. Most calls end in it.
+    /// Number of calls in flight, 0 during the first poll. Most calls end in it. A response of HTTP+SSE that waits for room counts as one.
     calls: usize,
     stream: u64,
     /// Call permits of the server. They are released when the call is stopped, although its task ends later.
@@ -177,6 +177,13 @@ impl CallGuard {
         if let Some(running) = self.calls.lock().running.get_mut(self.key) {
             running.calls = calls;
             running.permits = permits;
+        }
+    }
+
+    /// Counts a response that waits for room as one call in flight.
+    pub(super) fn count_one(&self) {
+        if let Some(running) = self.calls.lock().running.get_mut(self.key) {
+            running.calls = 1;
         }
     }
 

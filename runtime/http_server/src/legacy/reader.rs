@@ -45,6 +45,17 @@ impl Reader {
         stream.is_some_and(|stream| stream.reader_generation != self.generation)
     }
 
+    /// Records that the client reads a long event, so that the reader does not count as stalled.
+    pub(super) fn record_progress(&self) {
+        self.events.change(self.after.stream, |stream| {
+            if stream.reader_generation != self.generation {
+                return Wakers::default();
+            }
+            // Writers without room wait again, from now on.
+            stream.take_writers()
+        });
+    }
+
     /// Returns the next event. `None` at the end, or once another reader is attached.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         let mut store = self.events.lock();

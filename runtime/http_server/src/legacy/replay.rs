@@ -22,6 +22,9 @@ use crate::stream_permits::StreamPermit;
 /// Reconnection delay for clients, in milliseconds.
 const RETRY_MS: u32 = 1_000;
 
+/// Maximum length of a piece of a long event. A client that takes longer than the write timeout to read it counts as stalled.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// Events of one stream.
 pub(crate) struct Replay {
     reader: Reader,
@@ -34,6 +37,8 @@ pub(crate) struct Replay {
     deadline: Option<Pin<Box<Sleep>>>,
     format: EventFormat,
     keep_alive: KeepAlive,
+    /// Rest of a long chunk, which is sent in pieces.
+    rest: Bytes,
 }
 
 /// Format of events.
@@ -77,6 +82,7 @@ impl Replay {
             deadline: None,
             format: EventFormat::WithId,
             keep_alive: KeepAlive::default(),
+            rest: Bytes::new(),
         }
     }
 
@@ -126,8 +132,23 @@ impl Replay {
         self
     }
 
-    /// Returns all events that are ready, or `None` at the end.
+    /// Returns all events that are ready, or the next piece of a long one, or `None` at the end.
     pub(crate) fn poll_events(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if !self.rest.is_empty() {
+            self.reader.record_progress();
+            return Poll::Ready(Some(self.next_piece()));
+        }
+        self.poll_ready(context).map(|events| {
+            self.rest = events?;
+            Some(self.next_piece())
+        })
+    }
+
+    fn next_piece(&mut self) -> Bytes {
+        self.rest.split_to(self.rest.len().min(PIECE_BYTES))
+    }
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = Vec::new();
         // Poll the timer each time, so that it wakes this stream.
         let deadline = self.deadline.as_mut();

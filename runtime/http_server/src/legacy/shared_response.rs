@@ -1,6 +1,11 @@
 //! Responses of HTTP+SSE, which wait for room in the one stream of their session.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::runtime::Handle;
 
 use crate::legacy::calls::CallGuard;
 use crate::legacy::dispatch::{accepted, is_valid_request, plain_response};
@@ -11,20 +16,32 @@ use crate::response::Reply;
 pub(super) struct SharedResponse {
     session: Arc<Session>,
     guard: Option<CallGuard>,
+    is_of_call: bool,
 }
 
 impl SharedResponse {
     /// Creates the response to a call with this guard.
+    ///
+    /// It is sent even if its POST is given up, because the call had its effects. Meanwhile it is one of the calls in flight, so their
+    /// limit bounds the number of such responses.
     pub(super) fn of_call(session: Arc<Session>, guard: CallGuard) -> Self {
-        let guard = Some(guard);
-        Self { session, guard }
+        guard.count_one();
+        Self {
+            session,
+            guard: Some(guard),
+            is_of_call: true,
+        }
     }
 
-    /// Creates the response to a message that was handled without a call.
+    /// Creates the response to a message that was handled without a call. It is dropped if its POST is given up.
     pub(super) fn new(session: Arc<Session>) -> Self {
         let begun = session.begin_call(None, session.shared_stream);
         let guard = begun.map(|(guard, _)| guard);
-        Self { session, guard }
+        Self {
+            session,
+            guard,
+            is_of_call: false,
+        }
     }
 
     /// Sends `messages` and then `out`, which may be empty. The error of a malformed message is the response to its POST.
@@ -34,11 +51,22 @@ impl SharedResponse {
             return plain_response(out, id).into();
         }
         let messages = messages.into_iter().chain(has_response.then_some(out));
-        Reply::pending(async move {
+        let is_of_call = self.is_of_call;
+        let sending = async move {
             let stream = self.session.shared_stream;
             for message in messages {
                 self.session.send(stream, message, false).await;
             }
+        };
+        if is_of_call {
+            let sending = Continued::new(sending);
+            return Reply::pending(async move {
+                sending.await;
+                Ok(accepted())
+            });
+        }
+        Reply::pending(async move {
+            sending.await;
             Ok(accepted())
         })
     }
@@ -49,5 +77,46 @@ impl Drop for SharedResponse {
         self.guard = None;
         // If it is closing, it waits for the end of the calls.
         self.session.finish_stream(self.session.shared_stream);
+    }
+}
+
+/// Future that a task continues if it is dropped before its end.
+struct Continued {
+    /// `None` after its end.
+    future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// The runtime of the request, for a drop outside of it.
+    runtime: Handle,
+}
+
+impl Continued {
+    fn new(future: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self {
+            future: Some(Box::pin(future)),
+            runtime: Handle::current(),
+        }
+    }
+}
+
+impl Future for Continued {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // A panic drops the future.
+        let Some(mut future) = self.future.take() else {
+            return Poll::Ready(());
+        };
+        let polled = future.as_mut().poll(context);
+        if polled.is_pending() {
+            self.future = Some(future);
+        }
+        polled
+    }
+}
+
+impl Drop for Continued {
+    fn drop(&mut self) {
+        if let Some(future) = self.future.take() {
+            self.runtime.spawn(future);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use treenail_schema::{Method, RequestId, Revision};
 
 use super::{Connection, Handled};
+use crate::revision::stated_version;
 use crate::server::response::{PendingResponse, close_batch};
 use crate::wire::{Invalid, Message, RpcError, parse_element, write_error};
 
@@ -129,6 +130,14 @@ fn admit(message: ParsedMessage<'_>, bytes: usize, most: usize) -> ParsedMessage
     let error = match &message {
         Ok(Message::Request(_, envelope)) if envelope.known == Some(Method::Initialize) => {
             RpcError::invalid_request("`initialize` cannot be part of a batch")
+        }
+        Ok(Message::Request(_, envelope))
+            if envelope
+                .params
+                .meta
+                .is_some_and(|meta| stated_version(meta).is_some()) =>
+        {
+            RpcError::invalid_request("a batch has requests of revision 2025-03-26 only")
         }
         Ok(Message::Request(..)) if bytes > most => RpcError::internal(format!(
             "the request was not handled, because the other responses of its batch take more than {most} bytes"

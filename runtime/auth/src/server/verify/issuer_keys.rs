@@ -30,7 +30,7 @@ impl IssuerKeys {
         if !matches!(keys.verify(token), Ok(false)) {
             return result(&keys, token);
         }
-        match fetched.newer(COOLDOWN).await? {
+        match fetched.newer(&keys, COOLDOWN).await? {
             Some(keys) => result(&keys, token),
             None => Err(VerifyError::Invalid),
         }

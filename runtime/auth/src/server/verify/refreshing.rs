@@ -107,27 +107,32 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
         current.map(|it| Arc::clone(&it.value)).ok_or(UNAVAILABLE)
     }
 
-    /// Returns a value that was fetched after this call, or in the `cooldown` before it. `None` if it was fetched in the
-    /// cooldown, so that peers cannot cause more than one fetch in this time.
+    /// Returns another value than `known`: the current one, or one that is fetched now. `None` if a fetch has begun in the `cooldown`
+    /// before this call, so that peers cannot cause more than one fetch in this time.
     ///
     /// # Errors
     ///
     /// [`VerifyError::Unavailable`] if the last fetch failed.
-    pub(super) async fn newer(&self, cooldown: Duration) -> Result<Option<Arc<T>>, VerifyError> {
+    pub(super) async fn newer(
+        &self,
+        known: &Arc<T>,
+        cooldown: Duration,
+    ) -> Result<Option<Arc<T>>, VerifyError> {
         let flight = {
             let mut state = self.shared.state();
+            // Another request may have fetched it since.
+            if let Some(newer) = state.other_than(known) {
+                return Ok(Some(newer));
+            }
             let may_fetch = state.is_attempt_older(cooldown, self.shared.clock.now());
             self.shared.join(&mut state, may_fetch)
         };
-        let flight = flight.start();
-        let is_new = flight.is_some();
-        wait(flight).await;
+        wait(flight.start()).await;
         let state = self.shared.state();
         if state.has_failed {
             return Err(UNAVAILABLE);
         }
-        let current = state.current.as_ref().filter(|_| is_new);
-        Ok(current.map(|it| Arc::clone(&it.value)))
+        Ok(state.other_than(known))
     }
 }
 
@@ -222,6 +227,12 @@ impl<T> State<T> {
     fn is_attempt_older(&self, duration: Duration, now: SystemTime) -> bool {
         self.attempted
             .is_none_or(|attempted| has_passed(attempted, duration, now))
+    }
+
+    /// Returns the current value, unless it is `known`.
+    fn other_than(&self, known: &Arc<T>) -> Option<Arc<T>> {
+        let current = self.current.as_ref().map(|it| &it.value);
+        current.filter(|it| !Arc::ptr_eq(it, known)).cloned()
     }
 }
 

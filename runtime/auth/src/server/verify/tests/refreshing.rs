@@ -139,18 +139,21 @@ async fn a_source_that_is_down_is_asked_every_five_seconds_at_most() {
 async fn a_newer_value_is_fetched_once_in_a_cooldown() {
     // AUTH-R-39
     let (counter, clock, value) = setup();
-    assert_eq!(get(&value).await, Ok(1));
+    let first = value.get().await.unwrap();
     for _ in 0..1000 {
-        assert_eq!(value.newer(COOLDOWN).await, Ok(None));
+        assert_eq!(value.newer(&first, COOLDOWN).await, Ok(None));
     }
     clock.advance(COOLDOWN);
-    assert_eq!(value.newer(COOLDOWN).await, Ok(Some(Arc::new(2))));
-    assert_eq!(value.newer(COOLDOWN).await, Ok(None));
+    let second = value.newer(&first, COOLDOWN).await.unwrap().unwrap();
+    assert_eq!(*second, 2);
+    assert_eq!(value.newer(&second, COOLDOWN).await, Ok(None));
+    // A request that had read the value before the fetch.
+    assert_eq!(value.newer(&first, COOLDOWN).await, Ok(Some(Arc::new(2))));
     counter.set_down(true);
     clock.advance(COOLDOWN);
-    assert_eq!(value.newer(COOLDOWN).await, unavailable());
+    assert_eq!(value.newer(&second, COOLDOWN).await, unavailable());
     clock.advance(Duration::from_secs(29));
-    assert_eq!(value.newer(COOLDOWN).await, unavailable());
+    assert_eq!(value.newer(&second, COOLDOWN).await, unavailable());
     assert_eq!(counter.fetches(), 3);
     assert_eq!(get(&value).await, Ok(2));
 }
@@ -220,7 +223,7 @@ fn a_runtime_that_shuts_down_is_an_outage() {
         let _guard = handle.enter();
         let mut context = Context::from_waker(Waker::noop());
         let got = Box::pin(get(&value)).as_mut().poll(&mut context);
-        let newer = Box::pin(value.newer(Duration::ZERO))
+        let newer = Box::pin(value.newer(&Arc::new(0), Duration::ZERO))
             .as_mut()
             .poll(&mut context);
         sender.send((got, newer)).unwrap();
