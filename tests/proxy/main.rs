@@ -42,6 +42,7 @@ mod subscription_faults;
 mod subscriptions;
 mod tasks;
 mod unanswered_lists;
+mod unreachable;
 mod uris;
 #[path = "../protocol/support/validator.rs"]
 #[allow(dead_code, reason = "the tests of the protocol use more of it")]

@@ -49,13 +49,19 @@ use self::render::RenderError;
 /// # Generated code
 ///
 /// - A struct named after the server ([`name`](Self::name)), with one method for each tool, named after the tool in
-///   `snake_case`. Arguments are passed as one struct. Its `new` takes the required ones, in the alphabetical order of the
-///   lock file, and there is a `with_…` method for each of the others. A tool with an output schema returns a `TypedCall`
-///   of the generated type, others a `TypedCall` of `CallToolResult`.
+///   `snake_case`. Arguments are passed as one struct, which is created as described below. A tool with an output
+///   schema returns a `TypedCall` of the generated type, others a `TypedCall` of `CallToolResult`.
 /// - `prompt_…` for each prompt, and `read_…` for each resource template, which takes the variables of the URI.
 /// - `LOCK`, the text of the lock file, or of its part with the selected [`tools`](Self::tools).
 ///   `Contract::from_json` parses it into a contract, which `McpClient` compares the server with.
 /// - A module `types`, with a struct for each object, and an enum for constants and for alternatives.
+///
+/// The function `new` of a struct takes the required members as parameters, in the alphabetical order of the lock file, if no
+/// argument could be passed for another: each has its own type, at most one is a number, and none is any JSON beside others.
+/// Otherwise the members are named, since a server that renames one would swap the arguments of a call that still compiles. A
+/// struct without other members is then written as a literal, `MoveFile { source, destination }`. A struct with others takes
+/// the required ones as one struct, `Search::new(SearchRequired { path, pattern })`. There is a `with_…` method for each
+/// optional member.
 ///
 /// A name depends only on the item, unless it would clash with another: then the later item gets a number.
 ///
@@ -115,7 +121,7 @@ impl Client {
     /// }}]}"#;
     /// let code = treenail_codegen::Client::from_json(lock).to_rust()?;
     /// assert!(code.contains("arguments: types::Add,"));
-    /// assert!(code.contains("pub fn new(a: i64, b: i64) -> Self"));
+    /// assert!(code.contains("pub struct Add {"));
     /// # Ok::<(), treenail_codegen::Error>(())
     /// ```
     pub fn from_json(lock: impl Into<String>) -> Self {

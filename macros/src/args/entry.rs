@@ -20,6 +20,11 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Returns true if the key has parentheses and must not.
+    pub(super) fn has_wrong_list(&self) -> bool {
+        self.list.is_some() && !LISTS.iter().any(|list| self.key == list)
+    }
+
     /// Returns the value that `pick` accepts. Reports the correct form, `write`, if the value is missing or rejected.
     pub(super) fn value<T>(
         self,
@@ -51,17 +56,15 @@ impl Parse for Entry {
             return Err(input.error("a value needs its key; write `key = value`"));
         }
         let key = input.call(Ident::parse_any)?;
-        let is_list = LISTS.iter().any(|list| key == list);
-        let list = if is_list && input.peek(token::Paren) {
+        let list = if input.peek(token::Paren) {
             let content;
             parenthesized!(content in input);
             Some(content.parse()?)
         } else {
             None
         };
-        if input.peek(token::Paren) || input.peek(Token![:]) {
-            let write = format!("a key has its value after `=`; write `{key} = …`");
-            return Err(input.error(write));
+        if input.peek(Token![:]) {
+            return Err(input.error(value_after_equals(&key)));
         }
         let equals: Option<Token![=]> = input.parse()?;
         let value = match equals {
@@ -77,6 +80,11 @@ impl Parse for Entry {
         }
         Ok(Self { key, value, list })
     }
+}
+
+/// Error message for a value that is not after `=`.
+pub(super) fn value_after_equals(key: &Ident) -> String {
+    format!("a key has its value after `=`; write `{key} = …`")
 }
 
 /// `"text"` or `"text", …`

@@ -13,7 +13,7 @@ use syn::{Attribute, Expr, ExprLit, ExprPath, ExprRange, Lit, LitStr, Meta, Path
 use crate::diag::Sink;
 
 pub(crate) use self::entry::without_group;
-use self::entry::{Entry, TextFirst, entries};
+use self::entry::{Entry, TextFirst, entries, value_after_equals};
 pub(crate) use self::suggestion::unknown;
 use self::suggestion::unknown_key;
 
@@ -81,6 +81,8 @@ impl Keys {
             let key = &entry.key;
             if !known.iter().any(|known| key == known) {
                 sink.error(key, unknown_key(&entry, known));
+            } else if entry.has_wrong_list() {
+                sink.error(key, value_after_equals(key));
             } else if entries.iter().any(|earlier| earlier.key == *key) {
                 sink.error(key, format!("duplicate key `{key}`; remove one"));
             } else {

@@ -65,6 +65,7 @@ pub(super) fn unknown_key(entry: &Entry, known: &[&str]) -> String {
     let hint = hint_for_foreign_key(&key).map(str::to_owned);
     let hint = hint
         .or_else(|| hint_for_bound(entry, known))
+        .or_else(|| hint_for_annotation(&key, known))
         .or_else(|| hint_for_task_key(&key, known));
     hint.unwrap_or_else(|| unknown("key", &key, known))
 }
@@ -78,11 +79,25 @@ fn hint_for_foreign_key(key: &str) -> Option<&'static str> {
         "input_schema" => {
             "the schema is generated from the parameters; remove this, and add keywords with `schema = …`"
         }
-        "output_schema" => "the schema is generated from the return type; remove this",
+        "output_schema" => {
+            "the schema is generated from the return type; remove this, and use `dynamic::Tool::output` for a `CallToolResult`"
+        }
+        "arguments" => "the arguments are the parameters of the function; remove this",
         "complete" => "completions are for arguments of prompts and resources only; remove this",
         _ => return None,
     };
     Some(hint)
+}
+
+/// Hint for the annotations of a tool under the names of the protocol.
+fn hint_for_annotation(key: &str, known: &[&str]) -> Option<String> {
+    let (key, others) = match key {
+        "annotations" => ("read_only", ", `destructive = false`, …"),
+        key => (key.strip_suffix("_hint")?, ""),
+    };
+    known
+        .contains(&key)
+        .then(|| format!("each annotation of a tool is a key; write `{key}`{others}"))
 }
 
 /// Hint for a key of `task` that is beside it.

@@ -26,9 +26,7 @@ impl Names {
     /// Returns the name at the proxy, without the namespace. Characters that names must not have become `_`; the name is owned
     /// then.
     pub(crate) fn inner<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
-        if let Some(renamed) = self.renamed.get(name) {
-            return Cow::Borrowed(renamed);
-        }
+        let name = self.renamed.get(name).map_or(name, String::as_str);
         if is_valid(name) {
             return Cow::Borrowed(name);
         }
@@ -69,10 +67,17 @@ mod tests {
 
     #[test]
     fn names_are_valid_at_the_proxy() {
-        let names = Names::new("weather", HashMap::from([("old".into(), "new".into())]));
+        let names = Names::new(
+            "weather",
+            HashMap::from([
+                ("old".into(), "new".into()),
+                ("odd".into(), "a new!".into()),
+            ]),
+        );
         let table = [
             ("forecast", "forecast"),
             ("old", "new"),
+            ("odd", "a_new_"),
             ("a/b c", "a_b_c"),
             (".a..b.", "_.a._.b._"),
             ("Größe", "Gr__e"),

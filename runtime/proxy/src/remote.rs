@@ -96,7 +96,8 @@ impl Remote {
         self
     }
 
-    /// Serves the tools, prompts and resources with the name `from` under another one, in the same namespace.
+    /// Serves the tools, prompts and resources with the name `from` under another one, in the same namespace. Characters
+    /// that names must not have become `_`.
     pub fn rename(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
         self.renamed.insert(from.into(), to.into());
         self

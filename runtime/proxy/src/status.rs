@@ -15,8 +15,9 @@ pub enum Status {
         /// Number of its tools, prompts, resources and templates that are served.
         features: usize,
     },
-    /// The server is not connected. The proxy tries to connect again. Features of an earlier connection are still listed, and
-    /// their calls fail at once.
+    /// The server is not connected, and the proxy tries to connect again; or it is a server over HTTP that the latest request has
+    /// not reached. Features of an earlier connection are still listed. Without a connection, their calls fail at once. Calls of
+    /// a server over HTTP are still sent, and the first that reaches it ends the state.
     #[non_exhaustive]
     Disconnected {
         /// The cause, for example the last line that the server wrote to standard error.

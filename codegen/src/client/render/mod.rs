@@ -1,6 +1,7 @@
 //! Rendering of the module.
 
 mod choice;
+mod constructor;
 mod methods;
 mod names;
 mod record;

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::constructor::Constructor;
 use crate::client::name::Names;
 use crate::client::plan::{Method, Plan};
-use crate::client::schema::{Shape, TypeId, Types};
+use crate::client::schema::{Kind, Shape, TypeId, Types};
 
 /// The referenced types, in the order of the output.
 #[derive(Debug)]
 pub(super) struct Named {
     pub order: Vec<TypeId>,
     names: BTreeMap<TypeId, String>,
+    /// The structs with the required members of a type.
+    required: BTreeMap<TypeId, String>,
     /// Types in the same reference cycle have the same number.
     cycles: BTreeMap<TypeId, usize>,
 }
@@ -58,8 +61,20 @@ impl Named {
                 }
             }
         }
+        // The name of a type must not depend on the form of the constructor of another.
+        let mut required = BTreeMap::new();
+        for (id, name) in &chosen {
+            let form = match &plan.types.get(*id).kind {
+                Kind::Record(record) => Constructor::of(&plan.types, record),
+                _ => continue,
+            };
+            if form == Constructor::Required {
+                required.insert(*id, names.take(&[format!("{name}Required")], ""));
+            }
+        }
         Self {
             names: chosen,
+            required,
             cycles: cycles(&plan.types, &order),
             order,
         }
@@ -67,6 +82,11 @@ impl Named {
 
     pub(super) fn name(&self, id: TypeId) -> &str {
         self.names.get(&id).map_or("Value", String::as_str)
+    }
+
+    /// The name of the struct with the required members.
+    pub(super) fn required(&self, id: TypeId) -> &str {
+        self.required.get(&id).map_or("Value", String::as_str)
     }
 
     /// Returns `true` if `part`, which is contained in `whole`, can in turn contain `whole`.

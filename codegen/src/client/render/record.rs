@@ -1,42 +1,32 @@
-//! Structs, their constructors and setters.
+//! Structs and their setters.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Input;
+use super::constructor::Constructor;
 use super::types::{Scope, reason};
 use crate::client::docs::{Docs, code, inline};
 use crate::client::name::{Names, ident};
-use crate::client::schema::{Field, Kind, Record, Shape, TypeId};
+use crate::client::schema::{Field, Record, Shape, TypeId};
 
-struct Member<'a> {
-    field: &'a Field,
-    ident: Ident,
+pub(super) struct Member<'a> {
+    pub field: &'a Field,
+    pub ident: Ident,
     /// Its shape if it is present.
-    shape: &'a Shape,
-    is_constant: bool,
+    pub shape: &'a Shape,
+    pub is_constant: bool,
 }
 
 impl Member<'_> {
-    fn is_parameter(&self) -> bool {
+    pub(super) fn is_parameter(&self) -> bool {
         self.field.required && !self.is_constant
     }
 }
 
 impl Input<'_> {
-    /// Returns `true` for a shape with a single value.
-    fn is_constant(&self, shape: &Shape) -> bool {
-        match shape {
-            Shape::Named(id) => {
-                matches!(&self.plan.types.get(*id).kind, Kind::Choice(literals) if literals.len() == 1)
-            }
-            Shape::Unit => true,
-            _ => false,
-        }
-    }
-
     /// The value of a constant.
-    fn only_value(&self, shape: &Shape) -> TokenStream {
+    pub(super) fn only_value(&self, shape: &Shape) -> TokenStream {
         if let Shape::Named(id) = shape {
             let name = format_ident!("{}", self.named.name(*id));
             quote! { #name::default() }
@@ -62,9 +52,12 @@ impl Input<'_> {
         let rest_field = rest
             .as_ref()
             .map(|(ident, shape)| self.rest_field(id, ident, shape));
-        let is_empty = !members.iter().any(Member::is_parameter);
-        let default = is_empty.then(|| quote! { Default, });
-        let new = self.constructor(id, &members, rest.as_ref().map(|(ident, _)| ident));
+        let form = Constructor::of(&self.plan.types, record);
+        let default = (form == Constructor::Empty).then(|| quote! { Default, });
+        // A literal must be possible in other crates too.
+        let non_exhaustive = (form != Constructor::Literal).then(|| quote! { #[non_exhaustive] });
+        let new = self.constructor(id, form, &members, rest.as_ref().map(|(ident, _)| ident));
+        let required = (form == Constructor::Required).then(|| self.required(id, &members));
         let setters = members
             .iter()
             .filter(|member| !member.field.required)
@@ -72,13 +65,17 @@ impl Input<'_> {
         let rest_setter = rest
             .as_ref()
             .map(|(ident, shape)| self.rest_setter(id, ident, shape));
+        let methods = (form != Constructor::Literal)
+            .then(|| quote! { impl #name { #new #(#setters)* #rest_setter } });
         quote! {
             #[derive(Clone, Debug, #default PartialEq, Deserialize, Serialize)]
             #serde
-            #[non_exhaustive]
+            #non_exhaustive
             pub struct #name { #(#fields)* #rest_field }
 
-            impl #name { #new #(#setters)* #rest_setter }
+            #methods
+
+            #required
         }
     }
 
@@ -91,7 +88,7 @@ impl Input<'_> {
             field,
             ident: ident(&names.snake(&field.member)),
             shape,
-            is_constant: self.is_constant(shape),
+            is_constant: self.plan.types.is_constant(shape),
         }
     }
 
@@ -144,44 +141,6 @@ impl Input<'_> {
         quote! { #docs #[serde(flatten)] pub #ident: BTreeMap<String, #ty>, }
     }
 
-    fn constructor(&self, id: TypeId, members: &[Member<'_>], rest: Option<&Ident>) -> TokenStream {
-        if !members.iter().any(Member::is_parameter) {
-            return quote! {
-                /// Creates a value with all members unset.
-                #[must_use]
-                pub fn new() -> Self {
-                    Self::default()
-                }
-            };
-        }
-        let asked = members.iter().filter(|member| member.is_parameter());
-        let parameters = asked.map(|member| {
-            let (ident, (ty, _)) = (&member.ident, self.parameter(member.shape, id));
-            quote! { #ident: #ty }
-        });
-        let values = members.iter().map(|member| {
-            let ident = &member.ident;
-            let (_, converts) = self.parameter(member.shape, id);
-            match (member.is_parameter(), member.field.required, converts) {
-                (true, _, true) => quote! { #ident: #ident.into() },
-                (true, _, false) => quote! { #ident },
-                (false, true, _) => {
-                    let value = self.only_value(member.shape);
-                    quote! { #ident: #value }
-                }
-                (false, false, _) => quote! { #ident: None },
-            }
-        });
-        let rest = rest.map(|ident| quote! { #ident: BTreeMap::new(), });
-        quote! {
-            /// Creates a value from its required members.
-            #[must_use]
-            pub fn new(#(#parameters),*) -> Self {
-                Self { #(#values,)* #rest }
-            }
-        }
-    }
-
     fn setter(&self, id: TypeId, member: &Member<'_>) -> TokenStream {
         let Member { ident, shape, .. } = member;
         let setter = format_ident!("with_{}", plain(ident).trim_end_matches('_'));
@@ -225,7 +184,7 @@ impl Input<'_> {
 }
 
 /// An identifier without `r#`.
-fn plain(ident: &Ident) -> String {
+pub(super) fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }

@@ -20,7 +20,7 @@ impl Types {
         &mut self.all[id.0]
     }
 
-    pub(super) fn kind(&self, shape: &Shape) -> Option<&Kind> {
+    pub(in crate::client) fn kind(&self, shape: &Shape) -> Option<&Kind> {
         match shape {
             Shape::Named(id) => Some(&self.get(*id).kind),
             _ => None,
@@ -31,6 +31,15 @@ impl Types {
         match self.kind(shape)? {
             Kind::Record(record) => Some(record),
             _ => None,
+        }
+    }
+
+    /// Returns `true` for a shape with a single value.
+    pub(in crate::client) fn is_constant(&self, shape: &Shape) -> bool {
+        match self.kind(shape) {
+            Some(Kind::Choice(literals)) => literals.len() == 1,
+            Some(_) => false,
+            None => *shape == Shape::Unit,
         }
     }
 

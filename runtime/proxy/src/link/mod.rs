@@ -111,6 +111,7 @@ impl Link {
         let source = call.header_source.clone();
         Box::pin(async move {
             let reply = link.request(request, level, source).await;
+            link.note_reached(&reply);
             reply.inspect_err(|error| link.note_failure(error))
         })
     }
@@ -161,6 +162,15 @@ impl Link {
         }
         self.tap.missed();
         Ok(())
+    }
+
+    /// Notes whether a request has reached the server, if its result shows that.
+    pub(crate) fn note_reached<T>(&self, result: &Result<T, ClientError>) {
+        match result {
+            Ok(_) | Err(ClientError::Refused(_)) => self.tap.note_reached(Ok(())),
+            Err(ClientError::Unreachable(cause)) => self.tap.note_reached(Err(cause)),
+            Err(_) => {}
+        }
     }
 
     /// Notes a failure that concerns the connection.

@@ -102,7 +102,11 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             known.mark_unchanged();
         }
         let uris = wanted(upstream, resources);
-        match replace(link, &uris, current.as_mut()).await {
+        let replaced = replace(link, &uris, current.as_mut()).await;
+        if !matches!(replaced, Ok(None)) {
+            link.note_reached(&replaced);
+        }
+        match replaced {
             Ok(None) => replacements = 0,
             Ok(Some(stream)) => {
                 let opened = Listening::new(uris, stream, current.as_ref());

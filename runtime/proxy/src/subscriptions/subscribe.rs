@@ -88,6 +88,7 @@ impl Subscriptions {
                 &mut self.refused
             } else {
                 let result = session.resources_subscribe(uri).await.map(drop);
+                link.note_reached(&result);
                 if let (Err(error), false) = (&result, before.lacks(uri)) {
                     report(upstream, uri, error);
                 }

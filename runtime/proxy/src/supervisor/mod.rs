@@ -136,9 +136,10 @@ impl Supervisor {
         let resources = server.subscribed_resources();
         drop(server);
         let subscriptions = subscriptions::follow(&upstream, link, resources);
-        match race(self.follow(link), subscriptions).await {
+        let reported = report_unreachable(link.tap.unreachable(), self.status.clone());
+        match race(self.follow(link), race(subscriptions, reported)).await {
             Either::First(cause) => cause,
-            Either::Second(()) => "its subscriptions ended".into(),
+            Either::Second(_) => "its subscriptions ended".into(),
         }
     }
 
@@ -157,6 +158,7 @@ impl Supervisor {
                 continue;
             }
             let refreshed = self.refresh(&link.client, self.deadline()).await;
+            link.note_reached(&refreshed);
             match refreshed {
                 Ok(()) => self.send_status(),
                 Err(error) => {
@@ -218,6 +220,32 @@ impl Supervisor {
                 }
             }
         }
+    }
+}
+
+/// Reports a connected server as disconnected while requests do not reach it.
+async fn report_unreachable(
+    mut unreachable: watch::Receiver<Option<Arc<str>>>,
+    status: watch::Sender<Status>,
+) {
+    let mut connected = None;
+    while unreachable.changed().await.is_ok() {
+        let cause = unreachable.borrow_and_update().clone();
+        status.send_if_modified(|status| match cause {
+            Some(cause) if status.is_connected() => {
+                connected = Some(std::mem::replace(status, Status::Disconnected { cause }));
+                true
+            }
+            // The status is already the new one after a change of the lists.
+            None if !status.is_connected() => match connected.take() {
+                Some(connected) => {
+                    *status = connected;
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        });
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Tap {
     news: Mutex<News>,
     /// The reason of the end of the connection, if a request has shown it.
     close_reason: OnceLock<Arc<str>>,
+    /// The cause since a request has not reached the server. It may reach it again without another connection.
+    unreachable: watch::Sender<Option<Arc<str>>>,
     /// Notified of each change of `news`.
     changed: Notify,
     /// Requests of the server that are not answered, by the JSON text of their id.
@@ -79,6 +81,7 @@ impl Tap {
             client: OnceLock::new(),
             news: Mutex::default(),
             close_reason: OnceLock::new(),
+            unreachable: watch::Sender::default(),
             changed: Notify::new(),
             open: Mutex::default(),
             warnings: LogThrottle::default(),
@@ -163,6 +166,19 @@ impl Tap {
     /// Notes that the server does not accept the connection any more.
     pub(crate) fn note_outdated(&self, cause: impl Into<Arc<str>>) {
         self.note(|news| news.outdated = Some(cause.into()));
+    }
+
+    /// Notes that a request has reached the server, or the cause why it has not.
+    pub(crate) fn note_reached(&self, reached: Result<(), &Arc<str>>) {
+        // Most requests change nothing.
+        if self.unreachable.borrow().is_some() != reached.is_err() {
+            self.unreachable.send_replace(reached.err().cloned());
+        }
+    }
+
+    /// Returns a receiver of the cause since a request has not reached the server.
+    pub(crate) fn unreachable(&self) -> watch::Receiver<Option<Arc<str>>> {
+        self.unreachable.subscribe()
     }
 
     /// Returns the reason after the end of the connection.

@@ -42,10 +42,14 @@ fn names_are_readable_and_differ() {
         serde_json::to_value(option).unwrap(),
         json!({"self": "a", "none": "b"})
     );
-    let city = ReadCityWeather::new("Oslo", "no").with_units(["c".to_owned()]);
+    let city = ReadCityWeather::new(ReadCityWeatherRequired {
+        country: "no".into(),
+        city: "Oslo".into(),
+    });
+    let city = city.with_units(["c".to_owned()]);
     assert_eq!(
         serde_json::to_value(city).unwrap(),
-        json!({"country": "Oslo", "city": "no", "units": ["c"]})
+        json!({"country": "no", "city": "Oslo", "units": ["c"]})
     );
     let text = generated_code("names");
     for method in [
@@ -68,7 +72,11 @@ fn names_are_readable_and_differ() {
 fn keywords_are_names() {
     use keywords::types::*;
 
-    let all: All = All::new("a", "b").with_async("c").with_union("d");
+    let required = AllRequired {
+        self_: "a".into(),
+        r#type: "b".into(),
+    };
+    let all: All = All::new(required).with_async("c").with_union("d");
     assert_eq!((&*all.self_, &*all.r#type), ("a", "b"));
     assert_eq!(
         serde_json::to_value(all).unwrap(),

@@ -28,7 +28,7 @@ async fn structured_output_is_typed() {
 async fn tools_without_output_schema_return_the_whole_result() {
     let everything = client().await;
     let sum = everything
-        .get_sum(types::GetSum::new(2, 3.5))
+        .get_sum(types::GetSum { a: 2.0, b: 3.5 })
         .await
         .unwrap();
     assert_eq!(

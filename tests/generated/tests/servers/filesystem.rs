@@ -19,12 +19,19 @@ async fn files_are_written_edited_and_read() {
     let files = client(&root).await;
     let at = |name: &str| root.join(name).to_str().unwrap().to_owned();
 
-    let written = files.write_file(types::WriteFile::new("one\ntwo\n", at("a.txt")));
+    let write = types::WriteFile {
+        path: at("a.txt"),
+        content: "one\ntwo\n".into(),
+    };
+    let written = files.write_file(write);
     assert!(written.await.unwrap().content.contains("a.txt"));
     let read = types::ReadTextFile::new(at("a.txt")).with_head(1);
     let read: types::ReadTextFileOutput = files.read_text_file(read).await.unwrap();
     assert_eq!(read.content, "one");
-    let edit = types::EditFileEdit::new("three", "two");
+    let edit = types::EditFileEdit {
+        old_text: "two".into(),
+        new_text: "three".into(),
+    };
     let edited = files.edit_file(types::EditFile::new([edit], at("a.txt")));
     assert!(edited.await.unwrap().content.contains("+three"));
     assert_eq!(

@@ -15,11 +15,19 @@ async fn graph_is_created_and_searched() {
     let command = command("memory").env("MEMORY_FILE_PATH", &file);
     let memory = MemoryClient::new(&connect(command).await);
 
-    let entity = |name: &str, kind: &str| Entity::new(kind, name, ["old".to_owned()]);
+    let entity = |name: &str, kind: &str| Entity {
+        name: name.into(),
+        entity_type: kind.into(),
+        observations: vec!["old".into()],
+    };
     let entities = [entity("Ada", "person"), entity("Engine", "machine")];
     let created = memory.create_entities(CreateEntities::new(entities.clone()));
     assert_eq!(created.await.unwrap().entities, entities);
-    let relation = Relation::new("Ada", "programs", "Engine");
+    let relation = Relation {
+        from: "Ada".into(),
+        to: "Engine".into(),
+        relation_type: "programs".into(),
+    };
     let relations = memory.create_relations(CreateRelations::new([relation.clone()]));
     assert_eq!(relations.await.unwrap().relations, [relation]);
     let observation = AddObservationsObservation::new(["countess".to_owned()], "Ada");
