@@ -43,6 +43,21 @@ struct Query {
     limit: u8,
 }
 
+/// Writes other names than it reads.
+#[mcp_type]
+#[derive(Default)]
+#[serde(rename_all(serialize = "camelCase", deserialize = "snake_case"))]
+struct Route {
+    #[serde(default)]
+    last_stop: Option<u8>,
+    first_stop: u8,
+}
+
+#[mcp_tool]
+fn travel(#[arg(default)] route: Route) -> u8 {
+    route.first_stop + route.last_stop.unwrap_or_default()
+}
+
 fn ten() -> u8 {
     10
 }
@@ -74,7 +89,7 @@ async fn properties(peer: &mut Peer, name: &str) -> Value {
 }
 
 async fn connect(revision: Revision) -> Peer {
-    let tools = tools![scale, unbounded, nullable, search];
+    let tools = tools![scale, unbounded, nullable, search, travel];
     let server = treenail::server!().tools(tools).build().unwrap();
     Peer::connect(&server, revision).await
 }
@@ -93,6 +108,14 @@ async fn numbers_of_32_bits_are_listed_with_their_own_digits() {
     for arguments in [json!({}), json!({"by": 0.1, "limit": 0.3})] {
         assert_eq!(text(&peer.call("scale", arguments).await), defaults);
     }
+}
+
+#[tokio::test]
+async fn a_default_that_the_type_cannot_read_is_not_listed() {
+    let mut peer = connect(MODERN).await;
+    let listed = properties(&mut peer, "travel").await;
+    assert!(listed["route"].get("default").is_none(), "{listed}");
+    assert_eq!(text(&peer.call("travel", json!({})).await), "0");
 }
 
 #[tokio::test]

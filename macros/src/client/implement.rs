@@ -33,11 +33,15 @@ pub(crate) fn implement(
         |function: &mut Function| check::async_trait::has_expanded(&function.signature);
     if item.functions().any(is_expanded) {
         sink.error(&item.of_trait, check::async_trait::REMOVE);
-        let nothing = TokenStream::new();
-        return sink.finish(&nothing, TokenStream::new, || block_stub(krate, &item));
+        return omit(krate, &item, sink);
     }
+    let mut has_unnamed_part = false;
     for function in item.functions() {
         without_marks(function, krate, &mut sink);
+        has_unnamed_part |= check::has_unnamed_part(&function.signature, &mut sink);
+    }
+    if has_unnamed_part {
+        return omit(krate, &item, sink);
     }
     let types = expand::part_types(&mut item);
     let types = types.into_iter().map(ImplItem::Verbatim);
@@ -51,6 +55,12 @@ pub(crate) fn implement(
         || mount.unwrap_or_default(),
         || block_stub(krate, &item),
     )
+}
+
+/// Omits an implementation with an error, in which rustc would report more.
+fn omit(krate: &Krate, item: &ImplBlock, sink: Sink) -> TokenStream {
+    let nothing = TokenStream::new();
+    sink.finish(&nothing, TokenStream::new, || block_stub(krate, item))
 }
 
 /// Removes our marks from a function, and reports them.

@@ -86,6 +86,9 @@ impl Context {
     /// See [`Extensions`]. Over HTTP, it also finds the values that a `tower` layer has put into the extensions of the HTTP
     /// request.
     ///
+    /// A task that runs again after the end of its process has its principal and scopes, and no other value.
+    /// `treenail::tasks::runs_again` tells such a run.
+    ///
     /// ```
     /// use treenail::Context;
     ///

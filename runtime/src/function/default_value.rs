@@ -2,8 +2,25 @@
 
 use serde_json::{Map, Value};
 
+/// Keywords beside `properties` that may declare more members.
+const OTHERS: [&str; 6] = [
+    "additionalProperties",
+    "patternProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "$ref",
+];
+
+/// Returns a default as the model would write it, or `None` if its members are not those that the schema has: a type may write
+/// other names than it reads.
+pub(crate) fn for_model(mut default: Value, schema: &Map<String, Value>) -> Option<Value> {
+    drop_absent(&mut default, schema);
+    has_members_of(&default, schema).then_some(default)
+}
+
 /// Removes the optional members of a default that are null although their schema does not allow that: the model omits them.
-pub(crate) fn drop_absent(default: &mut Value, schema: &Map<String, Value>) {
+fn drop_absent(default: &mut Value, schema: &Map<String, Value>) {
     match (default, object_or_array(schema)) {
         (Value::Object(members), Some(schema)) => drop_absent_members(members, schema),
         (Value::Array(items), Some(schema)) => {
@@ -32,6 +49,36 @@ fn drop_absent_members(members: &mut Map<String, Value>, schema: &Map<String, Va
         let is_declared = property.is_some_and(|schema| !allows_null(schema));
         !(value.is_null() && is_declared && !is_required(name))
     });
+}
+
+fn has_members_of(default: &Value, schema: &Map<String, Value>) -> bool {
+    let fits = |value: &Value, schema: Option<&Value>| match schema {
+        Some(Value::Object(schema)) => has_members_of(value, schema),
+        _ => true,
+    };
+    match (default, object_or_array(schema)) {
+        (Value::Object(members), Some(schema)) => {
+            let required = schema.get("required").and_then(Value::as_array);
+            let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let is_closed =
+                properties.is_some() && !OTHERS.iter().any(|it| schema.contains_key(*it));
+            let others = schema.get("additionalProperties");
+            required.all(|name| members.contains_key(name))
+                && members.iter().all(|(name, value)| {
+                    let property = properties.and_then(|properties| properties.get(name));
+                    (property.is_some() || !is_closed) && fits(value, property.or(others))
+                })
+        }
+        (Value::Array(items), Some(schema)) => {
+            let first = schema.get("prefixItems").and_then(Value::as_array);
+            items.iter().enumerate().all(|(index, item)| {
+                let prefix = first.and_then(|first| first.get(index));
+                fits(item, prefix.or_else(|| schema.get("items")))
+            })
+        }
+        _ => true,
+    }
 }
 
 /// Returns the schema, or the only alternative of it that is an object or an array.
@@ -112,6 +159,31 @@ mod tests {
         for (schema, mut default, expected) in table {
             drop_absent(&mut default, schema.as_object().unwrap());
             assert_eq!(default, expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_default_with_other_members_than_the_schema_is_omitted() {
+        let two = json!({
+            "type": "object",
+            "properties": {"my_field": {"type": "integer"}, "other": {"type": "integer"}},
+            "required": ["my_field"],
+        });
+        let list = json!({"type": "array", "items": two});
+        let mut open = two.clone();
+        open["additionalProperties"] = json!(true);
+        let table = [
+            (&two, json!({"my_field": 1, "other": null}), true),
+            (&two, json!({"my_field": 1, "Other": 2}), false),
+            (&two, json!({"other": 2}), false),
+            (&open, json!({"my_field": 1, "Other": 2}), true),
+            (&list, json!([{"my_field": 1}]), true),
+            (&list, json!([{"my_field": 1}, {"myField": 1}]), false),
+        ];
+        for (schema, default, fits) in table {
+            let text = default.to_string();
+            let found = for_model(default, schema.as_object().unwrap());
+            assert_eq!(found.is_some(), fits, "{text}");
         }
     }
 }

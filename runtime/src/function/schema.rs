@@ -12,7 +12,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::function::default_value::drop_absent;
+use crate::function::default_value::for_model;
 use crate::function::schema_format::drop_unknown_format;
 
 /// Keywords whose value maps names to schemas.
@@ -109,12 +109,15 @@ impl Direction {
     }
 }
 
-/// Removes the members of a default that the model would omit.
+/// Writes a default as the model would, or removes it.
 fn tidy_default(schema: &mut Map<String, Value>) {
-    if let Some(mut default) = schema.get_mut("default").map(Value::take) {
-        drop_absent(&mut default, schema);
-        schema.insert("default".to_owned(), default);
-    }
+    let Some(default) = schema.get_mut("default").map(Value::take) else {
+        return;
+    };
+    match for_model(default, schema) {
+        Some(default) => schema.insert("default".to_owned(), default),
+        None => schema.remove("default"),
+    };
 }
 
 fn drop_null_of_optional_properties(schema: &mut Map<String, Value>) {

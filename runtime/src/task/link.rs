@@ -39,6 +39,11 @@ pub trait TaskLink: Debug + Send + Sync + 'static {
         false
     }
 
+    /// Returns `true` if the function has begun in an earlier run of the task.
+    fn runs_again(&self) -> bool {
+        false
+    }
+
     /// Returns the token with which another program ends the task, if the task is external.
     fn token(&self) -> Option<String> {
         None

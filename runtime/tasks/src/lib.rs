@@ -4,11 +4,12 @@
 
 // The modules, from the bytes up: `store` (the places where tasks are stored), `record` (the body of a stored task), `engine`
 // (shared state), `run` (a task that runs in this process), `start` (calls that become tasks), `sweep` (interrupted and expired
-// tasks), `suspension` (a computer that sleeps), `push` (notifications), `methods` (requests of clients), `external` (tokens),
+// tasks), `again` (what a function sees of them), `suspension` (a computer that sleeps), `push` (notifications), `methods` (requests of clients), `external` (tokens),
 // `test_kit` (tests for stores), and `client` (tasks of other servers).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod again;
 #[cfg(feature = "client")]
 mod client;
 mod clock;
@@ -30,6 +31,7 @@ mod tasks;
 #[cfg(feature = "test-tasks")]
 pub mod test_kit;
 
+pub use self::again::runs_again;
 #[cfg(feature = "client")]
 pub use self::client::{
     StartTask, TaskBuilderExt, TaskCallExt, TaskClientExt, TaskHandle, TaskTicket, TaskUpdate,

@@ -19,9 +19,11 @@ limits! {
     /// ```
     struct TaskLimits {
         /// Maximum number of stored tasks of one owner, finished ones included. All callers without a principal are one owner.
-        /// Default 1,000.
+        /// Tasks that this process is creating count too, so concurrent calls do not exceed it. Each further replica that creates
+        /// tasks of the owner at the same time may exceed it by those. Default 1,000.
         tasks_per_owner: usize = 1_000,
-        /// Maximum size of the stored tasks of one owner in bytes, checked when a task is created. Default 64 MiB, a quarter of
+        /// Maximum size of the stored tasks of one owner in bytes, checked when a task is created. The arguments of the tasks that
+        /// this process is creating count too. Results and journals add to it later. Default 64 MiB, a quarter of
         /// [`MemoryStore::max_bytes`](crate::MemoryStore::max_bytes).
         bytes_per_owner: u64 = 64 << 20,
         /// Maximum number of running tasks in this process. Default 1,024.

@@ -4,14 +4,15 @@ pub(super) mod async_trait;
 mod tool;
 
 use quote::ToTokens;
-use syn::LitStr;
 use syn::ext::IdentExt;
+use syn::{LitStr, Type};
 
 use crate::diag::Sink;
+use crate::signature::peel;
 use crate::tool::check as rules;
 use crate::tool::model::Feature;
 
-use super::model::{Contract, Entry, Part, other_members};
+use super::model::{Contract, Entry, Part, other_members, returned_part};
 use super::parse::Trait;
 
 /// Methods that the client has in addition to those of the trait.
@@ -195,6 +196,20 @@ fn returns_a_part(part: &Part, sink: &mut Sink) {
             format!("a namespace is written `fn {ident}(&self) -> &impl Trait`, with the trait of its tools"),
         );
     }
+}
+
+/// An implementation names the type of a part. Returns `true` if it does not.
+pub(crate) fn has_unnamed_part(signature: &syn::Signature, sink: &mut Sink) -> bool {
+    let ty = returned_part(signature);
+    let Some(ty) = ty.filter(|ty| matches!(peel(ty), Type::ImplTrait(_))) else {
+        return false;
+    };
+    let ident = &signature.ident;
+    sink.error(
+        ty,
+        format!("an implementation names the type of its part; write it, like `fn {ident}(&self) -> &Type`"),
+    );
+    true
 }
 
 /// A part has no default body, since each implementation returns its own value.

@@ -13,7 +13,7 @@ use crate::signature::{keyword_in, peel};
 use crate::tool::expand::{Target, allow_deprecated, default_scopes, entry, or_empty};
 use crate::tool::parse::ImplBlock;
 
-use super::super::model::{Contract, Entry, Part, part_type};
+use super::super::model::{Contract, Entry, Part, part_type, returned_part};
 use super::super::parse::{Member, Method, Trait};
 
 /// Rewrites the user's trait:
@@ -262,19 +262,10 @@ pub(crate) fn implementation(krate: &Krate, of_trait: &Type, scope: Option<&Expr
 /// `fn alerts(&self) -> &Board`.
 pub(crate) fn part_types(item: &mut ImplBlock) -> Vec<TokenStream> {
     let parts = item.functions().filter_map(|function| {
-        let signature = &function.signature;
-        let ReturnType::Type(_, ty) = &signature.output else {
-            return None;
-        };
-        let Type::Reference(reference) = peel(ty) else {
-            return None;
-        };
-        let is_plain = signature.receiver().is_some() && signature.inputs.len() == 1;
-        is_plain.then(|| {
-            let (ident, ty) = (part_type(&signature.ident), &reference.elem);
-            let cfg = cfg_attr::cfgs(&function.attributes);
-            quote!(#(#cfg)* type #ident = #ty;)
-        })
+        let ty = returned_part(&function.signature)?;
+        let ident = part_type(&function.signature.ident);
+        let cfg = cfg_attr::cfgs(&function.attributes);
+        Some(quote!(#(#cfg)* type #ident = #ty;))
     });
     parts.collect()
 }

@@ -17,7 +17,7 @@ use crate::tool::model::{
     Argument, Feature, Input, Kind, TOOL_KEYS, extract, reject_conditional_marks, tool_marks,
 };
 
-pub(crate) use self::part::{Part, part_type};
+pub(crate) use self::part::{Part, part_type, returned_part};
 use super::parse::{Member, Method, Trait};
 
 /// A trait whose methods are tools.

@@ -5,7 +5,10 @@ use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Path, ReturnType, Signature, Token, Type, TypeImplTrait, TypeParamBound};
+use syn::{
+    Attribute, Path, ReturnType, Signature, Token, Type, TypeImplTrait, TypeParamBound,
+    TypeReference,
+};
 
 use crate::args::Keys;
 use crate::cfg_attr;
@@ -101,18 +104,30 @@ pub(crate) fn part_type(method: &Ident) -> Ident {
     Ident::new(&name, method.span())
 }
 
+/// The `Board` of `fn alerts(&self) -> &Board`.
+pub(crate) fn returned_part(signature: &Signature) -> Option<&Type> {
+    let is_plain = signature.receiver().is_some() && signature.inputs.len() == 1;
+    let reference = reference(&signature.output).filter(|_| is_plain)?;
+    Some(&reference.elem)
+}
+
 /// The `Trait` of `&impl Trait`.
 fn contract_of(output: &ReturnType) -> Option<Path> {
-    let ReturnType::Type(_, ty) = output else {
-        return None;
-    };
-    let Type::Reference(reference) = peel(ty) else {
-        return None;
-    };
+    let reference = reference(output)?;
     let Type::ImplTrait(TypeImplTrait { bounds, .. }) = peel(&reference.elem) else {
         return None;
     };
     only_trait(bounds).filter(|_| reference.mutability.is_none())
+}
+
+fn reference(output: &ReturnType) -> Option<&TypeReference> {
+    match output {
+        ReturnType::Type(_, ty) => match peel(ty) {
+            Type::Reference(reference) => Some(reference),
+            _ => None,
+        },
+        ReturnType::Default => None,
+    }
 }
 
 fn only_trait(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Path> {

@@ -1,5 +1,6 @@
 //! Rules for the output of a function.
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Generics;
 
@@ -26,9 +27,7 @@ pub(super) fn owned_output(feature: &Feature, sink: &mut Sink) {
     let Some(token) = borrow_in(ty.to_token_stream()) else {
         return;
     };
-    // A parameter may have a lifetime that is not visible.
-    let is_elided = token.to_string() == "&";
-    if is_elided && feature.signature.inputs.is_empty() {
+    if feature.signature.inputs.is_empty() && lacks_lifetime(ty.to_token_stream()) {
         // E0106.
         sink.leave_to_rustc();
     } else {
@@ -37,6 +36,14 @@ pub(super) fn owned_output(feature: &Feature, sink: &mut Sink) {
             "the output borrows here; return an owned type, like `String` for `&str`",
         );
     }
+}
+
+/// Returns `true` if the output of a function without parameters certainly has a `&` whose lifetime is missing. Within a group, it may be
+/// that of a parameter, as in `fn(&str)`, or of a macro. A parameter of the function may have a lifetime that is not visible.
+fn lacks_lifetime(ty: TokenStream) -> bool {
+    let is_flat = |token: &TokenTree| !matches!(token, TokenTree::Group(_));
+    let flat = ty.into_iter().take_while(is_flat).collect();
+    borrow_in(flat).is_some_and(|token| token.to_string() == "&")
 }
 
 /// An `impl Trait` output does not borrow from the references that the function takes. Without `use<…>` such a type

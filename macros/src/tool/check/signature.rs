@@ -84,14 +84,20 @@ pub(super) fn blocking_is_synchronous(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// No type is `_`, `!` or unsized. These errors are left to rustc.
+/// No type is `_`, `!` or unsized. rustc reports all but `!`, which is legal for a function.
 pub(super) fn types_are_complete(feature: &Feature, sink: &mut Sink) {
     let returned = match &feature.signature.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some(&**ty),
     };
-    if returned.is_some_and(|ty| matches!(peel(ty), Type::Infer(_) | Type::Never(_))) {
-        sink.leave_to_rustc();
+    match returned.map(|ty| (ty, peel(ty))) {
+        Some((_, Type::Infer(_))) => sink.leave_to_rustc(),
+        Some((ty, Type::Never(_))) => {
+            let noun = feature.kind.noun();
+            let message = format!("a {noun} that never returns has no result; write a type");
+            sink.error(ty, message);
+        }
+        _ => {}
     }
     let unsized_or_unknown = |ty: &Type| {
         matches!(

@@ -39,9 +39,10 @@ pub(crate) fn function(krate: &Krate, tool: &Feature, visibility: &Visibility) -
     impl_tool(krate, tool, visibility, &entry)
 }
 
-/// Stub of [`function`], with a definition that is never called.
+/// Stub of [`function`], with a definition that does not compile. Without an error in the function, it would be called.
 pub(crate) fn function_stub(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
-    impl_tool(krate, tool, visibility, &quote!(loop {}))
+    let error = quote!(const { ::core::panic!("the tool has an error") });
+    impl_tool(krate, tool, visibility, &error)
 }
 
 fn impl_tool(

@@ -16,7 +16,7 @@ pub(crate) use self::none::value_if_missing;
 use crate::attribute_value::DefaultValue;
 use crate::function::argument_error::{Fault, Problem};
 use crate::function::bounds::Check;
-use crate::function::default_value::drop_absent;
+use crate::function::default_value::for_model;
 use crate::function::integral::without_fractions;
 use crate::function::nested_bounds::NestedBounds;
 use crate::function::schema::{Direction, drop_null};
@@ -175,8 +175,7 @@ impl<T> Argument<T> {
                     property.insert((*keyword).to_owned(), bound.clone());
                 }
             }
-            if let Some(mut default) = default {
-                drop_absent(&mut default, property);
+            if let Some(default) = default.and_then(|default| for_model(default, property)) {
                 property.insert("default".to_owned(), default);
             }
         }

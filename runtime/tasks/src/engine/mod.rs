@@ -1,6 +1,7 @@
 //! Shared state of the tasks of a server: the store, the limits, and the tasks that run in this process.
 
 mod access;
+mod creations;
 mod disowned;
 mod edit;
 mod stores;
@@ -25,10 +26,12 @@ use crate::run::Run;
 use crate::store::{TaskId, TaskStore};
 use crate::sweep::sweep;
 
+use self::creations::Creations;
 use self::disowned::Disowned;
 use self::waiting::Waiting;
 
 pub(crate) use self::access::{Loaded, owner};
+pub(crate) use self::creations::Creation;
 pub(crate) use self::edit::not_written;
 pub(crate) use self::stores::store_failed;
 pub(crate) use self::waiting::{NoPlace, Place};
@@ -47,6 +50,8 @@ pub(crate) struct Engine {
     pub(crate) key: Option<RequestStateKey>,
     /// A run ends when its future is dropped.
     running: Mutex<BTreeMap<TaskId, Weak<Run>>>,
+    /// Tasks that are being created.
+    pub(crate) creations: Arc<Creations>,
     /// Tasks that may be stored although no client knows them.
     disowned: Mutex<Vec<Disowned>>,
     /// Tasks that wait for an answer.
@@ -82,6 +87,7 @@ impl Engine {
             limits,
             key,
             running: Mutex::default(),
+            creations: Arc::default(),
             disowned: Mutex::default(),
             carried: Carried::default(),
             started: OnceLock::new(),

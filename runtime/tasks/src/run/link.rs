@@ -88,6 +88,10 @@ impl TaskLink for Run {
         *self.creation.borrow() == Creation::Plain
     }
 
+    fn runs_again(&self) -> bool {
+        self.record().attempts > 1
+    }
+
     fn token(&self) -> Option<String> {
         let external = self.record().policy.external;
         let key = self.engine.key.as_ref().filter(|_| external)?;

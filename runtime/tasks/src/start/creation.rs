@@ -7,7 +7,7 @@ use treenail_runtime::internal::task::StoredCall;
 use treenail_runtime::{RpcError, Server};
 
 use crate::clock;
-use crate::engine::{Engine, not_written, store_failed};
+use crate::engine::{Creation, Engine, not_written, store_failed};
 use crate::record::{Policy, Record, TaskKey};
 use crate::run::{BACKOFF, Run, Stop, random_run_id};
 use crate::store::{StoreError, TaskId};
@@ -33,19 +33,20 @@ impl NewTask {
     }
 
     /// Checks that the owner may have one more task, and that a task would outlive a server that closes.
-    pub(super) async fn check(&self) -> Result<(), RpcError> {
-        let Self { engine, owner, .. } = self;
+    pub(super) async fn admit(self, call: StoredCall) -> Result<Admitted, RpcError> {
+        let Self { engine, owner, .. } = &self;
         if self.server.is_closed() && !engine.is_durable() {
             return Err(RpcError::internal(
                 "the server shuts down, and its tasks end with it",
             ));
         }
-        let limits = &engine.limits;
+        let mut creation = engine.creations.start(owner);
         let usage = engine.usage(owner).await;
         let usage = usage.map_err(|error| store_failed(&error))?;
-        let most = u64::try_from(limits.tasks_per_owner).unwrap_or(u64::MAX);
-        if usage.tasks >= most || usage.bytes >= limits.bytes_per_owner {
-            let (tasks, bytes) = (usage.tasks, usage.bytes);
+        let texts = [&call.arguments, &call.meta].into_iter().flatten();
+        let bytes = texts.map(|text| text.get().len() as u64).sum();
+        if let Err(used) = creation.admit(usage, bytes, &engine.limits) {
+            let (tasks, bytes) = (used.tasks, used.bytes);
             if engine.not_created.is_due() {
                 tracing::warn!(
                     tasks,
@@ -57,25 +58,45 @@ impl NewTask {
                 "the caller has too many tasks; try again later",
             ));
         }
-        Ok(())
+        Ok(Admitted {
+            task: self,
+            call,
+            creation,
+        })
     }
+}
 
+/// Task that its owner may have.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    task: NewTask,
+    call: StoredCall,
+    creation: Creation,
+}
+
+impl Admitted {
     /// Makes the run of the task, whose record is not stored yet.
-    pub(super) fn prepare(&self, call: &StoredCall) -> Result<Arc<Run>, RpcError> {
+    pub(super) fn prepare(self) -> Result<(Arc<Run>, Creation), RpcError> {
+        let NewTask {
+            engine,
+            owner,
+            policy,
+            ..
+        } = self.task;
         let no_random = || RpcError::internal("no random bytes for the id of a task");
         let key = TaskKey {
             id: TaskId::random().map_err(|_| no_random())?,
-            owner: self.owner.clone(),
+            owner,
             created_ms: clock::now_ms(),
         };
         let run = random_run_id().ok_or_else(no_random)?;
-        let mut record = Record::new(call, self.policy);
-        record.claim(run, self.engine.limits.lease);
-        let run = Run::before_creation(&self.engine, key, record);
-        if self.engine.admit(&run) {
-            return Ok(run);
+        let mut record = Record::new(&self.call, policy);
+        record.claim(run, engine.limits.lease);
+        let run = Run::before_creation(&engine, key, record);
+        if engine.admit(&run) {
+            return Ok((run, self.creation));
         }
-        if self.engine.not_created.is_due() {
+        if engine.not_created.is_due() {
             tracing::warn!("a task was not created: the process runs too many");
         }
         Err(RpcError::internal(
@@ -85,7 +106,7 @@ impl NewTask {
 }
 
 /// Stores the record of a prepared task.
-pub(super) async fn insert(run: Arc<Run>) -> Result<Arc<Run>, RpcError> {
+pub(super) async fn insert(run: Arc<Run>, creation: Creation) -> Result<Arc<Run>, RpcError> {
     let (engine, record) = (&run.engine, run.record());
     let since = Instant::now();
     let inserted = async {
@@ -99,7 +120,9 @@ pub(super) async fn insert(run: Arc<Run>) -> Result<Arc<Run>, RpcError> {
             store_failed(&error)
         })
     };
-    match inserted.await {
+    let inserted = inserted.await;
+    drop(creation);
+    match inserted {
         Ok(()) => {
             let tool = || Some(record.call.as_ref()?.read()?.tool);
             tracing::debug!(id = ?run.key.id, tool = tool(), "a call became a task");

@@ -13,7 +13,7 @@ use treenail_runtime::internal::task::{
     DetachableCall, DetachedRun, Handler, PendingResult, ResultFuture, ResultWriter, write_created,
 };
 
-use super::creation::{NewTask, insert, remove};
+use super::creation::{Admitted, NewTask, insert, remove};
 use crate::engine::not_written;
 use crate::record::{Form, view_text};
 use crate::run::{Run, drive};
@@ -32,7 +32,7 @@ enum Stage {
     /// The call may return in time.
     InTime(Pin<Box<Sleep>>),
     /// The limits are checked.
-    Checking(BoxedFuture<Result<NewTask, RpcError>>),
+    Checking(BoxedFuture<Result<Admitted, RpcError>>),
     /// The record is stored.
     Creating(Creating),
     /// The call remains a plain one.
@@ -58,20 +58,17 @@ impl Waiting {
     fn poll_task(&mut self, context: &mut Context<'_>) -> Poll<Arc<Run>> {
         loop {
             match &mut self.stage {
-                Stage::InTime(sleep) => match (sleep.as_mut().poll(context), self.task.take()) {
-                    (Poll::Ready(()), Some(task)) => {
-                        self.stage = Stage::Checking(Box::pin(async move {
-                            task.check().await?;
-                            Ok(task)
-                        }));
-                    }
-                    (_, task) => {
-                        self.task = task;
+                Stage::InTime(sleep) => {
+                    if sleep.as_mut().poll(context).is_pending() {
                         return Poll::Pending;
                     }
-                },
+                    let (Some(task), Some(call)) = (self.task.take(), &self.call) else {
+                        return Poll::Pending;
+                    };
+                    self.stage = Stage::Checking(Box::pin(task.admit(call.stored())));
+                }
                 Stage::Checking(check) => match check.as_mut().poll(context) {
-                    Poll::Ready(Ok(task)) => self.create(&task),
+                    Poll::Ready(Ok(admitted)) => self.create(admitted),
                     Poll::Ready(Err(error)) => self.stay_plain(&error),
                     Poll::Pending => return Poll::Pending,
                 },
@@ -86,18 +83,18 @@ impl Waiting {
     }
 
     /// Detaches the call, and starts to store its record.
-    fn create(&mut self, task: &NewTask) {
+    fn create(&mut self, admitted: Admitted) {
         let Some(call) = &self.call else {
             return;
         };
-        match task.prepare(&call.stored()) {
-            Ok(run) => {
+        match admitted.prepare() {
+            Ok((run, creation)) => {
                 call.detach(|journal| {
                     run.set_journal(journal);
                     Arc::clone(&run) as _
                 });
                 run.set_progress();
-                self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run)))));
+                self.stage = Stage::Creating(Creating(Some(Box::pin(insert(run, creation)))));
             }
             Err(error) => self.stay_plain(&error),
         }
@@ -165,10 +162,9 @@ impl Detached {
         // The function starts after this. An earlier round of the call may have been a plain one.
         let (stored, journal) = (call.stored(), call.journal());
         let creating = async move {
-            task.check().await?;
-            let run = task.prepare(&stored)?;
+            let (run, creation) = task.admit(stored).await?.prepare()?;
             run.set_journal(journal);
-            insert(run).await
+            insert(run, creation).await
         };
         Self {
             creating: Creating(Some(Box::pin(creating))),

@@ -1,10 +1,11 @@
 //! Limits of tasks.
 
 use serde_json::json;
-use treenail::tasks::{ServerTasks, Tasks};
+use treenail::tasks::{ServerTasks, TaskStore, Tasks};
 
+use crate::failing_store::FailingStore;
 use crate::peer::Peer;
-use crate::works::{Works, limits};
+use crate::works::{Works, limits, shared};
 
 #[tokio::test(start_paused = true)]
 async fn a_task_beyond_those_of_its_owner_is_a_plain_call() {
@@ -26,6 +27,35 @@ async fn a_task_beyond_those_of_its_owner_is_a_plain_call() {
         -32_603,
         "LTASK-B-16"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn concurrent_calls_do_not_exceed_the_tasks_of_an_owner() {
+    let (works, store) = (Works::default(), FailingStore::new(shared()));
+    let held = store.hold();
+    let tasks = Tasks::new().store(store.clone());
+    let server = works.with(tasks.limits(limits().tasks_per_owner(2)));
+    let mut peer = Peer::of(&server, "alice");
+    let call = || json!({"name": "gated", "arguments": {}});
+    let mut ids = Vec::new();
+    for _ in 0..5 {
+        ids.push(peer.send("tools/call", call()).await);
+    }
+    // Those that are refused run at once, while the others wait for the store.
+    while works.notes().len() < 3 {
+        tokio::task::yield_now().await;
+    }
+    held.add_permits(5);
+    works.gate.add_permits(5);
+    let mut kinds = Vec::new();
+    for id in ids {
+        let response = peer.response(id).await;
+        kinds.push(response["result"]["resultType"].as_str().map(str::to_owned));
+    }
+    kinds.sort();
+    let kinds: Vec<_> = kinds.iter().flatten().collect();
+    assert_eq!(kinds, ["complete", "complete", "complete", "task", "task"]);
+    assert_eq!(store.usage("alice").await.unwrap().tasks, 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -24,6 +24,7 @@ mod push;
 mod questions;
 mod replicas;
 mod restart;
+mod restart_extensions;
 mod results;
 mod store_failures;
 mod store_panics;

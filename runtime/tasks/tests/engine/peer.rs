@@ -9,6 +9,7 @@ use tokio::io::{
 use tokio::task::JoinHandle;
 use treenail::Server;
 use treenail::context::Principal;
+use treenail::transport::Connection;
 
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
@@ -61,13 +62,8 @@ impl Peer {
     }
 
     fn with(server: &Server, principal: Option<&str>, capabilities: impl Into<Value>) -> Self {
-        let capabilities = capabilities.into();
         let mut peer = Self::connect(server, principal);
-        peer.meta = Some(json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        }));
+        peer.meta = Some(meta(&capabilities.into()));
         peer
     }
 
@@ -104,13 +100,24 @@ impl Peer {
     }
 
     fn connect(server: &Server, principal: Option<&str>) -> Self {
-        let (here, there) = tokio::io::duplex(1 << 20);
         let mut connection = server.connect();
         if let Some(principal) = principal {
             connection
                 .extensions_mut()
                 .insert(Principal::new(principal));
         }
+        Self::serve(connection)
+    }
+
+    /// Serves a client of 2026-07-28 that declares tasks.
+    pub(crate) fn modern_on(connection: Connection) -> Self {
+        let mut peer = Self::serve(connection);
+        peer.meta = Some(meta(&json!({"extensions": {TASKS: {}}})));
+        peer
+    }
+
+    fn serve(connection: Connection) -> Self {
+        let (here, there) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(there);
         let connection = tokio::spawn(connection.serve(BufReader::new(reader), writer));
         let (reader, writer) = tokio::io::split(here);
@@ -268,4 +275,13 @@ impl Peer {
         let params = json!({"taskId": task, "inputResponses": responses});
         self.result("tasks/update", params).await
     }
+}
+
+/// Returns the `_meta` of the requests of a client of 2026-07-28.
+fn meta(capabilities: &Value) -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    })
 }
