@@ -102,11 +102,7 @@ pub(super) async fn listen(upstream: &Upstream, link: &Link, resources: &mut Sub
             known.mark_unchanged();
         }
         let uris = wanted(upstream, resources);
-        let replaced = replace(link, &uris, current.as_mut()).await;
-        if !matches!(replaced, Ok(None)) {
-            link.note_reached(&replaced);
-        }
-        match replaced {
+        match replace(link, &uris, current.as_mut()).await {
             Ok(None) => replacements = 0,
             Ok(Some(stream)) => {
                 let opened = Listening::new(uris, stream, current.as_ref());
@@ -233,8 +229,9 @@ async fn replace(
     }
     let filter = filter(uris);
     let opening = async {
-        let opened = link.client.session().subscriptions_listen(&filter).await?;
-        Ok(Some(Box::pin(opened)))
+        let opened = link.client.session().subscriptions_listen(&filter).await;
+        link.note_reached(&opened);
+        Ok(Some(Box::pin(opened?)))
     };
     let Some(open) = open else {
         return opening.await;

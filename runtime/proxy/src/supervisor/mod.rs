@@ -135,7 +135,8 @@ impl Supervisor {
         };
         let resources = server.subscribed_resources();
         drop(server);
-        let subscriptions = subscriptions::follow(&upstream, link, resources);
+        // The future is boxed because it is large.
+        let subscriptions = Box::pin(subscriptions::follow(&upstream, link, resources));
         let reported = report_unreachable(link.tap.unreachable(), self.status.clone());
         match race(self.follow(link), race(subscriptions, reported)).await {
             Either::First(cause) => cause,
