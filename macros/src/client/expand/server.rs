@@ -9,7 +9,7 @@ use syn::{
 
 use crate::cfg_attr;
 use crate::krate::Krate;
-use crate::signature::{keyword_in, peel};
+use crate::signature::keyword_in;
 use crate::tool::expand::{Target, allow_deprecated, default_scopes, entry, or_empty};
 use crate::tool::parse::ImplBlock;
 
