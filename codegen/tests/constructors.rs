@@ -34,6 +34,11 @@ fn parameters_that_could_be_swapped_are_named() {
         (&text, &integer, false),
         (&integer, &natural, true),
         (&integer, &number, true),
+        (
+            &json!({"type": "array", "items": integer}),
+            &json!({"type": "array", "items": natural}),
+            true,
+        ),
         (&text, &json!({}), true),
         (&either, &text, true),
         (&either, &texts, true),

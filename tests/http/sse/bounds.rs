@@ -212,3 +212,28 @@ async fn responses_that_wait_after_their_posts_are_calls_in_flight() {
     let second = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     assert_eq!(client.send(&second).await.status, 503);
 }
+
+#[tokio::test]
+async fn responses_of_cancelled_calls_do_not_wait_on() {
+    let service = service_within(Limits::default().calls_in_flight(1));
+    let mut client = Client::start(&service, Revision::V2024_11_05).await;
+    fill(&client).await;
+    let mut stream = client.take_stream();
+    let arguments = json!({"a": 2, "b": 3});
+    for id in 100..110 {
+        let mut post = Box::pin(client.tool(id, "add", &arguments));
+        begin(post.as_mut()).await;
+        // Once while its POST is open, and once after it.
+        let post = (id % 2 == 0).then_some(post);
+        let cancel = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}
+        });
+        assert_eq!(client.send(&cancel).await.status, 202);
+        drop(post);
+    }
+    service.server().close();
+    for _ in 0..16 {
+        stream.message().await;
+    }
+    assert!(stream.event().await.is_none());
+}

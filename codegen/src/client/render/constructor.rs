@@ -56,18 +56,25 @@ fn can_be_swapped(types: &Types, parameters: &[&Shape]) -> bool {
     })
 }
 
-/// The shapes that a parameter accepts. Numbers are alike, because a literal can be each of them.
+/// The shapes that a parameter accepts.
 fn accepted(types: &Types, shape: &Shape) -> Vec<Shape> {
     let converted = match types.kind(shape) {
         Some(kind @ (Kind::Union { .. } | Kind::Newtype(_))) => kind.shapes(),
         _ => Vec::new(),
     };
-    let all = converted.into_iter().chain([shape]);
-    all.map(|shape| match shape {
+    converted.into_iter().chain([shape]).map(alike).collect()
+}
+
+/// The shape that stands for all that accept the same literals. Numbers are alike, also as parts of others.
+fn alike(shape: &Shape) -> Shape {
+    match shape {
         Shape::Integer | Shape::Unsigned => Shape::Number,
+        Shape::List(items) => Shape::List(Box::new(alike(items))),
+        Shape::Map(values) => Shape::Map(Box::new(alike(values))),
+        Shape::Nullable(value) => Shape::Nullable(Box::new(alike(value))),
+        Shape::Tuple(parts) => Shape::Tuple(parts.iter().map(alike).collect()),
         shape => shape.clone(),
-    })
-    .collect()
+    }
 }
 
 impl Input<'_> {

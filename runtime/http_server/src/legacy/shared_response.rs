@@ -51,15 +51,14 @@ impl SharedResponse {
             return plain_response(out, id).into();
         }
         let messages = messages.into_iter().chain(has_response.then_some(out));
-        let is_of_call = self.is_of_call;
+        let session = Arc::clone(&self.session);
         let sending = async move {
-            let stream = self.session.shared_stream;
             for message in messages {
-                self.session.send(stream, message, false).await;
+                session.send(session.shared_stream, message, false).await;
             }
         };
-        if is_of_call {
-            let sending = Continued::new(sending);
+        if self.is_of_call {
+            let sending = Continued::new(sending, self);
             return Reply::pending(async move {
                 sending.await;
                 Ok(accepted())
@@ -67,6 +66,7 @@ impl SharedResponse {
         }
         Reply::pending(async move {
             sending.await;
+            drop(self);
             Ok(accepted())
         })
     }
@@ -80,18 +80,20 @@ impl Drop for SharedResponse {
     }
 }
 
-/// Future that a task continues if it is dropped before its end.
+/// Sending of the response to a call, which a task continues if it is dropped before its end. It ends when the call is stopped.
 struct Continued {
     /// `None` after its end.
-    future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    sending: Option<(Sending, SharedResponse)>,
     /// The runtime of the request, for a drop outside of it.
     runtime: Handle,
 }
 
+type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 impl Continued {
-    fn new(future: impl Future<Output = ()> + Send + 'static) -> Self {
+    fn new(sending: impl Future<Output = ()> + Send + 'static, response: SharedResponse) -> Self {
         Self {
-            future: Some(Box::pin(future)),
+            sending: Some((Box::pin(sending), response)),
             runtime: Handle::current(),
         }
     }
@@ -101,13 +103,17 @@ impl Future for Continued {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // A panic drops the future.
-        let Some(mut future) = self.future.take() else {
+        // A panic drops the response.
+        let Some((mut sending, response)) = self.sending.take() else {
             return Poll::Ready(());
         };
-        let polled = future.as_mut().poll(context);
+        let guard = response.guard.as_ref();
+        if !guard.is_some_and(CallGuard::is_running) {
+            return Poll::Ready(());
+        }
+        let polled = sending.as_mut().poll(context);
         if polled.is_pending() {
-            self.future = Some(future);
+            self.sending = Some((sending, response));
         }
         polled
     }
@@ -115,8 +121,19 @@ impl Future for Continued {
 
 impl Drop for Continued {
     fn drop(&mut self) {
-        if let Some(future) = self.future.take() {
-            self.runtime.spawn(future);
-        }
+        let Some((sending, mut response)) = self.sending.take() else {
+            return;
+        };
+        let Some(guard) = response.guard.take() else {
+            return;
+        };
+        let session = Arc::clone(&response.session);
+        session
+            .calls
+            .spawn_call(&self.runtime, guard, |guard| async move {
+                response.guard = Some(guard);
+                sending.await;
+                drop(response);
+            });
     }
 }

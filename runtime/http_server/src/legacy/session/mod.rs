@@ -31,7 +31,7 @@ pub(super) struct Session {
     pub(super) shared_stream: u64,
     /// Connection for messages that start no call. Its output is sent on the shared stream.
     connection: Mutex<Connection>,
-    calls: Arc<SessionCalls>,
+    pub(super) calls: Arc<SessionCalls>,
     last_use: Arc<LastUse>,
     /// The handshake is complete.
     initialized: AtomicBool,
