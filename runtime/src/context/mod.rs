@@ -87,7 +87,7 @@ impl Context {
     /// request.
     ///
     /// A task that runs again after the end of its process has its principal and scopes, and no other value.
-    /// `treenail::tasks::runs_again` tells such a run.
+    /// `treenail::tasks::runs_again` returns `true` in such a run.
     ///
     /// ```
     /// use treenail::Context;

@@ -6,7 +6,7 @@ use treenail_runtime::internal::task::link;
 /// Returns `true` if the call is a task that was interrupted by the end of a process, and whose function runs again.
 ///
 /// Such a call has the principal and the scopes of its first run, and no other [extension](Context::extension): these are values
-/// of a process, and its layers do not run again. So this tells an extension that is gone from one that the call never had.
+/// of a process, and its layers do not run again. Without this function, a lost extension looks like one that the call never had.
 ///
 /// ```
 /// use treenail::prelude::*;

@@ -33,8 +33,8 @@ impl RequestOptions {
         self.timeout.unwrap_or(inner.link.limits.request_timeout)
     }
 
-    /// Returns true if a request must be sent by [`run`](Self::run), even if it cannot become a task.
-    pub(super) fn change_sending(&self) -> bool {
+    /// Returns true if the server is asked for progress, which the caller receives or which extends the deadline.
+    pub(super) fn requests_progress(&self) -> bool {
         self.progress.is_some() || self.max_duration.is_some()
     }
 
@@ -48,7 +48,7 @@ impl RequestOptions {
         let deadline = Arc::new(ProgressDeadline::start(limit, self.max_duration));
         let mut template = template.clone();
         let mut relay = None;
-        if self.change_sending() {
+        if self.requests_progress() {
             let token = inner.link.next_id();
             template.set_progress_token(token);
             let sink = restarting(Arc::clone(&deadline), self.progress.clone());

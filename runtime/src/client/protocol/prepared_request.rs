@@ -73,7 +73,7 @@ impl PreparedRequest {
     /// Sends the request, and returns the text of its result.
     pub(in crate::client) async fn send(&self) -> Result<CompleteResult, ClientError> {
         let template = self.template.as_ref().map_err(ClientError::clone)?;
-        if self.options.change_sending() || self.inner.accepts_task(template) {
+        if self.options.requests_progress() || self.inner.accepts_task(template) {
             // Boxed: most requests have no such options.
             return Box::pin(self.options.run(&self.inner, template)).await;
         }

@@ -9,12 +9,12 @@ use crate::store::StoreUsage;
 /// Tasks that this process creates.
 #[derive(Debug, Default)]
 pub(crate) struct Creations {
-    owners: Mutex<HashMap<Box<str>, Owner>>,
+    owners: Mutex<HashMap<Box<str>, Counters>>,
 }
 
-/// Counters of an owner with any [`Creation`]. They start anew once it has none.
+/// Counters of an owner with any [`Creation`]. They are dropped with the last one.
 #[derive(Debug, Default)]
-struct Owner {
+struct Counters {
     creations: usize,
     /// All tasks that were admitted.
     admitted: StoreUsage,
@@ -37,9 +37,9 @@ impl Creations {
     /// Starts the creation of a task, before the usage of its owner is read.
     pub(crate) fn start(self: &Arc<Self>, owner: &str) -> Creation {
         let mut owners = self.owners();
-        let its = owners.entry(owner.into()).or_default();
-        its.creations += 1;
-        let ended = its.ended;
+        let counters = owners.entry(owner.into()).or_default();
+        counters.creations += 1;
+        let ended = counters.ended;
         drop(owners);
         Creation {
             creations: Arc::clone(self),
@@ -49,7 +49,7 @@ impl Creations {
         }
     }
 
-    fn owners(&self) -> MutexGuard<'_, HashMap<Box<str>, Owner>> {
+    fn owners(&self) -> MutexGuard<'_, HashMap<Box<str>, Counters>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -70,21 +70,21 @@ impl Creation {
         limits: &TaskLimits,
     ) -> Result<(), StoreUsage> {
         let mut owners = self.creations.owners();
-        let its = owners.entry(self.owner.clone()).or_default();
+        let counters = owners.entry(self.owner.clone()).or_default();
         let used = StoreUsage {
             tasks: usage
                 .tasks
-                .saturating_add(its.admitted.tasks - self.ended.tasks),
+                .saturating_add(counters.admitted.tasks - self.ended.tasks),
             bytes: usage
                 .bytes
-                .saturating_add(its.admitted.bytes - self.ended.bytes),
+                .saturating_add(counters.admitted.bytes - self.ended.bytes),
         };
         let most = u64::try_from(limits.tasks_per_owner).unwrap_or(u64::MAX);
         if used.tasks >= most || used.bytes >= limits.bytes_per_owner {
             return Err(used);
         }
         self.task = StoreUsage::new(1, bytes);
-        its.admitted = sum(its.admitted, self.task);
+        counters.admitted = sum(counters.admitted, self.task);
         Ok(())
     }
 }
@@ -92,10 +92,10 @@ impl Creation {
 impl Drop for Creation {
     fn drop(&mut self) {
         let mut owners = self.creations.owners();
-        if let Some(its) = owners.get_mut(&self.owner) {
-            its.creations -= 1;
-            its.ended = sum(its.ended, self.task);
-            if its.creations == 0 {
+        if let Some(counters) = owners.get_mut(&self.owner) {
+            counters.creations -= 1;
+            counters.ended = sum(counters.ended, self.task);
+            if counters.creations == 0 {
                 owners.remove(&self.owner);
             }
         }
