@@ -107,6 +107,8 @@ pub mod internal {
     pub use crate::packed_texts::PackedTexts;
     pub use crate::percent::percent_decode;
     pub use crate::places::Places;
+    #[cfg(feature = "client")]
+    pub use crate::read_call::read_call_tool_result;
     pub use crate::scalar::read_scalar;
     pub use crate::text::{is_invisible, quoted, shortened};
     pub use crate::text_deserializer::TextDeserializer;

@@ -19,6 +19,7 @@ pub use crate::client::protocol::progress_bytes;
 #[cfg(feature = "http-client")]
 pub use crate::client::protocol::{HttpOptions, HttpTarget, with_http_target};
 pub use crate::client::stray::StrayLines;
+use crate::client::typed::ResultReader;
 use crate::client::{ClientError, ClientLimits, ClientRequest, McpClient, ServerCommand};
 use crate::limits::Limits;
 pub use crate::revision::downgrade_sampling_result;
@@ -72,9 +73,10 @@ pub fn next_list_fetch(client: &McpClient, min: Duration) -> Option<Instant> {
 pub async fn call_tool(
     client: &McpClient,
     tool: &str,
-    mut request: ClientRequest<CallToolRequest>,
+    request: ClientRequest<CallToolRequest>,
 ) -> Result<CallToolResult, ClientError> {
-    client.send_call(tool, &mut request).await
+    let reader = ResultReader::unchanged(client, tool.to_owned());
+    reader.call(request).await
 }
 
 /// Returns the value of a string member of an object.

@@ -47,8 +47,11 @@ pub async fn start_tool_call(
     request: ClientRequest<CallToolRequest>,
 ) -> Result<AnsweredCall, ClientError> {
     let mut request = request.keep_task();
+    let reader = ResultReader::unchanged(client, tool.to_owned());
     let created = match client.start_call(tool, &mut request).await? {
-        StartedCall::Finished(result) => return Ok(AnsweredCall::Finished(result)),
+        StartedCall::Finished(answer) => {
+            return reader.finish(answer).await.map(AnsweredCall::Finished);
+        }
         StartedCall::Task(created) => created,
     };
     let driver = client.session().task_driver().cloned();
@@ -58,12 +61,11 @@ pub async fn start_tool_call(
         Some(created["task"]["taskId"].as_str()?.to_owned())
     });
     let outcome = driver.outcome(created);
-    let (client, tool) = (client.clone(), tool.to_owned());
     Ok(AnsweredCall::Task(ToolTask {
         id: id.unwrap_or_default(),
         outcome: Box::pin(async move {
             let text = outcome.await?;
-            client.read_call(&tool, &text).await
+            reader.read(text).await
         }),
     }))
 }

@@ -22,13 +22,19 @@ const MAX_DIGITS: usize = 18;
 /// Reads a result from its JSON text.
 pub(crate) fn call_tool_result(text: &str) -> Result<CallToolResult> {
     let mut result = CallToolResult::new([]);
-    match common(text, &mut result) {
-        Some(()) => Ok(result),
-        None => serde_json::from_str(text),
-    }
+    read_call_tool_result(text, &mut result)?;
+    Ok(result)
 }
 
-/// Returns `None` for a text that serde has to read. A large result is filled in place, because moving it takes time.
+/// Reads a result from its JSON text into an empty one, because moving a result takes time.
+pub fn read_call_tool_result(text: &str, result: &mut CallToolResult) -> Result<()> {
+    if common(text, result).is_none() {
+        *result = serde_json::from_str(text)?;
+    }
+    Ok(())
+}
+
+/// Returns `None` for a text that serde has to read.
 fn common(text: &str, result: &mut CallToolResult) -> Option<()> {
     let mut scanner = Scanner::new(text, DEEPEST);
     let mut members = Keys::default();

@@ -1,24 +1,35 @@
 //! Tool calls and the handling of their results.
 
+#[cfg(feature = "validation")]
+use std::time::Duration;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use treenail_schema::internal::is_wrapped_schema;
 use treenail_schema::{CallToolRequest, CallToolResult, TaskSupport, error_code};
 
 use crate::client::cache::McpClient;
-use crate::client::protocol::{CompleteResult, CreatedTask, PreparedRequest, read_result};
+#[cfg(feature = "validation")]
+use crate::client::cache::validation::ExpectedOutput;
+use crate::client::protocol::{CompleteResult, CreatedTask, PreparedRequest};
 use crate::client::timeout::timeout;
 use crate::client::{ClientError, ClientRequest, TransportKind, TypedCall};
 use crate::revision::{is_marked, mark_wrapped, wrapped_value};
 
 /// Call that the server has answered.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "nearly all calls have a result, which needs no further allocation"
-)]
 pub(crate) enum StartedCall {
-    Finished(CallToolResult),
+    Finished(CallAnswer),
     Task(CreatedTask),
+}
+
+/// Result of a call before it is read. It is read where it is needed, because moving a result takes time.
+pub(crate) struct CallAnswer {
+    pub(in crate::client) text: String,
+    #[cfg(feature = "validation")]
+    pub(in crate::client) expected: Option<ExpectedOutput>,
+    /// Maximum duration of the validation.
+    #[cfg(feature = "validation")]
+    pub(in crate::client) limit: Duration,
 }
 
 impl McpClient {
@@ -41,18 +52,6 @@ impl McpClient {
     /// Dropping the future cancels the call.
     pub fn call_tool(&self, name: &str, arguments: impl Serialize) -> TypedCall<CallToolResult> {
         TypedCall::unchanged(self, name.to_owned().into(), &arguments)
-    }
-
-    /// Sends a prepared call of the named tool, and validates its result.
-    pub(crate) async fn send_call(
-        &self,
-        name: &str,
-        request: &mut ClientRequest<CallToolRequest>,
-    ) -> Result<CallToolResult, ClientError> {
-        match self.start_call(name, request).await? {
-            StartedCall::Finished(result) => Ok(result),
-            StartedCall::Task(_) => Err(ClientError::protocol("a call became a task")),
-        }
     }
 
     /// Sends a prepared call of the named tool. A task is returned only if the request keeps tasks.
@@ -78,41 +77,34 @@ impl McpClient {
         if completed.task.is_some() {
             return Ok(StartedCall::Task(completed.into_task(self.session())));
         }
-        let result = read_result::<CallToolRequest>(&completed.text)?;
-        #[cfg(feature = "validation")]
-        let result = match expected {
-            None => result,
-            Some(expected) => match expected.check(result) {
-                Ok(result) => result,
-                // Boxed, because this is rare and would enlarge the future of every call.
-                Err(unchecked) => Box::pin(self.check_result(unchecked, limit)).await?,
-            },
-        };
-        Ok(StartedCall::Finished(result))
+        Ok(StartedCall::Finished(CallAnswer {
+            text: completed.text,
+            #[cfg(feature = "validation")]
+            expected,
+            #[cfg(feature = "validation")]
+            limit,
+        }))
     }
 
-    /// Reads the result of a task as that of a call of the named tool, and validates it.
+    /// Returns the answer to a call of the named tool whose result is that of a task.
     #[cfg_attr(
         not(feature = "validation"),
         allow(clippy::unused_async, reason = "the validation is asynchronous")
     )]
-    pub(crate) async fn read_call(
+    pub(in crate::client) async fn task_answer(
         &self,
         name: &str,
-        text: &str,
-    ) -> Result<CallToolResult, ClientError> {
-        let result = read_result::<CallToolRequest>(text)?;
-        #[cfg(feature = "validation")]
-        if let Some(expected) = self.expected_output(name).await? {
-            let limit = self.session().limits().request_timeout;
-            return match expected.check(result) {
-                Ok(result) => Ok(result),
-                Err(unchecked) => self.check_result(unchecked, limit).await,
-            };
-        }
+        text: String,
+    ) -> Result<CallAnswer, ClientError> {
         #[cfg(not(feature = "validation"))]
         let _ = name;
-        Ok(result)
+        Ok(CallAnswer {
+            text,
+            #[cfg(feature = "validation")]
+            expected: self.expected_output(name).await?,
+            #[cfg(feature = "validation")]
+            limit: self.session().limits().request_timeout,
+        })
     }
 
     /// Adds the parameter `task` to a call in revision 2025-11-25, if its tool requires it, or if the tool permits it and the

@@ -28,12 +28,13 @@ impl McpClient {
 
     /// Returns the result of a call if it matches the output schema of its tool. The check may take `limit` by itself,
     /// because the call may have taken longer than its timeout while the user was asked.
-    pub(super) async fn check_result(
+    pub(in crate::client) async fn check_result(
         &self,
         unchecked: Unchecked,
+        result: CallToolResult,
         limit: Duration,
     ) -> Result<CallToolResult, ClientError> {
-        match unchecked.check(limit).await? {
+        match unchecked.check(result, limit).await? {
             Ok(result) => Ok(result),
             Err(mismatch) => self.check_again(*mismatch, limit).await,
         }
@@ -56,10 +57,11 @@ impl McpClient {
         let Some(expected) = expected else {
             return Ok(mismatch.result);
         };
-        match expected.check(mismatch.result) {
-            Ok(result) => Ok(result),
+        let result = mismatch.result;
+        match expected.check(&result) {
+            Ok(()) => Ok(result),
             Err(unchecked) => {
-                let checked = unchecked.check(limit).await?;
+                let checked = unchecked.check(result, limit).await?;
                 checked.map_err(|mismatch| mismatch.into_error())
             }
         }

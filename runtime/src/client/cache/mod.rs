@@ -31,7 +31,7 @@ use treenail_schema::{
 
 use self::background::Watcher;
 pub use self::builder::{McpClientBuilder, with_session_builder};
-pub(crate) use self::call::StartedCall;
+pub(crate) use self::call::{CallAnswer, StartedCall};
 pub use self::headers::HeaderArguments;
 use self::list::CachedList;
 use self::list_sizes::ListSizes;

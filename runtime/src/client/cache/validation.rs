@@ -35,24 +35,17 @@ struct CachedSchema {
 
 /// Validator for the result of one call.
 #[derive(Debug)]
-pub(in crate::client::cache) struct ExpectedOutput {
+pub(in crate::client) struct ExpectedOutput {
     tool: Arc<Tool>,
     schema: Arc<CompiledSchema>,
 }
 
-/// Result that has not passed the check of small results.
+/// Check that a result has not passed, or that may take long.
 #[derive(Debug)]
-pub(in crate::client::cache) enum Unchecked {
-    Mismatch(Box<Mismatch>),
-    /// The check may take long.
-    Large(Box<LargeResult>),
-}
-
-/// Result that is checked on a blocking thread.
-#[derive(Debug)]
-pub(in crate::client::cache) struct LargeResult {
+pub(in crate::client) struct Unchecked {
     expected: ExpectedOutput,
-    result: CallToolResult,
+    /// The reason why the result does not match; `None` for a large result, which is checked on a blocking thread.
+    mismatch: Option<String>,
 }
 
 /// A result that does not match the output schema of its tool.
@@ -193,30 +186,41 @@ async fn run_blocking<T: Send + 'static>(
 }
 
 impl ExpectedOutput {
-    /// Returns the result if it is small and matches the schema. A result that reports a failure always passes.
-    pub(in crate::client::cache) fn check(
-        self,
-        result: CallToolResult,
-    ) -> Result<CallToolResult, Unchecked> {
+    /// Checks a small result. A result that reports a failure always passes.
+    pub(in crate::client) fn check(self, result: &CallToolResult) -> Result<(), Unchecked> {
         if result.is_error == Some(true) {
-            return Ok(result);
+            return Ok(());
         }
-        let Some(content) = &result.structured_content else {
-            let reason = "it has no structured content".to_owned();
-            return Err(Unchecked::Mismatch(self.mismatch(result, reason)));
+        let mismatch = match &result.structured_content {
+            None => Some("it has no structured content".to_owned()),
+            Some(content) => match self.check_small(content) {
+                Ok(true) => return Ok(()),
+                Ok(false) => None,
+                Err(reason) => Some(reason),
+            },
         };
-        let checked = self.schema.check_value(content).and_then(|()| {
-            let cost = self.schema.inline_cost(content);
-            cost.map(|cost| self.schema.validate(content, cost))
-                .transpose()
-        });
-        match checked {
-            Ok(Some(())) => Ok(result),
-            Ok(None) => {
-                let expected = self;
-                Err(Unchecked::Large(Box::new(LargeResult { expected, result })))
-            }
-            Err(reason) => Err(Unchecked::Mismatch(self.mismatch(result, reason))),
+        Err(Unchecked {
+            expected: self,
+            mismatch,
+        })
+    }
+
+    /// Returns false for a value that may take long.
+    fn check_small(&self, content: &Value) -> Result<bool, String> {
+        self.schema.check_value(content)?;
+        let Some(cost) = self.schema.inline_cost(content) else {
+            return Ok(false);
+        };
+        self.schema.validate(content, cost).map(|()| true)
+    }
+
+    fn check_large(self, result: CallToolResult) -> Result<CallToolResult, Box<Mismatch>> {
+        let content = result.structured_content.as_ref();
+        let content = content.unwrap_or(&Value::Null);
+        let cost = self.schema.cost(content);
+        match cost.and_then(|cost| self.schema.validate(content, cost)) {
+            Ok(()) => Ok(result),
+            Err(reason) => Err(self.mismatch(result, reason)),
         }
     }
 
@@ -233,24 +237,13 @@ impl Unchecked {
     /// Ends the check, within `limit`.
     pub(in crate::client::cache) async fn check(
         self,
+        result: CallToolResult,
         limit: Duration,
     ) -> Result<Result<CallToolResult, Box<Mismatch>>, ClientError> {
-        match self {
-            Self::Mismatch(mismatch) => Ok(Err(mismatch)),
-            Self::Large(large) => run_blocking(limit, move || large.check()).await,
-        }
-    }
-}
-
-impl LargeResult {
-    fn check(self) -> Result<CallToolResult, Box<Mismatch>> {
-        let Self { expected, result } = self;
-        let content = result.structured_content.as_ref();
-        let content = content.unwrap_or(&Value::Null);
-        let cost = expected.schema.cost(content);
-        match cost.and_then(|cost| expected.schema.validate(content, cost)) {
-            Ok(()) => Ok(result),
-            Err(reason) => Err(expected.mismatch(result, reason)),
+        let expected = self.expected;
+        match self.mismatch {
+            Some(reason) => Ok(Err(expected.mismatch(result, reason))),
+            None => run_blocking(limit, move || expected.check_large(result)).await,
         }
     }
 }

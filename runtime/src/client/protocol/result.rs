@@ -1,7 +1,8 @@
 //! Results of the server, read as their types.
 
 use serde::de::DeserializeOwned;
-use treenail_schema::Request;
+use treenail_schema::internal::read_call_tool_result;
+use treenail_schema::{CallToolResult, Request};
 
 use crate::client::ClientError;
 use crate::wire::quoted;
@@ -14,6 +15,14 @@ pub(in crate::client) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Clie
 /// Reads the result of a method.
 pub(in crate::client) fn read_result<R: Request>(text: &str) -> Result<R::Result, ClientError> {
     R::read_result(text).map_err(|error| unreadable(&error))
+}
+
+/// Reads the result of a call into an empty one.
+pub(in crate::client) fn read_call_result(
+    text: &str,
+    result: &mut CallToolResult,
+) -> Result<(), ClientError> {
+    read_call_tool_result(text, result).map_err(|error| unreadable(&error))
 }
 
 #[cold]

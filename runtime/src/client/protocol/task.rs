@@ -196,13 +196,14 @@ impl McpClientSession {
 
     /// Returns true if calls of the server can ask for a task with a parameter, in revision 2025-11-25.
     pub(in crate::client) fn has_task_parameter(&self) -> bool {
+        if self.task_driver().is_none() {
+            return false;
+        }
         let peer = self.inner.peer();
         let tasks = peer.capabilities.tasks.as_ref();
         let requests = tasks.and_then(|tasks| tasks.requests.as_ref());
         let tools = requests.and_then(|requests| requests.tools.as_ref());
-        self.task_driver().is_some()
-            && peer.revision == Revision::V2025_11_25
-            && tools.is_some_and(|tools| tools.call.is_some())
+        peer.revision == Revision::V2025_11_25 && tools.is_some_and(|tools| tools.call.is_some())
     }
 
     /// Returns another handle to the session.

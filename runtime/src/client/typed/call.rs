@@ -12,7 +12,7 @@ use treenail_schema::{CallToolRequest, CallToolResult, ProgressNotificationParam
 use crate::client::cache::StartedCall;
 use crate::client::typed::decode::{decode_output, require_success};
 use crate::client::typed::options::options;
-use crate::client::typed::result_reader::{ResultReader, Started};
+use crate::client::typed::result_reader::{Decode, ResultReader, Started};
 use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 
 /// Call of a tool that has not been sent yet. Awaiting it sends it and returns the output as a `T`.
@@ -45,16 +45,9 @@ use crate::client::{ClientError, ClientRequest, McpClient, ProgressStream};
 /// Dropping the future cancels the call. The server is notified as the transport and the era define it.
 #[must_use = "a call is sent when it is awaited"]
 pub struct TypedCall<T> {
-    client: McpClient,
-    name: Cow<'static, str>,
     request: ClientRequest<CallToolRequest>,
-    decode: Decode<T>,
-    /// True if the result is returned as it is, without a mark for wrapped values.
-    unchanged: bool,
+    reader: ResultReader<T>,
 }
-
-/// Function that decodes a `T` from a result.
-pub(super) type Decode<T> = Box<dyn Fn(CallToolResult) -> Result<T, ClientError> + Send + Sync>;
 
 /// Future of a [`TypedCall`].
 pub type TypedCallFuture<T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send>>;
@@ -97,8 +90,8 @@ impl TypedCall<CallToolResult> {
         arguments: &impl Serialize,
     ) -> Self {
         Self {
-            unchanged: true,
-            ..Self::with_decoder(client, name, arguments, Box::new(Ok))
+            request: client.session().tools_call(&name, arguments),
+            reader: ResultReader::unchanged(client, name),
         }
     }
 }
@@ -112,27 +105,26 @@ impl<T> TypedCall<T> {
     ) -> Self {
         Self {
             request: client.session().tools_call(&name, arguments),
-            client: client.clone(),
-            name,
-            decode,
-            unchanged: false,
+            reader: ResultReader::new(client, name, decode),
         }
+    }
+
+    /// Returns the name of the tool.
+    pub fn name(&self) -> &str {
+        self.reader.name()
     }
 
     /// Sends the call. If it becomes a task, returns the task and the reader of its result.
     pub(crate) async fn start(self) -> Result<(Started<T>, ResultReader<T>), ClientError> {
-        let reader = ResultReader::new(self.client, self.name, self.decode, self.unchanged);
-        if reader.client().session().task_driver().is_none() {
+        let Self { request, reader } = self;
+        let client = reader.client();
+        if client.session().task_driver().is_none() {
             let reason = "the client does not support tasks; call `tasks()` of its builder";
             return Err(ClientError::unsupported(reason));
         }
-        let mut request = self.request.keep_task();
-        let started = match reader
-            .client()
-            .start_call(reader.name(), &mut request)
-            .await?
-        {
-            StartedCall::Finished(result) => Started::Finished(reader.decode(result)?),
+        let mut request = request.keep_task();
+        let started = match client.start_call(reader.name(), &mut request).await? {
+            StartedCall::Finished(answer) => Started::Finished(reader.finish(answer).await?),
             StartedCall::Task(task) => Started::Task(task),
         };
         Ok((started, reader))
@@ -169,20 +161,7 @@ impl<T: 'static> IntoFuture for TypedCall<T> {
     type IntoFuture = TypedCallFuture<T>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self {
-            client,
-            name,
-            mut request,
-            decode,
-            unchanged,
-        } = self;
-        Box::pin(async move {
-            let mut result = client.send_call(&name, &mut request).await?;
-            if !unchanged {
-                client.mark_wrapped(&name, &mut result);
-            }
-            decode(result)
-        })
+        self.reader.call(self.request)
     }
 }
 
@@ -190,7 +169,7 @@ impl<T> fmt::Debug for TypedCall<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("TypedCall")
-            .field("name", &self.name)
+            .field("name", &self.reader.name())
             .finish_non_exhaustive()
     }
 }

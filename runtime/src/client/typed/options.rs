@@ -1,14 +1,9 @@
 //! Options that typed calls and streams have in common.
 
-/// Defines the options of a call with the field `name` and the method `map_request`.
+/// Defines the options of a call with the method `map_request`.
 macro_rules! options {
     ($call:ident) => {
         impl<T> $call<T> {
-            /// Returns the name of the tool.
-            pub fn name(&self) -> &str {
-                &self.name
-            }
-
             /// Sets the timeout of the call. The time in which the handlers of the client answer the server is not counted.
             /// A list of tools that the call fetches first has the same timeout, beside that of the call itself.
             /// After the timeout, the call is cancelled and fails with [`ClientError::Timeout`]. Default:

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use treenail_schema::CallToolResult;
+use treenail_schema::{CallToolRequest, CallToolResult};
 
-use crate::client::protocol::CreatedTask;
-use crate::client::typed::call::Decode;
+use crate::client::cache::{CallAnswer, StartedCall};
+use crate::client::protocol::{CreatedTask, read_call_result};
 use crate::client::typed::decode::decode_output;
-use crate::client::{ClientError, McpClient};
+use crate::client::{ClientError, ClientRequest, McpClient, TypedCallFuture};
 
 /// Call that the server has answered: with its output, or with a task.
 pub enum Started<T> {
@@ -19,11 +19,15 @@ pub enum Started<T> {
     Task(CreatedTask),
 }
 
+/// Function that decodes a `T` from a result.
+pub(super) type Decode<T> = Box<dyn Fn(CallToolResult) -> Result<T, ClientError> + Send + Sync>;
+
 /// Reader of the results of a call.
 pub struct ResultReader<T> {
     client: McpClient,
     name: Cow<'static, str>,
     decode: Decode<T>,
+    /// True if results are returned as they are, without a mark for wrapped values.
     unchanged: bool,
 }
 
@@ -47,12 +51,10 @@ impl<T> fmt::Debug for ResultReader<T> {
 
 impl ResultReader<CallToolResult> {
     /// Creates a reader that returns results as they are.
-    pub fn unchanged(client: &McpClient, name: String) -> Self {
+    pub fn unchanged(client: &McpClient, name: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            client: client.clone(),
-            name: name.into(),
-            decode: Box::new(Ok),
             unchanged: true,
+            ..Self::new(client, name.into(), Box::new(Ok))
         }
     }
 }
@@ -60,27 +62,17 @@ impl ResultReader<CallToolResult> {
 impl<T: DeserializeOwned + 'static> ResultReader<T> {
     /// Creates a reader that decodes results as a [`TypedCall::new`](crate::client::TypedCall::new) does.
     pub fn typed(client: &McpClient, name: String) -> Self {
-        Self {
-            client: client.clone(),
-            name: name.into(),
-            decode: Box::new(decode_output),
-            unchanged: false,
-        }
+        Self::new(client, name.into(), Box::new(decode_output))
     }
 }
 
 impl<T> ResultReader<T> {
-    pub(super) fn new(
-        client: McpClient,
-        name: Cow<'static, str>,
-        decode: Decode<T>,
-        unchanged: bool,
-    ) -> Self {
+    pub(super) fn new(client: &McpClient, name: Cow<'static, str>, decode: Decode<T>) -> Self {
         Self {
-            client,
+            client: client.clone(),
             name,
             decode,
-            unchanged,
+            unchanged: false,
         }
     }
 
@@ -99,11 +91,37 @@ impl<T> ResultReader<T> {
     /// # Errors
     ///
     /// As [`TypedCall`](crate::client::TypedCall).
-    pub async fn read(&self, text: &str) -> Result<T, ClientError> {
-        self.decode(self.client.read_call(&self.name, text).await?)
+    pub async fn read(&self, text: String) -> Result<T, ClientError> {
+        let answer = self.client.task_answer(&self.name, text).await?;
+        self.finish(answer).await
     }
 
-    pub(super) fn decode(&self, mut result: CallToolResult) -> Result<T, ClientError> {
+    /// Returns the future of a prepared call, which decodes its result.
+    pub(crate) fn call(self, mut request: ClientRequest<CallToolRequest>) -> TypedCallFuture<T>
+    where
+        T: 'static,
+    {
+        Box::pin(async move {
+            match self.client.start_call(&self.name, &mut request).await? {
+                StartedCall::Finished(answer) => self.finish(answer).await,
+                StartedCall::Task(_) => Err(ClientError::protocol("a call became a task")),
+            }
+        })
+    }
+
+    /// Reads, validates and decodes a result.
+    #[cfg_attr(
+        not(feature = "validation"),
+        allow(clippy::unused_async, reason = "the validation is asynchronous")
+    )]
+    pub(crate) async fn finish(&self, answer: CallAnswer) -> Result<T, ClientError> {
+        let mut result = CallToolResult::new([]);
+        read_call_result(&answer.text, &mut result)?;
+        #[cfg(feature = "validation")]
+        if let Some(Err(unchecked)) = answer.expected.map(|expected| expected.check(&result)) {
+            // Boxed, because this is rare and would enlarge the future of every call.
+            result = Box::pin(self.client.check_result(unchecked, result, answer.limit)).await?;
+        }
         if !self.unchanged {
             self.client.mark_wrapped(&self.name, &mut result);
         }

@@ -16,7 +16,8 @@ use crate::client::typed::decode::output_error;
 use crate::client::typed::options::options;
 use crate::client::typed::progress_items::ProgressItems;
 use crate::client::typed::remainder::ReceivedItems;
-use crate::client::{ClientError, ClientRequest, McpClient};
+use crate::client::typed::result_reader::ResultReader;
+use crate::client::{ClientError, ClientRequest, McpClient, TypedCallFuture};
 use crate::stream::WANTS_ITEMS;
 use crate::typed_contract::{Arguments, ItemReader};
 
@@ -46,12 +47,10 @@ pub struct TypedStream<T> {
     decode: fn(Value) -> serde_json::Result<T>,
 }
 
-type ResultFuture = Pin<Box<dyn Future<Output = Result<CallToolResult, ClientError>> + Send>>;
-
 enum State {
     /// The call has not been sent yet.
     Unsent(Box<Unsent>),
-    Running(Arc<ProgressItems>, ResultFuture),
+    Running(Arc<ProgressItems>, TypedCallFuture<CallToolResult>),
     /// The remaining items of the result, and the error after them.
     Finishing(VecDeque<Value>, Option<ClientError>),
 }
@@ -87,6 +86,11 @@ impl<T> TypedStream<T> {
             state,
             decode,
         }
+    }
+
+    /// Returns the name of the tool.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Changes the request; has no effect once the call is sent.
@@ -138,14 +142,9 @@ impl<T> TypedStream<T> {
         } = *unsent;
         let items = ProgressItems::new(client.session().limits(), received);
         let sink = Arc::clone(&items);
-        let mut request = request.on_progress(move |progress| sink.handle_progress(progress));
-        let name = self.name.clone();
-        let result = Box::pin(async move {
-            let mut result = client.send_call(&name, &mut request).await?;
-            client.mark_wrapped(&name, &mut result);
-            Ok(result)
-        });
-        self.state = State::Running(items, result);
+        let request = request.on_progress(move |progress| sink.handle_progress(progress));
+        let reader = ResultReader::new(&client, self.name.clone().into(), Box::new(Ok));
+        self.state = State::Running(items, reader.call(request));
     }
 }
 

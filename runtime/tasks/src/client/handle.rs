@@ -212,7 +212,7 @@ impl<T> TaskHandle<T> {
             State::Task(observed) => observed,
         };
         let text = observed.observation.wait(&self.publisher).await?;
-        self.reader.read(&text).await
+        self.reader.read(text).await
     }
 
     /// Cancels the task. This is a wish: the task may still end in another way, which [`wait`](Self::wait) reports. Succeeds

@@ -10,9 +10,10 @@ use crate::program::built;
 use crate::table::{Table, median, microseconds, ratio};
 
 /// The clients, and whether they speak the newest revision; the first one is the floor.
-const CLIENTS: [(&str, &str, bool); 4] = [
+const CLIENTS: [(&str, &str, bool); 5] = [
     ("floor", "floor-client", true),
     ("floor, whole result", "floor-client-whole", true),
+    ("Treenail, session", "treenail-client-session", true),
     ("Treenail", "treenail-client", true),
     ("rmcp", "rmcp-client", false),
 ];

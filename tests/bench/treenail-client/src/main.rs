@@ -1,7 +1,5 @@
 //! A client that calls one tool, as a user of Treenail writes it.
 
-use std::sync::Arc;
-
 use client_load::{Arguments, Result, measure};
 use serde::Serialize;
 use treenail::prelude::*;
@@ -20,16 +18,15 @@ async fn main() -> Result<()> {
         true => Revision::LATEST,
         false => Revision::LATEST_LEGACY,
     };
-    let session = McpClientSession::builder()
+    let client = McpClient::builder()
         .command(&*arguments.server)
         .protocol_version(revision)
         .build()
         .await?;
-    let session = Arc::new(session);
     measure(arguments.calls, move |number| {
-        let session = Arc::clone(&session);
+        let client = client.clone();
         async move {
-            let result = session.tools_call("add", Add { a: number, b: 1 }).await?;
+            let result = client.call_tool("add", Add { a: number, b: 1 }).await?;
             let sum = result.content.first().and_then(|block| block.as_text());
             Ok(sum.ok_or("no sum")?.parse()?)
         }
