@@ -115,7 +115,7 @@ async fn a_command_line_is_not_a_program() {
         let started = ServerCommand::new(command).start(&ClientLimits::default());
         started.unwrap_err().to_string()
     };
-    let hint = "arguments belong to `ServerCommand::args`";
+    let hint = "its arguments must be separate from it";
     assert!(error("no-such-server -y").ends_with(hint));
     assert!(!error("no-such-server").contains(hint));
 }

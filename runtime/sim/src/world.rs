@@ -118,18 +118,26 @@ impl World {
 
     /// Adds a line to the transcript.
     pub(crate) fn log(&self, text: impl AsRef<str>) {
-        let (now, host) = (self.now(), CURRENT.with_borrow(Clone::clone));
+        self.log_at(self.now(), text.as_ref());
+    }
+
+    fn log_at(&self, time: u64, text: &str) {
+        let host = CURRENT.with_borrow(Clone::clone);
         // The tasks of a process that ends have no order.
         if host.as_ref().is_some_and(|host| host.has_ended()) {
             return;
         }
         let name = host.as_ref().map_or("world", |host| host.name());
-        self.lock().transcript.push(now, name, text.as_ref());
+        self.lock().transcript.push(time, name, text);
     }
 
     /// Notes that a rule was broken. Equal texts are noted once.
     pub(crate) fn violation(&self, text: String) {
-        self.log(format!("VIOLATION: {text}"));
+        self.violation_at(self.now(), text);
+    }
+
+    fn violation_at(&self, time: u64, text: String) {
+        self.log_at(time, &format!("VIOLATION: {text}"));
         let mut state = self.lock();
         if state.known.insert(text.clone()) {
             state.violations.push(text);
@@ -139,7 +147,13 @@ impl World {
     /// Notes the panic of a process.
     pub(crate) fn panicked(&self, host: &Host, panic: &str) {
         let name = host.clock.name();
-        self.violation(format!("{name} panicked: {panic}"));
+        self.violation_at(self.time_of(host), format!("{name} panicked: {panic}"));
+    }
+
+    /// Returns the virtual time of a process, which may be ahead of the engine within a step.
+    fn time_of(&self, host: &Host) -> u64 {
+        let time = host.enter(|| host.clock.now()).flatten();
+        time.unwrap_or_else(|| self.engine_time())
     }
 
     /// Notes that a process does not reach the end of a step within `limit` of real time.

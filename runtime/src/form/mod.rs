@@ -86,7 +86,7 @@ pub use self::visitor::{FormFields, FormVisitor};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form",
     label = "a user cannot be asked for this",
-    note = "put `#[mcp_form]` on a struct with named fields"
+    note = "put `#[mcp_form]` on a struct with named fields, and name it: `let guest: Guest = cx.elicit(…).await?`"
 )]
 pub trait Form: Sized + Send + 'static {
     /// Returns the schema of the form in the newest protocol revision, with the fields in display order.

@@ -39,9 +39,9 @@ pub(crate) fn function(krate: &Krate, tool: &Feature, visibility: &Visibility) -
     impl_tool(krate, tool, visibility, &entry)
 }
 
-/// Stub of [`function`], with a definition that does not compile. Without an error in the function, it would be called.
+/// Stub of [`function`], for a function with an error. Its definition must compile, so that the error is the only one.
 pub(crate) fn function_stub(krate: &Krate, tool: &Feature, visibility: &Visibility) -> TokenStream {
-    let error = quote!(const { ::core::panic!("the tool has an error") });
+    let error = quote!(::core::unreachable!("the tool has an error"));
     impl_tool(krate, tool, visibility, &error)
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking, yield_now};
 use tokio::time::{Instant, sleep};
@@ -58,6 +59,31 @@ fn a_panic_of_a_spawned_task_is_found() {
         })
         .clients(1, |_| async {});
     check_violation(&of_server, "replica-0 panicked: a panic of the task at ");
+}
+
+#[test]
+fn a_panic_has_the_time_of_its_process() {
+    let failing = simulation().clients(1, |client| async move {
+        let session = client.connect().await.unwrap();
+        sleep(Duration::from_millis(1_007)).await;
+        session
+            .call_tool("echo", json!({"text": "a"}))
+            .await
+            .unwrap();
+        panic!("an assertion");
+    });
+    let report = failing.run();
+    let transcript = report.transcript().to_string();
+    let time_of = |text: &str| {
+        let line = transcript.lines().rfind(|line| line.contains(text));
+        let time = line.and_then(|line| line.split_whitespace().next());
+        time.and_then(|time| time.parse::<f64>().ok())
+            .unwrap_or_else(|| panic!("{transcript}"))
+    };
+    assert!(
+        time_of("VIOLATION") >= time_of("loses its session"),
+        "{transcript}"
+    );
 }
 
 #[test]

@@ -227,7 +227,7 @@ impl ServerCommand {
                 format!("its working directory `{directory}` is not a directory")
             }
             None if error.kind() == io::ErrorKind::NotFound && program.contains(' ') => {
-                format!("{error}; arguments belong to `ServerCommand::args`")
+                format!("{error}; its arguments must be separate from it")
             }
             None => error.to_string(),
         };
