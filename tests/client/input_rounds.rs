@@ -1,8 +1,12 @@
 //! Rounds of input: results that request input, and the requests that follow them.
 
+use std::future::IntoFuture as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 use treenail::client::ClientError;
 use treenail::prelude::*;
 use treenail::schema::{ElicitAction, ElicitResult, Root};
@@ -62,6 +66,48 @@ fn server_requesting_input(
         }
         _ => Reply::result(message, &json!({"content": []})),
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_a_round_are_answered_concurrently_and_in_order() {
+    let (session, received) = scripted(|message| match message["method"].as_str() {
+        Some("server/discover") => discovered(message),
+        _ if message["params"]["inputResponses"].is_null() => {
+            let question = |text: &str| {
+                json!({"method": "elicitation/create", "params": {
+                    "message": text, "requestedSchema": {"type": "object", "properties": {}}}})
+            };
+            let requests = json!({"a": question("first"), "b": question("second")});
+            let result = json!({"resultType": "input_required", "inputRequests": requests});
+            Reply::result(message, &result)
+        }
+        _ => Reply::result(message, &json!({"content": []})),
+    });
+    let both = Arc::new(Barrier::new(2));
+    let session = McpClientSession::builder()
+        .session(session)
+        .on_elicit(move |params| {
+            let both = Arc::clone(&both);
+            async move {
+                both.wait().await;
+                let is_first = json!(params)["message"] == "first";
+                Ok(ElicitResult::new(match is_first {
+                    true => ElicitAction::Decline,
+                    false => ElicitAction::Cancel,
+                }))
+            }
+        });
+    let session = session.build().await.unwrap();
+    let call = session.tools_call("any", ());
+    let limited = tokio::time::timeout(Duration::from_secs(60), call.into_future());
+    limited
+        .await
+        .expect("a handler waits for the other")
+        .unwrap();
+    let last = received.all().pop().unwrap();
+    let answers = &last["params"]["inputResponses"];
+    assert_eq!(answers["a"]["action"], "decline");
+    assert_eq!(answers["b"]["action"], "cancel");
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod session;
 mod shared_turn;
 pub(crate) mod stray;
 pub(crate) mod timeout;
+mod try_join;
 pub(crate) mod typed;
 
 #[cfg(feature = "http-client")]

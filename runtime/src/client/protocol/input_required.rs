@@ -7,7 +7,7 @@ use std::time::Duration;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use treenail_schema::InputRequest;
+use treenail_schema::{InputRequest, Revision};
 
 use crate::client::ClientError;
 use crate::client::answers::check_decoded_size;
@@ -17,6 +17,7 @@ use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
 use crate::client::timeout::paused;
+use crate::client::try_join::try_join_all;
 use crate::wire::{Members, as_string};
 
 /// Delay before the next round if the server requests a retry without input.
@@ -123,19 +124,15 @@ impl Inner {
             tokio::time::sleep(RETRY_DELAY).await;
         } else {
             let revision = self.peer().revision;
+            let (keys, requests): (Vec<_>, Vec<_>) = requests.into_iter().unzip();
+            let answers = requests.into_iter().map(|it| self.answer(it, revision));
+            let answers = paused(try_join_all(answers)).await?;
             members.push_str("\"inputResponses\":{");
-            for (key, request) in requests {
-                let method = request.method();
-                let handler = &self.link.router.handler;
-                let answer = paused(handler.answer(request, revision)).await;
-                let answer = answer.map_err(|error| {
-                    let reason = format!("it requested `{method}`, which failed: {error}");
-                    ClientError::Unanswered(reason.into())
-                })?;
+            for (key, answer) in keys.iter().zip(answers) {
                 if !members.ends_with('{') {
                     members.push(',');
                 }
-                members.push_str(&serialize(&key)?);
+                members.push_str(&serialize(key)?);
                 members.push(':');
                 members.push_str(&answer);
             }
@@ -153,6 +150,19 @@ impl Inner {
             members.push_str(state);
         }
         Ok(RoundParams(members))
+    }
+
+    async fn answer(
+        &self,
+        request: InputRequest,
+        revision: Revision,
+    ) -> Result<String, ClientError> {
+        let method = request.method();
+        let answer = self.link.router.handler.answer(request, revision).await;
+        answer.map_err(|error| {
+            let reason = format!("it requested `{method}`, which failed: {error}");
+            ClientError::Unanswered(reason.into())
+        })
     }
 }
 
