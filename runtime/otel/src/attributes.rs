@@ -13,6 +13,9 @@ pub(crate) const REQUEST_ID: &str = "jsonrpc.request.id";
 pub(crate) const RESOURCE_URI: &str = "mcp.resource.uri";
 pub(crate) const SESSION_ID: &str = "mcp.session.id";
 
+/// Value in place of those that peers choose freely.
+pub(crate) const OTHER: &str = "_OTHER";
+
 const METHOD_NAME: &str = "mcp.method.name";
 const PROTOCOL_VERSION: &str = "mcp.protocol.version";
 const TOOL_NAME: &str = "gen_ai.tool.name";
@@ -35,7 +38,7 @@ pub(crate) fn method_name(method: Option<Method>, of_extension: Option<&str>) ->
     match (method, of_extension) {
         (Some(method), _) => method.as_str().into(),
         (None, Some(name)) => name.to_owned().into(),
-        (None, None) => "_OTHER".into(),
+        (None, None) => OTHER.into(),
     }
 }
 

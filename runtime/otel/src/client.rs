@@ -12,7 +12,7 @@ use treenail_runtime::internal::{string_member, with_meta};
 use treenail_runtime::observe::{ObservedTransport, Outcome};
 use treenail_schema::{Method, Revision};
 
-use crate::attributes::{self, REQUEST_ID, RESOURCE_URI, bounded, method_name};
+use crate::attributes::{self, OTHER, REQUEST_ID, RESOURCE_URI, bounded, method_name};
 use crate::operation::{Operation, SessionTimer};
 use crate::server::span_name;
 use crate::telemetry::Telemetry;
@@ -159,6 +159,6 @@ fn error_type(error: &ClientError) -> &'static str {
         ClientError::Authorization(_) => "authorization",
         ClientError::Protocol(_) => "protocol",
         ClientError::TooLong(_) => "too_long",
-        _ => "_OTHER",
+        _ => OTHER,
     }
 }

@@ -6,10 +6,11 @@ use std::time::Instant;
 use opentelemetry::metrics::Histogram;
 use opentelemetry::trace::{Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue};
+use treenail_runtime::internal::INSUFFICIENT_SCOPE;
 use treenail_runtime::observe::Outcome;
-use treenail_schema::Method;
+use treenail_schema::{Method, error_code};
 
-use crate::attributes::{ERROR_TYPE, STATUS_CODE, bounded};
+use crate::attributes::{ERROR_TYPE, OTHER, STATUS_CODE, bounded};
 
 /// Running request. Dropping it before its end marks it as cancelled, or as timed out, unless it is a subscription: a client ends that by
 /// its cancellation.
@@ -74,6 +75,9 @@ impl Operation {
             }
             span.end();
         }
+        if code.is_some_and(|code| !is_defined(code)) {
+            ended = vec![KeyValue::new(ERROR_TYPE, OTHER)];
+        }
         self.attributes.append(&mut ended);
         let seconds = self.started.elapsed().as_secs_f64();
         // The measurement belongs to the trace, for exemplars.
@@ -93,6 +97,25 @@ impl Drop for Operation {
         }
         self.fail("cancelled");
     }
+}
+
+/// Returns `true` for the codes of the protocol, and that of a missing scope. Peers choose others freely: they would be time series
+/// without bound.
+fn is_defined(code: i64) -> bool {
+    matches!(
+        code,
+        error_code::RESOURCE_NOT_FOUND
+            | error_code::HEADER_MISMATCH
+            | error_code::MISSING_REQUIRED_CLIENT_CAPABILITY
+            | error_code::UNSUPPORTED_PROTOCOL_VERSION
+            | error_code::URL_ELICITATION_REQUIRED
+            | error_code::INVALID_REQUEST
+            | error_code::METHOD_NOT_FOUND
+            | error_code::INVALID_PARAMS
+            | error_code::INTERNAL_ERROR
+            | error_code::PARSE_ERROR
+            | INSUFFICIENT_SCOPE
+    )
 }
 
 /// Running session, whose duration is measured when it is dropped.

@@ -26,7 +26,9 @@ use crate::propagation::Propagation;
 /// it by `cx.extension::<treenail::otel::opentelemetry::Context>()`.
 ///
 /// Errors, tools that fail and requests without a response are marked by `error.type`: the code of the error, `tool_error`,
-/// `cancelled`, or of clients also `timeout` and the kind of their own errors.
+/// `cancelled`, or of clients also `timeout` and the kind of their own errors. In metrics, a code that the protocol does not define is
+/// `_OTHER`, because the peer chooses it. The names in those of a client are the ones that its program calls.
+///
 /// Arguments and results are not recorded. The message of an error is, as the description of the status of its span. The metrics are `mcp.server.operation.duration`, `mcp.client.operation.duration`,
 /// `mcp.server.session.duration` and `mcp.client.session.duration`.
 ///

@@ -74,6 +74,12 @@ pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 /// where it matters: `tokio::time` in place of `std::time`, tasks in place of threads, `biased;` in `tokio::select!`, no iteration over
 /// a `HashMap`, and [`Client::random`], [`Replica::random`] and [`Replica::system_time`]. Functions marked `blocking` run as tasks.
 ///
+/// Work of `spawn_blocking` and of `tokio::fs` ends in real time. It is repeatable only if no other task of its process is ready meanwhile, which
+/// excludes two of them at once.
+///
+/// Each run calls the function of [`server`](Self::server) again. What it has captured, such as a task store, remains as the run before left it:
+/// make a simulation with a new store for each run.
+///
 /// Virtual time does not advance while work of `spawn_blocking` runs, or while a task is always ready. Such work must end by itself: a run that
 /// makes no progress within [`real_time_limit`](Self::real_time_limit) fails. A loop without an `await` is not found.
 /// `block_in_place` and the modules `net`, `process` and `signal` of tokio panic in a simulation.

@@ -111,6 +111,11 @@ impl TaskStore for SimStore {
         self.perform(async move { store.get(&id).await })
     }
 
+    fn state<'a>(&'a self, id: &'a TaskId) -> StoreFuture<'a, Option<StoredTask>> {
+        let (store, id) = (Arc::clone(&self.inner), id.clone());
+        self.perform(async move { store.state(&id).await })
+    }
+
     fn replace(&self, task: StoredTask, wake: Duration) -> StoreFuture<'_, bool> {
         let store = Arc::clone(&self.inner);
         self.perform(async move { store.replace(task, wake).await })

@@ -14,8 +14,8 @@ use crate::run::{Run, drive, random_run_id};
 use crate::store::{StoreError, StoredTask};
 use crate::suspension::{Leases, Suspensions};
 
-/// Number of tasks that are read at once.
-const BATCH: usize = 64;
+/// Number of tasks that are read at once. They may be large, results included.
+const BATCH: usize = 16;
 
 /// Number of tasks that are read at once if those before them cannot be handled.
 const MAX_BATCH: usize = 1_024;
@@ -129,7 +129,7 @@ impl Engine {
         })
     }
 
-    /// Handles a task that is due. Returns `false` if it stays due.
+    /// Handles a task that is due. Returns `false` if it stays due. One that another process has changed first does not.
     async fn handle_due(
         self: &Arc<Self>,
         server: &Server,
@@ -155,22 +155,26 @@ impl Engine {
         };
         let id = &key.id;
         if Record::read(task).is_err() {
-            return self.store_record(&key, version, record).await;
+            self.store_record(&key, version, record).await?;
+            return Ok(true);
         }
         if record.is_final() {
             tracing::debug!(?id, "an expired task is deleted");
-            return self.remove(id, version).await;
+            self.remove(id, version).await?;
+            return Ok(true);
         }
         match self.verdict(&key, &record, leases) {
-            Verdict::Wait | Verdict::NoRoom => Ok(false),
+            Verdict::Wait | Verdict::NoRoom => return Ok(false),
+            Verdict::Resume => return self.take_over(server, (key, version, record)).await,
+            Verdict::Postpone => self.store_record(&key, version, record).await?,
             Verdict::Fail(reason) => {
                 tracing::warn!(?id, reason, "an interrupted task has failed");
                 let mut record = record;
                 record.end(key.created_ms, Outcome::failed(reason));
-                self.store_record(&key, version, record).await
+                self.store_record(&key, version, record).await?
             }
-            Verdict::Resume => self.take_over(server, (key, version, record)).await,
-        }
+        };
+        Ok(true)
     }
 
     /// Decides about a task whose lease has ended.
@@ -179,11 +183,15 @@ impl Engine {
         if record.run.is_some() && leases == Leases::Unknown {
             return Verdict::Wait;
         }
-        if record.time_left(key.created_ms).is_zero() {
-            return Verdict::Fail("the task exceeded its maximum run time".to_owned());
-        }
+        let is_overdue = record.time_left(key.created_ms).is_zero();
         if policy.external && record.run.is_none() {
+            if !is_overdue {
+                return Verdict::Postpone;
+            }
             return Verdict::Fail("the task was not completed in time".to_owned());
+        }
+        if is_overdue {
+            return Verdict::Fail("the task exceeded its maximum run time".to_owned());
         }
         if !policy.resumable || record.unconfirmed {
             return Verdict::Fail(interrupted(record));
@@ -222,7 +230,7 @@ impl Engine {
         let claimed = self.store_record(&run.key, version, record).await;
         if !matches!(claimed, Ok(true)) {
             run.dismiss();
-            return claimed;
+            return claimed.map(|_| true);
         }
         tracing::info!(id = ?run.key.id, attempt, "an interrupted task runs again");
         let link = Arc::clone(&run);
@@ -261,6 +269,8 @@ enum Verdict {
     Wait,
     /// It stays due: the process runs as many tasks as it may.
     NoRoom,
+    /// It is due again at the end of its run time: a process whose clock differs has stored the wake time.
+    Postpone,
     Resume,
     Fail(String),
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use treenail::RpcError;
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -18,12 +19,23 @@ fn fail() -> Result<(), ToolError> {
     Err(ToolError::new("no"))
 }
 
+struct Refusing;
+
+#[mcp_tool]
+impl Refusing {
+    #[prompt]
+    fn refuse(code: i64) -> Result<String, RpcError> {
+        Err(RpcError::new(code, "no"))
+    }
+}
+
 #[tokio::test]
 async fn the_histograms_of_the_conventions_are_recorded() {
     let collector = Collector::start();
     let [server, client] = ["server", "client"].map(|name| collector.program(name));
     let built = treenail::server!()
         .tools(tools![echo, fail])
+        .mount(Refusing)
         .observe(server.telemetry.clone());
     let telemetry = client.telemetry.clone();
     let session = McpClientSession::builder()
@@ -41,6 +53,10 @@ async fn the_histograms_of_the_conventions_are_recorded() {
     for name in ["x1", "x2"] {
         session.tools_call(name, json!({})).await.unwrap_err();
     }
+    for code in [4_001, 4_002, -32_060, -32_603] {
+        let refused = session.prompts_get("refuse", json!({"code": code}));
+        refused.await.unwrap_err();
+    }
     session.close().await.unwrap();
     drop(session);
     for provider in [&server.metrics, &client.metrics] {
@@ -54,7 +70,15 @@ async fn the_histograms_of_the_conventions_are_recorded() {
         assert_eq!(count(&metric, "initialize  "), Some(1), "{counts:?}");
         assert_eq!(count(&metric, "tools/call echo "), Some(2));
         assert_eq!(count(&metric, "tools/call fail tool_error"), Some(1));
+        assert_eq!(count(&metric, "prompts/get  -32603"), Some(1));
+        // Codes that a peer chooses are one time series.
+        assert_eq!(count(&metric, "prompts/get  _OTHER"), Some(3));
     }
+    let spans = collector.spans();
+    let with_code = spans
+        .iter()
+        .filter(|(_, span)| attribute(span, "error.type").as_deref() == Some("4001"));
+    assert_eq!(with_code.count(), 2, "spans have the code");
     // Unknown names are no time series of the server.
     assert_eq!(
         count("mcp.server.operation.duration", "tools/call  -32602"),

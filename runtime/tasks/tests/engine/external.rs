@@ -1,13 +1,15 @@
 //! Tasks that a token completes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use treenail::RpcError;
 use treenail::elicit::RequestStateKey;
 use treenail::schema::{CallToolResult, ContentBlock, TextContent};
 use treenail::tasks::{
-    ExternalTasks, MemoryStore, ParseTaskIdError, ServerTasks, TaskId, TaskLimits, TaskToken, Tasks,
+    ExternalTasks, MemoryStore, ParseTaskIdError, ServerTasks, TaskId, TaskLimits, TaskStore as _,
+    TaskToken, Tasks,
 };
 
 use crate::peer::Peer;
@@ -86,6 +88,29 @@ async fn the_token_survives_the_process_of_the_server() {
     outside.fail(&token, error).await.unwrap();
     let failed = Peer::modern(&server).get(&task).await;
     assert_eq!(failed["error"]["code"], -32_060);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_whose_clock_is_ahead_ends_no_task_with_its_report() {
+    let (works, store) = (Works::default(), shared());
+    let (server, task, token) = start(&works, &store).await;
+    let mut reported = store.get(&task.parse().unwrap()).await.unwrap().unwrap();
+    reported.version += 1;
+    let mut overdue = reported.clone();
+    // By the clock of that process, no run time is left.
+    assert!(store.replace(reported, Duration::ZERO).await.unwrap());
+    overdue.id = TaskId::random().unwrap();
+    overdue.created_ms = 1;
+    store.insert(overdue.clone(), Duration::ZERO).await.unwrap();
+    tokio::time::sleep(limits().sweep_interval * 3).await;
+    let mut peer = Peer::modern(&server);
+    assert_eq!(peer.get(&task).await["status"], "working");
+    let outside = ExternalTasks::new(store.clone(), key());
+    outside.complete(&token, text("built")).await.unwrap();
+    assert_eq!(peer.get(&task).await["status"], "completed");
+    let failed = peer.get(overdue.id.as_str()).await;
+    let reason = "the task was not completed in time";
+    assert_eq!(failed["error"]["message"], reason, "{failed}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,10 @@ pub(crate) struct FailingStore {
     delay: Arc<AtomicU64>,
     /// Number of due tasks beyond which a search does not end.
     searches: Arc<AtomicUsize>,
+    /// Largest number of due tasks that a search has requested.
+    largest_search: Arc<AtomicUsize>,
+    /// Set while another process removes the due tasks that a search returns.
+    loses_races: Arc<AtomicBool>,
     /// Permits of insertions.
     gate: Arc<Semaphore>,
     /// Number of insertions that were requested.
@@ -47,6 +51,8 @@ impl FailingStore {
             loses_changes: Arc::default(),
             delay: Arc::default(),
             searches: Arc::new(AtomicUsize::new(usize::MAX)),
+            largest_search: Arc::default(),
+            loses_races: Arc::default(),
             gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             requested: Arc::default(),
             log: Arc::default(),
@@ -89,6 +95,15 @@ impl FailingStore {
     /// Makes searches for more tasks than `most` not end.
     pub(crate) fn limit_searches(&self, most: usize) {
         self.searches.store(most, Ordering::SeqCst);
+    }
+
+    pub(crate) fn largest_search(&self) -> usize {
+        self.largest_search.load(Ordering::SeqCst)
+    }
+
+    /// Removes the due tasks that a search returns, as another process does that is faster.
+    pub(crate) fn lose_races(&self) {
+        self.loses_races.store(true, Ordering::SeqCst);
     }
 
     /// Makes the next insertions wait. Returns their permits.
@@ -191,7 +206,17 @@ impl TaskStore for FailingStore {
         if limit > self.searches.load(Ordering::SeqCst) {
             return Box::pin(std::future::pending());
         }
-        self.run(|| self.inner.due(limit))
+        self.largest_search.fetch_max(limit, Ordering::SeqCst);
+        let search = self.run(|| self.inner.due(limit));
+        Box::pin(async move {
+            let due = search.await?;
+            if self.loses_races.load(Ordering::SeqCst) {
+                for task in &due {
+                    self.inner.remove(&task.id, task.version).await?;
+                }
+            }
+            Ok(due)
+        })
     }
 
     fn list<'a>(

@@ -53,3 +53,23 @@ async fn a_search_that_takes_too_long_is_repeated_with_fewer_tasks() {
     sleep(Duration::from_secs(20) + 3 * limits().store_timeout).await;
     assert_eq!(store.usage("").await.unwrap().tasks, 0);
 }
+
+/// Results may be large, so few of them are in memory at once.
+#[tokio::test(start_paused = true)]
+async fn a_process_that_loses_races_reads_no_more_tasks_at_once() {
+    for loses in [false, true] {
+        let (works, store) = (Works::default(), FailingStore::new(shared()));
+        let server = works.with(Tasks::new().store(store.clone()).limits(limits()));
+        if loses {
+            store.lose_races();
+        }
+        let mut peer = Peer::modern(&server);
+        for _ in 0..100 {
+            let expiring = peer.task("short", json!({"seconds": 0})).await;
+            peer.end(&expiring).await;
+        }
+        sleep(Duration::from_secs(20)).await;
+        assert_eq!(store.usage("").await.unwrap().tasks, 0);
+        assert_eq!(store.largest_search(), 16, "loses: {loses}");
+    }
+}
