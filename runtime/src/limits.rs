@@ -163,7 +163,8 @@ limits! {
         /// Minimum interval between two notifications to subscribers that anything may have changed. New connections of a bus
         /// and events of other replicas cause them. Those within an interval are merged and sent at its end. Default 1 s.
         refresh_interval: Duration = Duration::from_secs(1),
-        /// Timeout for the last events at the end of `HttpServer::serve`, after its last request. Default 5 s.
+        /// Timeout for the last events at the end of `HttpServer::serve` and [`Server::serve_stdio`](crate::Server::serve_stdio),
+        /// after the last request. Default 5 s.
         flush_timeout: Duration = Duration::from_secs(5),
     }
 }

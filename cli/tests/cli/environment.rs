@@ -61,6 +61,15 @@ fn a_tool_that_prints_does_not_break_the_session() {
 }
 
 #[test]
+fn the_last_events_of_a_server_are_published_before_it_exits() {
+    let mut server = Command::new(test_server());
+    server.arg("changing").stdin(Stdio::null());
+    let outcome = outcome_of(server.output().unwrap());
+    assert!(outcome.stderr.contains("note://today"), "{outcome:?}");
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+}
+
+#[test]
 fn invalid_variables_are_reported() {
     let server = test_server();
     let run = |given: &str| {

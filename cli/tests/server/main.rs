@@ -8,6 +8,7 @@
 )]
 
 mod boatyard;
+mod changing;
 mod plain;
 mod protected;
 mod rogue;
@@ -229,6 +230,7 @@ async fn main() -> treenail::Result<()> {
         return Ok(rogue::serve()?);
     }
     match mode.as_deref() {
+        Some("changing") => return changing::serve().await,
         Some("protected") => return protected::serve().await,
         Some("step-up") => return protected::serve_step_up().await,
         Some("browse") => {

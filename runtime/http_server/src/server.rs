@@ -182,13 +182,7 @@ impl HttpServer {
         if timeout(limits.shutdown_timeout, finished).await.is_err() {
             tracing::warn!("aborted requests in flight after the shutdown timeout");
         }
-        // The last calls may have changed resources or lists.
-        if timeout(limits.events.flush_timeout, server.flush_events())
-            .await
-            .is_err()
-        {
-            tracing::warn!("the event bus has not published the last events");
-        }
+        server.flush_last_events().await;
         Ok(())
     }
 

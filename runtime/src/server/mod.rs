@@ -23,6 +23,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use treenail_schema::Revision;
 
 use self::budget::CallBudget;
@@ -163,9 +164,18 @@ impl Server {
     /// Waits until the [event bus](crate::ServerBuilder::event_bus) has published all events of this server. It returns at once
     /// without a bus, and waits while the engine of the bus is unavailable.
     ///
-    /// Call it at the end of a process, with a timeout. `HttpServer::serve` does so itself.
+    /// Call it at the end of a process, with a timeout. `HttpServer::serve` and [`Server::serve_stdio`] do so themselves.
     pub async fn flush_events(&self) {
         self.state.hub.flush_events().await;
+    }
+
+    /// Publishes the events of the last calls before the process ends.
+    #[doc(hidden)]
+    pub async fn flush_last_events(&self) {
+        let limit = self.limits().events.flush_timeout;
+        if timeout(limit, self.flush_events()).await.is_err() {
+            tracing::warn!("the event bus has not published the last events");
+        }
     }
 
     /// Returns `true` if [`Server::close`] has been called.

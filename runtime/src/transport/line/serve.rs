@@ -17,6 +17,8 @@ impl Server {
     /// It then finishes the calls in flight, within [`Limits::shutdown_timeout`](crate::Limits::shutdown_timeout), and writes
     /// their responses. It must run on a tokio runtime with time enabled.
     ///
+    /// With an [event bus](crate::ServerBuilder::event_bus), await [`Server::flush_events`] before the process ends.
+    ///
     /// For a socket, each accepted connection is one peer. The loop bounds their number:
     ///
     /// ```

@@ -38,6 +38,9 @@ impl Server {
     /// Serves the parent process over standard input and output, until the input ends or the server
     /// [closes](Server::close).
     ///
+    /// It then finishes the calls in flight as [`Server::serve`] does, and [publishes](Server::flush_events) the last events to
+    /// other replicas, within [`EventLimits::flush_timeout`](crate::EventLimits::flush_timeout).
+    ///
     /// On Unix, the process's standard output is standard error meanwhile, so `println!` cannot break the session; it is restored
     /// when the future ends or is dropped. On other platforms, nothing else may write to standard output. Output from
     /// before is sent to the client, which ignores it at best. Use standard error for logs.
@@ -56,7 +59,9 @@ impl Server {
         #[cfg(not(unix))]
         let mut output = Shared::new(Output::Threads(tokio::io::stdout()), Output::close);
         let connection = self.connect().over_stdio();
-        connection.serve(&mut *input, &mut *output).await
+        let served = connection.serve(&mut *input, &mut *output).await;
+        self.flush_last_events().await;
+        served
     }
 }
 

@@ -165,7 +165,10 @@ fn open_questions<'a>(
 }
 
 /// Waits for the first future, unless the second one ends before.
-async fn until<T>(first: impl Future<Output = T>, end: impl Future<Output = ()>) -> Option<T> {
+pub(super) async fn until<T>(
+    first: impl Future<Output = T>,
+    end: impl Future<Output = ()>,
+) -> Option<T> {
     let (mut first, mut end) = (pin!(first), pin!(end));
     poll_fn(|context| match first.as_mut().poll(context) {
         Poll::Ready(output) => Poll::Ready(Some(output)),

@@ -1,6 +1,6 @@
 //! `tasks/result` of revision 2025-11-25: it waits for the end of the task, and carries its questions to the client.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use treenail_runtime::internal::deadline;
-use treenail_runtime::{Context, RpcError};
+use treenail_runtime::{Context, RpcError, Server};
 use treenail_runtime::{Extension, ExtensionMethod};
 use treenail_schema::{Revision, error_code};
 
 use super::older::{TaskParams, of_core};
-use super::questions::Questions;
+use super::questions::{Questions, until};
 use crate::engine::{Engine, Loaded, owner};
 use crate::record::Outcome;
 use crate::run::StoreRetry;
@@ -41,6 +41,7 @@ async fn result(
     engine.start(context.server());
     let mut questions = Questions::new(&engine, &context);
     let mut reads = Reads::default();
+    let (mut closing, mut is_closing) = (pin!(closing(&engine, context.server())), false);
     loop {
         // Before the record is read, so that no change is missed.
         let changes = engine.changes(&params.task_id);
@@ -56,12 +57,26 @@ async fn result(
             // The user may be answering a question, which the end of the request would withdraw.
             Err(error) => (None, reads.failed(error, engine.limits.lease)?),
         };
+        if is_closing {
+            let reason = "the server shuts down; request the result again";
+            return Err(RpcError::internal(reason));
+        }
         let mut change = pin!(next_change(changes, interval));
-        poll_fn(|context| {
+        let waiting = poll_fn(|context| {
             questions.poll(context);
             change.as_mut().poll(context)
-        })
-        .await;
+        });
+        is_closing = until(waiting, closing.as_mut()).await.is_none();
+    }
+}
+
+/// Waits until the server closes, if another process can return the result. Otherwise the task ends with the process, so the
+/// request is one of the calls that the server finishes first.
+async fn closing(engine: &Engine, server: &Server) {
+    if engine.is_durable() {
+        server.closed().await;
+    } else {
+        pending::<()>().await;
     }
 }
 

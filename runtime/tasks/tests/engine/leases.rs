@@ -54,6 +54,23 @@ async fn work_that_is_not_polled_does_not_end_the_lease() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_renewal_and_a_cancellation_need_no_space() {
+    let (works, store) = (Works::default(), shared());
+    let server = works.with(tasks(store.clone()));
+    let mut peer = Peer::modern(&server);
+    let task = peer.task("gated", json!({})).await;
+    let bytes = |task: &StoredTask| task.state.len() + task.body.len();
+    let (created, _) = stored(&store, &task).await;
+    sleep(limits().lease * 2).await;
+    let (renewed, _) = stored(&store, &task).await;
+    assert!(renewed.version > created.version);
+    assert_eq!(bytes(&renewed), bytes(&created));
+    peer.result("tasks/cancel", json!({"taskId": task})).await;
+    let (cancelled, _) = stored(&store, &task).await;
+    assert!(bytes(&cancelled) <= bytes(&renewed), "{cancelled:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_function_stops_with_its_lease_although_the_store_hangs() {
     let works = Works::default();
     let (_, slow) = slow_store();

@@ -1,10 +1,13 @@
 //! Tasks of revision 2025-11-25.
 
-use serde_json::{Value, json};
-use treenail::tasks::{MemoryStore, Tasks};
+use std::sync::Arc;
 
+use serde_json::{Value, json};
+use treenail::tasks::{MemoryStore, TaskStore, Tasks};
+
+use crate::failing_store::FailingStore;
 use crate::peer::Peer;
-use crate::works::{Works, limits};
+use crate::works::{Works, limits, shared};
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
@@ -133,6 +136,28 @@ async fn two_requests_for_the_result_ask_once() {
         );
     }
     assert!(peer.messages.is_empty(), "{:?}", peer.messages);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_closing_server_waits_for_a_result_only_if_it_would_be_lost() {
+    let durable = Arc::new(FailingStore::new(shared()));
+    let stores: [(Arc<dyn TaskStore>, _, _); 2] = [
+        (shared(), "/result/content/0/text", json!("through")),
+        (durable, "/error/code", json!(-32_603)),
+    ];
+    for (store, member, expected) in stores {
+        let (works, ends) = (Works::default(), !store.is_durable());
+        let server = works.server(store);
+        let (mut peer, _) = Peer::older(&server, "2025-11-25", None).await;
+        let task = create(&mut peer, "gated").await["taskId"].clone();
+        let waiting = peer.send("tasks/result", json!({"taskId": task})).await;
+        // The server has read the request before.
+        until(&mut peer, &task, "working").await;
+        server.close();
+        works.gate.add_permits(usize::from(ends));
+        let response = peer.response(waiting).await;
+        assert_eq!(response.pointer(member), Some(&expected), "{response}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

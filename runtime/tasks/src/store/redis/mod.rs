@@ -32,7 +32,7 @@ const READ_TASKS: usize = 16;
 /// All replicas of a server share the tasks, and the clock of Redis. Tasks survive as much as Redis survives: for tasks that
 /// survive the loss of power, set `appendonly yes` and `appendfsync always`; with `everysec`, the last second may be lost. The
 /// log contains a warning if Redis has no append-only file, or may evict keys. Failover to an asynchronous copy of Redis may
-/// lose the last changes.
+/// lose the last changes. At `maxmemory`, tasks are neither created nor made longer, but those that run retain their leases.
 ///
 /// Each process has one connection, which is opened when it is needed. After it is lost, the next operation opens another.
 /// Redis has ten seconds for each response. The owner of a task has at most 60 KiB.

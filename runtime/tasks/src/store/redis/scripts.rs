@@ -19,12 +19,16 @@ redis.call('HSET', KEYS[1], 'o', ARGV[2], 'c', ARGV[3], 'v', ARGV[4], 's', ARGV[
 return 1";
 
 /// The usage of an owner changes only with tasks that it counts: Redis may have evicted the counters.
+///
+/// At `maxmemory`, Redis refuses a script at a command that may need memory, unless the script has already made a change. A change
+/// that makes no task longer therefore starts with a removal, so that leases are renewed and tasks end.
 const REPLACE: &str = "
 local stored = redis.call('HMGET', KEYS[1], 'o', 'v')
 if stored[2] ~= ARGV[2] then return 0 end
 local time = redis.call('TIME')
 local wake = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4]
 local longer = #ARGV[5] + #ARGV[6] - redis.call('HSTRLEN', KEYS[1], 's') - redis.call('HSTRLEN', KEYS[1], 'b')
+if longer <= 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end
 redis.call('ZADD', KEYS[2], string.format('%.0f', wake), ARGV[1])
 if stored[1] and longer ~= 0 then
   local counted = redis.call('HGET', KEYS[3], 'i:' .. ARGV[1])

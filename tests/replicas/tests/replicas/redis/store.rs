@@ -160,15 +160,28 @@ async fn a_redis_without_memory_is_full() {
     redis.command(&[b"CONFIG", b"SET", b"maxmemory", b"1"]);
     let mut next = task.clone();
     next.version = 2;
+    let mut longer = next.clone();
+    longer.body.push(b'1');
     let full = StoreError::Full("Redis has reached its `maxmemory`".to_owned());
-    assert_eq!(store.replace(next, HOUR).await, Err(full.clone()));
+    assert_eq!(store.replace(longer, HOUR).await, Err(full.clone()));
     let mut other = task.clone();
     other.id = TaskId::random().unwrap();
     assert_eq!(store.insert(other, HOUR).await, Err(full));
     assert_eq!(store.get(&task.id).await, Ok(Some(task.clone())));
-    assert_eq!(store.usage("owner").await.map(|usage| usage.tasks), Ok(1));
+    assert_eq!(store.usage("owner").await, Ok(StoreUsage::new(1, 1)));
     assert_eq!(
-        store.remove(&task.id, 1).await,
+        store.replace(next.clone(), Duration::ZERO).await,
+        Ok(true),
+        "a renewal of a lease needs no memory"
+    );
+    assert_eq!(store.due(10).await, Ok(vec![next.clone()]));
+    (next.version, next.body) = (3, Vec::new());
+    assert_eq!(store.replace(next.clone(), HOUR).await, Ok(true));
+    assert_eq!(store.due(10).await, Ok(Vec::new()));
+    assert_eq!(store.get(&task.id).await, Ok(Some(next)));
+    assert_eq!(store.usage("owner").await, Ok(StoreUsage::new(1, 0)));
+    assert_eq!(
+        store.remove(&task.id, 3).await,
         Ok(true),
         "a removal needs no memory"
     );
