@@ -31,6 +31,7 @@ mod log;
 mod negotiation;
 mod nested_requests;
 mod oversized_requests;
+mod replaced_server;
 mod request_meta;
 mod requests;
 mod resource_updates;

@@ -2,6 +2,7 @@
 
 use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
+use tokio::task::coop::consume_budget;
 use treenail_http_client::body;
 use treenail_http_client::sse::{Event, Parser, Position};
 
@@ -26,6 +27,8 @@ impl Events {
     /// Returns the next event, or `None` when the stream has ended or broken off.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
+            // A server that sends faster than its stream is read must not keep the task busy: its timeouts would not expire.
+            consume_budget().await;
             let mut rest = &self.chunk[..];
             let event = self.parser.next(&mut rest);
             let consumed = self.chunk.len() - rest.len();

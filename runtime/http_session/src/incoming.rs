@@ -10,8 +10,8 @@ use treenail_runtime::client::{
     ClientError, ClientLimits, IncomingHandler, IncomingRequest, Responder,
 };
 use treenail_runtime::internal::{
-    Body, Envelope, IdAtEnds, Invalid, LogThrottle, Message, StrayLines, answered_request,
-    id_at_ends, oversized, parse, parse_element, parsing_limits, read_answer,
+    Body, Envelope, Invalid, LogThrottle, Message, StrayLines, answered_request, id_at_ends,
+    oversized, parse, parse_element, parsing_limits, read_answer,
 };
 use treenail_schema::error_code::METHOD_NOT_FOUND;
 use treenail_schema::internal::shortened;
@@ -203,8 +203,8 @@ impl Dispatcher {
         handler.request(request.related_request(source.request_id()));
     }
 
-    /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, or, on a
-    /// legacy stream, the request with its id. A request of a legacy server is answered with the error.
+    /// Drops a malformed text. It fails the request that it seems to answer: the request of its own response, unless the text starts
+    /// as a notification, or, on a legacy stream, the request with its id. A request of a legacy server is answered with the error.
     async fn reject_malformed(
         &self,
         invalid: Invalid<'_>,
@@ -217,8 +217,8 @@ impl Dispatcher {
         };
         let own = source.request_id();
         let id = answered_request(&invalid, text);
-        let is_unknown = invalid.is_unread && id.is_none() && invalid.id.is_none();
-        if own.is_some() && (id == own || is_unknown) {
+        let may_answer = invalid.is_unread && id.is_none() && !id_at_ends(text, b"").is_request;
+        if own.is_some() && (id == own || may_answer) {
             return Some(Err(error()));
         }
         match (id, invalid.id) {
@@ -240,10 +240,10 @@ impl Dispatcher {
         source: Source,
     ) -> Option<Answer> {
         let limit = self.limits.message_bytes;
-        let IdAtEnds { id, answered } = id_at_ends(head, tail);
-        let answered = answered.and_then(|id| id.parse().ok());
+        let ends = id_at_ends(head, tail);
+        let answered = ends.answered.and_then(|id| id.parse().ok());
         let own = source.request_id();
-        match (answered, id) {
+        match (answered, ends.id) {
             (_, Some(id)) if source.is_legacy() => {
                 let error = oversized(limit);
                 self.dispatch_request(id, Err(error), source).await;
@@ -251,7 +251,9 @@ impl Dispatcher {
             (Some(id), _) if source.is_legacy() && answered != own => {
                 self.pending.complete(id, Err(ClientError::TooLong(limit)));
             }
-            _ if own.is_some() => return Some(Err(ClientError::TooLong(limit))),
+            _ if own.is_some() && !ends.is_request => {
+                return Some(Err(ClientError::TooLong(limit)));
+            }
             _ => self.stray.record(head, &oversized(limit)),
         }
         None

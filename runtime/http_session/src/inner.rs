@@ -104,16 +104,21 @@ impl Inner {
     /// The session is deleted at the server nevertheless. Another call waits for that.
     pub(crate) async fn end(self: &Arc<Self>) {
         let mut deletion = self.deletion.lock().await;
-        if let Some(state) = self.close().filter(|state| state.id.is_some()) {
-            let inner = Arc::clone(self);
-            let task = async move { inner.sender.delete(&state).await };
-            *deletion = Some(tokio::spawn(task));
+        if let Some(task) = self.end_in_background(&Handle::current()) {
+            *deletion = Some(task);
         }
         if let Some(task) = &mut *deletion {
             // An error means that its runtime has stopped.
             let _ = task.await;
         }
         *deletion = None;
+    }
+
+    /// Closes the session on this side. The first call returns the task that deletes it at the server, if it has an id there.
+    pub(crate) fn end_in_background(self: &Arc<Self>, runtime: &Handle) -> Option<JoinHandle<()>> {
+        let state = self.close().filter(|state| state.id.is_some())?;
+        let inner = Arc::clone(self);
+        Some(runtime.spawn(async move { inner.sender.delete(&state).await }))
     }
 
     /// Closes the session on this side. The first call returns the state that was current.

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use treenail_http_client::response::{is_transient, is_unauthorized};
 use treenail_http_client::sse::{Event, Position};
 use treenail_runtime::client::ClientError;
-use treenail_runtime::internal::in_background_if;
+use treenail_runtime::internal::{id_at_ends, in_background_if};
 
 use crate::events::Events;
 use crate::inner::Inner;
@@ -43,14 +43,19 @@ pub(crate) async fn read_until_answer(
                     return Some(answer);
                 }
             }
-            Event::Endpoint(_) | Event::Other(_) | Event::Skipped(_) => {}
             // The rest of the message, which may have no end, is not needed: it seems to be the answer unless it has another id.
-            Event::TooLong(head) => {
+            Event::TooLong(head) if !id_at_ends(&head, b"").is_request => {
                 let rejected = inner.dispatcher.reject_oversized(&head, b"", source);
                 if let Some(answer) = rejected.await {
                     return Some(answer);
                 }
             }
+            // The id of a request may be at its end.
+            Event::Skipped(edges) if id_at_ends(edges.head(), b"").is_request => {
+                let (head, tail) = (edges.head(), edges.tail());
+                let _ = inner.dispatcher.reject_oversized(head, tail, source).await;
+            }
+            Event::Endpoint(_) | Event::Other(_) | Event::TooLong(_) | Event::Skipped(_) => {}
         }
     }
 }

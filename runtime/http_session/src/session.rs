@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use treenail_runtime::client::{
     ClientError, HttpAuthorization, IncomingHandler, Session, SessionFuture, SessionNotification,
     SessionRequest, TransportKind,
@@ -26,7 +27,7 @@ use crate::{exchange, get_stream, headers, message};
 ///   request. Streams that break off are resumed ([`HttpClientLimits::resume_attempts`]). Dropping the future of a request
 ///   sends `notifications/cancelled`. After the end of the session, messages fail with
 ///   [`ClientError::SessionExpired`] until `initialize` and `notifications/initialized` have started another one. With HTTP+SSE, the
-///   session ends with its stream.
+///   session ends with its stream. A session that is dropped without `close` is deleted in the background, if a Tokio runtime is there.
 /// - TLS trusts the certificates of the system, or those in `SSL_CERT_FILE`.
 /// - The environment variables `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` configure a proxy. Loopback addresses
 ///   never use one.
@@ -143,7 +144,11 @@ impl Session for HttpSession {
 
 impl Drop for HttpSession {
     fn drop(&mut self) {
-        self.0.close();
+        match Handle::try_current() {
+            Ok(runtime) => drop(self.0.end_in_background(&runtime)),
+            // Without a runtime, the server learns nothing of it.
+            Err(_) => drop(self.0.close()),
+        }
     }
 }
 

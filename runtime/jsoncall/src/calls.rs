@@ -176,7 +176,7 @@ impl Side for Arc<Calls> {
                 (id, text, RpcError::clone(&invalid.error))
             }
             Rejected::TooLong { head, tail } => {
-                let IdAtEnds { id, answered } = id_at_ends(head, tail);
+                let IdAtEnds { id, answered, .. } = id_at_ends(head, tail);
                 if let Some(id) = answered.and_then(|id| id.parse().ok()) {
                     return self.fail(id, ClientError::TooLong(max), inward);
                 }

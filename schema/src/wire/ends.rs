@@ -10,6 +10,8 @@ pub struct IdAtEnds<'a> {
     pub id: Option<&'a str>,
     /// The id of our request, if the message is a response.
     pub answered: Option<&'a str>,
+    /// True for a request or a notification. False for a response, and if the kind of the message is not known.
+    pub is_request: bool,
 }
 
 /// Searches the first and last bytes of a message for its id, which precedes or follows the parameters or the result.
@@ -40,11 +42,13 @@ fn find<'a>(head: &'a [u8], tail: &'a [u8]) -> Option<IdAtEnds<'a>> {
     }
     let id = id.or_else(|| id_at_end(tail));
     let id = id.filter(|id| is_request_id(id));
-    let (id, answered) = match is_request {
-        Some(true) => (id, None),
-        _ => (None, id),
-    };
-    Some(IdAtEnds { id, answered })
+    let is_request = is_request == Some(true);
+    let (id, answered) = if is_request { (id, None) } else { (None, id) };
+    Some(IdAtEnds {
+        id,
+        answered,
+        is_request,
+    })
 }
 
 /// Returns the id in the last members of a message.
@@ -70,12 +74,19 @@ mod tests {
     const NEITHER: IdAtEnds<'_> = IdAtEnds {
         id: None,
         answered: None,
+        is_request: false,
+    };
+
+    const NOTIFICATION: IdAtEnds<'_> = IdAtEnds {
+        is_request: true,
+        ..NEITHER
     };
 
     const fn request(id: &str) -> IdAtEnds<'_> {
         IdAtEnds {
             id: Some(id),
             answered: None,
+            is_request: true,
         }
     }
 
@@ -83,6 +94,7 @@ mod tests {
         IdAtEnds {
             id: None,
             answered: Some(id),
+            is_request: false,
         }
     }
 
@@ -181,20 +193,24 @@ mod tests {
 
     #[test]
     fn an_id_that_is_not_that_of_the_message_is_not_found() {
-        let cases = [
+        let requests = [
             // The end of the number is not known.
             (r#"{"jsonrpc":"2.0","method":"a","id":12"#, "xx\"}}"),
             (r#"{"method":"a","params":{"id":8,"a":"x"#, r#"x","id":9}}"#),
             (r#"{"method":"a","params":{"a":"x"#, r#"x \"id\":9}"}}"#),
-            (r#"{"result":{"id":8,"a":"x"#, r#"xx","id":9}}"#),
-            (r#"{"result":{"a":"x"#, "xxx"),
-            (r#"{"id":1,"id":2,"method":"a","params":{"#, "}}"),
             (r#"{"id":null,"method":"a","params":{"a":"#, "1}}"),
+            (r#"{"params":{"id":8,"method":"a","a":"x"#, ""),
+        ];
+        check(&requests.map(|(head, tail)| (head, tail, NOTIFICATION)));
+        let others = [
+            (r#"{"result":{"id":8,"a":"x"#, r#"xx","id":9}}"#),
+            (r#"{"result":{"method":"a","a":"x"#, "xxx"),
+            (r#"{"id":1,"id":2,"method":"a","params":{"#, "}}"),
             (r#"{"id":1.5,"result":{"a":"#, "1}}"),
             (r#"[{"id":7,"method":"a","params":{"#, "}}]"),
             ("no message", "at all"),
             ("", ""),
         ];
-        check(&cases.map(|(head, tail)| (head, tail, NEITHER)));
+        check(&others.map(|(head, tail)| (head, tail, NEITHER)));
     }
 }

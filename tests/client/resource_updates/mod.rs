@@ -143,7 +143,7 @@ async fn the_other_era_has_another_method_for_it() {
 }
 
 /// Lines with which a modern server acknowledges a subscription, and reports an update of it.
-fn listening(listen: &Value) -> Vec<String> {
+pub(crate) fn listening(listen: &Value) -> Vec<String> {
     let meta = json!({"io.modelcontextprotocol/subscriptionId": listen["id"]});
     let notifications = &listen["params"]["notifications"];
     let message = |method: &str, params: Value| {
@@ -197,7 +197,7 @@ async fn an_ended_subscription_is_opened_again_and_all_resources_count_as_update
     assert_quiet(&mut updates).await;
 }
 
-fn count(received: &Received, method: &str) -> usize {
+pub(crate) fn count(received: &Received, method: &str) -> usize {
     let methods = received.methods();
     methods.iter().filter(|it| *it == method).count()
 }

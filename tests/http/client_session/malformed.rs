@@ -1,5 +1,6 @@
 //! Servers that violate the protocol or break the connection: only the affected request fails.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,12 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
     let nested = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
     let deep = result.replace("{}", &nested);
     let event = |data: &str| Response::stream(&format!("data: {data}\n\n"));
+    let notified = |data: &str| {
+        let notification =
+            r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"data":DATA}}"#;
+        let notification = notification.replace("DATA", data);
+        event(&format!("{notification}\n\ndata: {result}"))
+    };
     let huge_head = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(300_000));
     let many_heads = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(1_000));
     vec![
@@ -83,6 +90,9 @@ fn cases() -> Vec<(&'static str, Response, &'static str)> {
         ("an oversized event", event(&long), "too long"),
         ("an event without an end", Response::endless("data: ", [b'x'; 1_000]), "too long"),
         ("an event that is not a message", event("{"), "protocol"),
+        ("a malformed notification", notified("NaN"), "a result"),
+        ("a too deeply nested notification", notified(&nested), "a result"),
+        ("an oversized notification", notified(&format!("\"{}\"", "x".repeat(1_000))), "a result"),
         ("an event of another kind", Response::stream(&format!("event: x\ndata: {{\n\ndata: {result}\n\n")), "a result"),
         ("a request of the server", Response::stream(&format!("data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n\ndata: {result}\n\n")), "a result"),
         ("an HTML page", Response::complete(200, "content-type: text/html", result), "protocol"),
@@ -131,7 +141,9 @@ async fn malformed_responses_fail_only_their_request() {
 async fn a_malformed_or_oversized_request_of_a_legacy_server_is_answered_with_its_error() {
     let malformed = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#.to_owned();
     let oversized = malformed.replace("null", &format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000)));
-    for request in [malformed, oversized] {
+    let without_id = oversized.replace(r#""id":1,"#, "");
+    let id_at_end = format!(r#"{},"id":1}}"#, without_id.strip_suffix('}').unwrap());
+    for request in [malformed, oversized, id_at_end] {
         let mut server = ScriptedServer::new(move |received| match received.rpc() {
             // The ids of both directions are the same.
             "tools/list" => {
@@ -189,6 +201,33 @@ async fn an_endless_comment_takes_no_memory_and_can_be_abandoned() {
     assert!(result.await.is_err(), "CLI-HTTP-06");
     client.session.close().await.unwrap();
     server.disconnected.notified().await;
+}
+
+/// A chunk has more messages than the budget of a task allows.
+#[tokio::test]
+async fn a_flood_of_messages_does_not_keep_its_task_busy() {
+    let server = ScriptedServer::new(|received| {
+        let flood = "data:{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n".repeat(5_000);
+        let result = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": {}});
+        Response::stream(&format!("{flood}data: {result}\n\n"))
+    });
+    let server = server.await;
+    let mut client = TestSession::connect(&server.url);
+    let session = Arc::clone(&client.session);
+    let mut request = session.request(modern(1, "tools/list", json!({})));
+    let (mut total, mut most) = (0, 0);
+    let result = poll_fn(|context| {
+        let polled = request.as_mut().poll(context);
+        let mut messages = 0;
+        while !client.has_no_incoming() {
+            messages += 1;
+        }
+        (total, most) = (total + messages, most.max(messages));
+        polled
+    });
+    result.await.unwrap();
+    assert_eq!(total, 5_000);
+    assert!(most <= 128, "{most} messages in one poll");
 }
 
 #[tokio::test]

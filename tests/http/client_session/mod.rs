@@ -3,6 +3,7 @@
 mod authorization;
 mod builder;
 mod connections;
+mod dropped;
 mod header_arguments;
 mod informational;
 mod legacy;

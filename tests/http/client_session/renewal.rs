@@ -211,7 +211,7 @@ async fn nothing_else_is_sent_during_a_handshake() {
 }
 
 /// Responses of a server whose first session ends with the first call.
-fn respond(received: &Received, session: &str) -> Response {
+pub(super) fn respond(received: &Received, session: &str) -> Response {
     match received.rpc() {
         "initialize" => {
             let result = json!({

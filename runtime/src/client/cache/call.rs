@@ -68,11 +68,15 @@ impl McpClient {
         if self.session().has_task_parameter() {
             Box::pin(self.set_task_parameter(name, request)).await?;
         }
-        let completed = if self.sends_header_arguments() {
-            // Boxed, because most calls do not need this future.
-            Box::pin(self.send_with_headers(name, request)).await?
-        } else {
-            request.send().await?
+        // Both are boxed, because most calls do not need these futures.
+        if self.sends_header_arguments() {
+            Box::pin(self.set_argument_headers(name, request)).await?;
+        }
+        let completed = match request.send().await {
+            Err(error) if self.has_wrong_headers(&error) => {
+                Box::pin(self.send_with_new_headers(name, request)).await?
+            }
+            completed => completed?,
         };
         if completed.task.is_some() {
             return Ok(StartedCall::Task(completed.into_task(self.session())));
@@ -127,22 +131,19 @@ impl McpClient {
         Ok(())
     }
 
-    /// Sends a call, with those arguments as headers that its tool declares. If the server rejects the headers,
-    /// refreshes the tools and tries once more.
-    async fn send_with_headers(
+    /// Returns true if the server rejects the headers of a call: they are based on an outdated schema, or on a session of the legacy
+    /// era, which the call has found to be over.
+    fn has_wrong_headers(&self, error: &ClientError) -> bool {
+        let code = error.as_refused().map(|error| error.code);
+        code == Some(error_code::HEADER_MISMATCH) && self.sends_header_arguments()
+    }
+
+    /// Sends a call again, with the headers of the current schema.
+    async fn send_with_new_headers(
         &self,
         name: &str,
         request: &mut PreparedRequest,
     ) -> Result<CompleteResult, ClientError> {
-        self.set_argument_headers(name, request).await?;
-        let outcome = request.send().await;
-        let Err(ClientError::Refused(error)) = &outcome else {
-            return outcome;
-        };
-        // The headers may be based on an outdated schema.
-        if error.code != error_code::HEADER_MISMATCH {
-            return outcome;
-        }
         timeout(request.step_timeout(), self.refresh_tools()).await??;
         self.set_argument_headers(name, request).await?;
         request.send().await

@@ -12,7 +12,7 @@ use crate::client::background::in_background;
 use crate::client::cache::background::{BACKOFF, Watcher};
 use crate::client::cache::renewal::Renewal;
 use crate::client::cache::{Inner, McpClient};
-use crate::client::{ClientError, McpClientSession, Subscription};
+use crate::client::{ClientError, McpClientSession, Subscription, TransportKind};
 
 /// Options for watching list changes.
 #[derive(Clone, Copy, Debug)]
@@ -32,20 +32,26 @@ impl Default for WatchOptions {
     }
 }
 
-/// Starts the tasks that the options ask for; `None` if the server sends no change notifications.
+/// Starts the tasks that the options ask for; `None` if the server sends no change notifications, and will send none.
 pub(super) fn spawn_watcher(
     session: &Arc<McpClientSession>,
     client: Weak<Inner>,
     options: WatchOptions,
 ) -> Option<Watcher> {
     let info = session.peer_info();
-    let filter = subscription_filter(&info.capabilities)?;
+    let announces_changes = subscription_filter(&info.capabilities).is_some();
+    let may_subscribe = if info.revision.is_modern() {
+        announces_changes
+    } else {
+        // A server of the modern era may replace this one.
+        session.session().transport() == TransportKind::Http
+    };
     let mut tasks = Vec::new();
-    if options.subscribe && info.revision.is_modern() {
-        let subscribing = keep_subscribed(Arc::downgrade(session), filter);
+    if options.subscribe && may_subscribe {
+        let subscribing = keep_subscribed(Arc::downgrade(session));
         tasks.push(tokio::spawn(in_background(subscribing)).abort_handle());
     }
-    if options.auto_refresh {
+    if options.auto_refresh && announces_changes {
         let refreshing = refresh_on_change(Arc::downgrade(session), client);
         tasks.push(tokio::spawn(in_background(refreshing)).abort_handle());
     }
@@ -67,8 +73,12 @@ fn subscription_filter(capabilities: &ServerCapabilities) -> Option<Subscription
     (filter != SubscriptionFilter::new()).then_some(filter)
 }
 
-/// Keeps a subscription open. The router of the session counts the changes, as for all notifications.
-async fn keep_subscribed(session: Weak<McpClientSession>, filter: SubscriptionFilter) {
+/// Keeps a subscription open, once the server is of the modern era. The router of the session counts the changes, as for all
+/// notifications.
+async fn keep_subscribed(session: Weak<McpClientSession>) {
+    let Some(filter) = modern_filter(&session).await else {
+        return;
+    };
     let mut failures = 0_u32;
     let mut missed = false;
     loop {
@@ -97,6 +107,24 @@ async fn keep_subscribed(session: Weak<McpClientSession>, filter: SubscriptionFi
         missed = true;
         failures = failures.saturating_add(1);
         tokio::time::sleep(BACKOFF.jittered_delay(failures)).await;
+    }
+}
+
+/// Waits until the server is of the modern era. Returns `None` if it declares no `listChanged`, or if the connection has ended.
+async fn modern_filter(session: &Weak<McpClientSession>) -> Option<SubscriptionFilter> {
+    let session = session.upgrade()?;
+    loop {
+        // A new session counts as a change.
+        let mut changed = pin!(session.changes().changed.notified());
+        changed.as_mut().enable();
+        let info = session.peer_info();
+        if info.revision.is_modern() {
+            return subscription_filter(&info.capabilities);
+        }
+        if session.changes().is_closed() {
+            return None;
+        }
+        changed.await;
     }
 }
 

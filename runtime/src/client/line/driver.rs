@@ -272,7 +272,7 @@ fn reject_malformed(inner: &Arc<Inner>, invalid: &Invalid<'_>, text: &[u8]) {
 /// request of the server is answered with the error.
 fn reject_oversized(inner: &Arc<Inner>, head: &[u8], tail: &[u8]) {
     let limit = inner.limits.message_bytes;
-    let IdAtEnds { id, answered } = id_at_ends(head, tail);
+    let IdAtEnds { id, answered, .. } = id_at_ends(head, tail);
     if let Some(id) = answered.and_then(|id| id.parse().ok()) {
         tracing::debug!(limit, id, "dropped an oversized answer");
         return inner.complete(id, Err(ClientError::TooLong(limit)));

@@ -51,14 +51,18 @@ impl Changes {
         if self.credentials.load(Ordering::Acquire) != version
             && self.credentials.swap(version, Ordering::AcqRel) != version
         {
-            self.note_all();
+            self.note_all_changed();
         }
     }
 
-    /// Counts a change of everything, after notifications may have been missed.
+    /// Counts a change of everything and a gap, after notifications may have been missed.
     pub(in crate::client) fn note_all(&self) {
-        let counters = [&self.tools, &self.prompts, &self.resources, &self.updates];
-        for counter in counters.into_iter().chain([&self.gaps]) {
+        self.gaps.fetch_add(1, Ordering::AcqRel);
+        self.note_all_changed();
+    }
+
+    fn note_all_changed(&self) {
+        for counter in [&self.tools, &self.prompts, &self.resources, &self.updates] {
             counter.fetch_add(1, Ordering::AcqRel);
         }
         self.changed.notify_waiters();

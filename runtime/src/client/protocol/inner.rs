@@ -97,6 +97,14 @@ impl RequestTemplate {
         self.progress_token = Some(token);
     }
 
+    /// Rejects a request that the server does not support.
+    pub(super) fn check_support(&self, peer: &PeerInfo) -> Result<(), ClientError> {
+        match &self.extension {
+            Some(extension) => peer.check_extension(extension, &self.method),
+            None => peer.check_support(&self.method),
+        }
+    }
+
     /// Returns the request of one input round.
     pub(super) fn compose(&self, id: i64, round: &RoundParams, peer: &PeerInfo) -> SessionRequest {
         let meta = Meta {
@@ -136,12 +144,13 @@ impl Inner {
         Arc::clone(&peer)
     }
 
-    /// Sends a request, and sends it again in a new session if the session has expired.
+    /// Sends a request, and sends it again in a new session if the session has expired. `peer` is the server of the answer then, which
+    /// may be of the other era.
     pub(super) async fn send(
         &self,
         template: &RequestTemplate,
         round: &RoundParams,
-        peer: &Arc<PeerInfo>,
+        peer: &mut Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
         let request = self.compose(template, round, peer);
         match self.link.session.request(request).await {
@@ -156,10 +165,11 @@ impl Inner {
         &self,
         template: &RequestTemplate,
         round: &RoundParams,
-        stale: &Arc<PeerInfo>,
+        peer: &mut Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
-        let peer = self.renewal.take(self.renew_session(stale)).await?;
-        let request = self.compose(template, round, &peer);
+        *peer = self.renewal.take(self.renew_session(peer)).await?;
+        template.check_support(peer)?;
+        let request = self.compose(template, round, peer);
         self.link.session.request(request).await
     }
 

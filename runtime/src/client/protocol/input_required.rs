@@ -39,15 +39,12 @@ impl Inner {
         &self,
         template: &RequestTemplate,
     ) -> Result<CompleteResult, ClientError> {
-        let peer = self.peer();
+        let mut peer = self.peer();
         let limits = &self.link.limits;
-        match &template.extension {
-            Some(extension) => peer.check_extension(extension, &template.method)?,
-            None => peer.check_support(&template.method)?,
-        }
+        template.check_support(&peer)?;
         let mut round = RoundParams::default();
         for number in 0..=limits.input_rounds {
-            let sent = self.send_round(template, &round, &peer).await;
+            let sent = self.send_round(template, &round, &mut peer).await;
             let text = sent.map_err(|error| match number {
                 0 => error,
                 _ => error.after_start(),
@@ -93,7 +90,7 @@ impl Inner {
         &self,
         template: &RequestTemplate,
         round: &RoundParams,
-        peer: &Arc<PeerInfo>,
+        peer: &mut Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
         let router = &self.link.router;
         if peer.revision.is_modern() || !router.handler.may_be_asked() {

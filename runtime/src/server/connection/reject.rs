@@ -21,7 +21,7 @@ impl Connection {
     /// id of the request if these bytes contain it. If the message is a response to a pending request, that one ends instead.
     pub fn reject_oversized(&self, head: &[u8], tail: &[u8], out: &mut Vec<u8>) {
         let limits = self.server.limits();
-        let IdAtEnds { id, answered } = id_at_ends(head, tail);
+        let IdAtEnds { id, answered, .. } = id_at_ends(head, tail);
         let error = oversized(limits.message_bytes);
         let is_response = answered.is_some_and(|answered| {
             let requests = self.outbox.requests();

@@ -20,7 +20,7 @@ impl<'a> Invalid<'a> {
     /// Describes a text that was read only up to this error.
     #[cold]
     pub(super) fn unread(error: SyntaxError, text: &'a str, limits: ParseLimits) -> Self {
-        let (IdAtEnds { id, answered }, error) = if error.is_too_deep() {
+        let (IdAtEnds { id, answered, .. }, error) = if error.is_too_deep() {
             // The rest may be valid JSON, with an id that a peer waits for.
             let ids = id_at_ends(text.as_bytes(), text.as_bytes());
             let depth = limits.depth.min(DEEPEST);

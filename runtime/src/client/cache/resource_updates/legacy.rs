@@ -43,18 +43,22 @@ pub(super) async fn open(
     Ok(subscription)
 }
 
-/// Passes the updates on, and subscribes again after a gap. Returns the error that ends the updates for good.
+/// Passes the updates on, and subscribes again after a gap. Returns the error that ends the updates for good, or `Ok` once a server of
+/// the modern era has replaced this one.
 pub(super) async fn follow(
     session: &McpClientSession,
     pending: &PendingUpdates,
     mut subscription: LegacySubscription,
-) -> ClientError {
+) -> Result<(), ClientError> {
     let (mut renewal, mut refusals, mut lost) = (Renewal::new(), Refusals::default(), 0);
     loop {
         let mut changed = pin!(session.changes().changed.notified());
         changed.as_mut().enable();
         if is_closed(session) {
-            return closed();
+            return Err(closed());
+        }
+        if session.protocol_version().is_modern() {
+            return Ok(());
         }
         if subscription.has_gap() {
             renewal.note_gap();
@@ -66,7 +70,7 @@ pub(super) async fn follow(
                     refusals = Refusals::default();
                 }
                 Err(error) if is_closed(session) || refusals.are_final(&error) => {
-                    return error;
+                    return Err(error);
                 }
                 Err(error) => {
                     tracing::debug!(%error, "a subscription to resources failed and is retried");
@@ -83,7 +87,7 @@ pub(super) async fn follow(
         }
         match event {
             Event::Notification(notification) => subscription.pass_on(&notification, pending),
-            Event::Ended => return closed(),
+            Event::Ended => return Err(closed()),
             Event::Other => {}
         }
     }

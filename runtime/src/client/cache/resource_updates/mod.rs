@@ -15,10 +15,11 @@ use std::time::Duration;
 use futures_core::Stream;
 use treenail_schema::error_code;
 
+use self::legacy::LegacySubscription;
 use self::pending::PendingUpdates;
 use crate::client::background::in_background;
 use crate::client::cache::background::Watcher;
-use crate::client::{ClientError, McpClientSession};
+use crate::client::{ClientError, McpClientSession, Subscription};
 
 /// Stream of the URIs of resources that have changed, until it is dropped. Returned by [`McpClient::resource_updates`](crate::client::McpClient::resource_updates).
 ///
@@ -63,19 +64,11 @@ impl ResourceUpdates {
         }
         let pending = PendingUpdates::new(Vec::from_iter(uris), session.limits());
         let (session, shared) = (Arc::clone(session), Arc::clone(&pending));
-        let task = if session.protocol_version().is_modern() {
-            let subscription = modern::open(&session, pending.uris()).await?;
-            tokio::spawn(in_background(async move {
-                let error = modern::follow(&session, &shared, subscription).await;
-                shared.end(error);
-            }))
-        } else {
-            let subscription = legacy::open(&session, pending.uris()).await?;
-            tokio::spawn(in_background(async move {
-                let error = legacy::follow(&session, &shared, subscription).await;
-                shared.end(error);
-            }))
-        };
+        let opened = Opened::open(&session, pending.uris()).await?;
+        let task = tokio::spawn(in_background(async move {
+            let error = opened.follow(&session, &shared).await;
+            shared.end(error);
+        }));
         Ok(Self {
             pending,
             _follower: Watcher::new(vec![task.abort_handle()]),
@@ -97,6 +90,40 @@ impl fmt::Debug for ResourceUpdates {
             .debug_struct("ResourceUpdates")
             .field("uris", &self.pending.uris())
             .finish_non_exhaustive()
+    }
+}
+
+/// Open subscription to the resources of one stream.
+enum Opened {
+    Legacy(LegacySubscription),
+    Modern(Subscription),
+}
+
+impl Opened {
+    async fn open(session: &Arc<McpClientSession>, uris: &[Arc<str>]) -> Result<Self, ClientError> {
+        let is_modern = || session.protocol_version().is_modern();
+        if !is_modern() {
+            let opened = legacy::open(session, uris).await;
+            // The request may find that a server of the modern era has replaced this one.
+            if opened.is_ok() || !is_modern() {
+                return opened.map(Self::Legacy);
+            }
+        }
+        modern::open(session, uris).await.map(Self::Modern)
+    }
+
+    /// Passes the updates on. Returns the error that ends them for good.
+    async fn follow(self, session: &McpClientSession, pending: &PendingUpdates) -> ClientError {
+        let subscription = match self {
+            Self::Modern(subscription) => Some(subscription),
+            Self::Legacy(subscription) => {
+                match legacy::follow(session, pending, subscription).await {
+                    Ok(()) => None,
+                    Err(error) => return error,
+                }
+            }
+        };
+        modern::follow(session, pending, subscription).await
     }
 }
 

@@ -32,19 +32,22 @@ pub(super) async fn open(
     Ok(subscription)
 }
 
-/// Passes the updates on, and opens the subscription again after its end. Returns the error that ends the updates for good.
+/// Passes the updates on, and opens the subscription again after its end, or if there is none. Returns the error that ends the updates
+/// for good.
 pub(super) async fn follow(
     session: &McpClientSession,
     pending: &PendingUpdates,
-    mut subscription: Subscription,
+    mut subscription: Option<Subscription>,
 ) -> ClientError {
     let mut failures = 0_u32;
     loop {
-        let opened = Instant::now();
-        let delivered = pass_on(&mut subscription, pending).await;
-        // A stream that ends at once counts as a failure and does not reset the backoff.
-        if delivered || opened.elapsed() >= BACKOFF.max {
-            failures = 0;
+        if let Some(mut subscription) = subscription.take() {
+            let opened = Instant::now();
+            let delivered = pass_on(&mut subscription, pending).await;
+            // A stream that ends at once counts as a failure and does not reset the backoff.
+            if delivered || opened.elapsed() >= BACKOFF.max {
+                failures = 0;
+            }
         }
         let mut refusals = Refusals::default();
         subscription = loop {
@@ -54,7 +57,7 @@ pub(super) async fn follow(
             failures = failures.saturating_add(1);
             pause(session, BACKOFF.jittered_delay(failures)).await;
             match open(session, pending.uris()).await {
-                Ok(subscription) => break subscription,
+                Ok(subscription) => break Some(subscription),
                 Err(error) if is_closed(session) || refusals.are_final(&error) => return error,
                 Err(error) => {
                     tracing::debug!(%error, "a subscription to resources failed and is retried");
