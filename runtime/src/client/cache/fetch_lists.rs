@@ -132,6 +132,7 @@ macro_rules! list_sources {
                         Box::pin(fetch_page(session.$method(cursor.as_deref())))
                     },
                     changes: &session.changes().$changes,
+                    is_from_handler: session.is_in_handler(),
                     sends_ttl: session.protocol_version().is_modern(),
                     limits: session.limits(),
                     kind: ListKind::$kind,
@@ -192,6 +193,7 @@ impl McpClient {
                 })
             },
             changes: &session.changes().tools,
+            is_from_handler: session.is_in_handler(),
             sends_ttl: session.protocol_version().is_modern(),
             limits: session.limits(),
             kind: ListKind::Tools,

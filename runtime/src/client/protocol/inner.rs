@@ -158,7 +158,8 @@ impl Inner {
         round: &RoundParams,
         stale: &Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
-        let peer = self.renewal.take(self.renew_session(stale)).await?;
+        // A renewal never waits for a handler.
+        let peer = self.renewal.take(false, self.renew_session(stale)).await?;
         let request = self.compose(template, round, &peer);
         self.link.session.request(request).await
     }
