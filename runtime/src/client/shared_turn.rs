@@ -38,6 +38,11 @@ impl SharedTurn {
         .await
     }
 
+    /// Returns true while a caller does the work.
+    pub(in crate::client) fn is_taken(&self) -> bool {
+        self.turn.try_lock().is_err()
+    }
+
     async fn wait(&self, is_from_handler: bool) -> Result<MutexGuard<'_, ()>, ClientError> {
         let mut turn = pin!(self.turn.lock());
         let mut pauses = self.is_paused.subscribe();

@@ -47,7 +47,8 @@ impl Default for DriftThreshold {
 }
 
 impl McpClientBuilder {
-    /// Fetches changed lists at once, instead of at their next use. No user is asked to sign in for that. Default `false`.
+    /// Fetches changed lists at once, instead of at their next use; lists that change again within 32 s with a delay, which grows up
+    /// to 32 s. No user is asked to sign in for that. Default `false`.
     pub fn auto_refresh(mut self, enabled: bool) -> Self {
         self.watch.auto_refresh = enabled;
         self

@@ -137,6 +137,15 @@ impl<T: ListItem> CachedList<T> {
         current.clone()
     }
 
+    /// Returns true if the server has changed the list since it was fetched. A first fetch that is still running counts, because its
+    /// result may be outdated before it is cached.
+    pub(super) fn is_changed(&self, changes: &AtomicU64) -> bool {
+        let is_fetching = self.fetching.is_taken();
+        let changes = changes.load(Ordering::Acquire);
+        self.latest()
+            .map_or(is_fetching, |latest| latest.changes != changes)
+    }
+
     /// Returns the cached snapshot if it is fresh, and fetches the list otherwise.
     pub(super) async fn get<F, A, P>(
         &self,
