@@ -3,11 +3,13 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use treenail::client::ClientError;
 use treenail::prelude::*;
 use treenail::schema::{ElicitResult, Revision};
+
+use crate::script::{Reply, answer, discovered, initialized, scripted};
 
 /// Asks the user.
 #[mcp_tool]
@@ -56,5 +58,65 @@ async fn a_request_of_a_handler_has_a_timeout() {
         let result = limited.await.expect("the handler ends").unwrap();
         assert_eq!(result.as_text(), Some("confirmed"), "{revision}");
         assert_eq!(start.elapsed().as_secs(), 3, "{revision}");
+    }
+}
+
+/// Returns the replies of a server that asks the user before it lists its tools.
+fn asking_for_its_list() -> impl FnMut(&Value) -> Reply + Send + 'static {
+    let params = json!({"mode": "form", "message": "List?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    let tools = json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]});
+    let mut waiting = Value::Null;
+    move |message| {
+        let is_modern = message["params"]["_meta"].is_object();
+        match message["method"].as_str() {
+            Some("server/discover") => discovered(message),
+            Some("initialize") => initialized(message, "2025-11-25"),
+            Some("tools/list") if message["params"].get("inputResponses").is_some() => {
+                Reply::result(message, &tools)
+            }
+            Some("tools/list") if is_modern => {
+                let question = json!({"method": "elicitation/create", "params": params});
+                let asked =
+                    json!({"resultType": "input_required", "inputRequests": {"a": question}});
+                Reply::result(message, &asked)
+            }
+            Some("tools/list") => {
+                waiting = message.clone();
+                let question = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                    "params": params});
+                Reply::Lines(vec![question.to_string()])
+            }
+            // The answer of the client.
+            None => Reply::Lines(vec![answer(&waiting, &tools)]),
+            Some(_) => Reply::nothing(),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_does_not_wait_for_a_list_that_waits_for_it() {
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let own = Arc::new(OnceLock::<McpClient>::new());
+        let nested = Arc::clone(&own);
+        let (session, _) = scripted(asking_for_its_list());
+        let client = McpClient::builder()
+            .session(session)
+            .protocol_version(revision)
+            .on_elicit(move |_| {
+                let client = nested.get().unwrap().clone();
+                async move {
+                    let error = client.tools().await.unwrap_err();
+                    assert!(matches!(error, ClientError::Invalid(_)), "{error}");
+                    ElicitResult::accept(())
+                }
+            })
+            .build()
+            .await
+            .unwrap();
+        assert!(own.set(client.clone()).is_ok());
+        let listed = tokio::time::timeout(Duration::from_secs(600), client.tools()).await;
+        let tools = listed.expect("the handler ends").unwrap();
+        assert_eq!(tools.len(), 1, "{revision}");
     }
 }

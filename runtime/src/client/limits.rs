@@ -31,12 +31,12 @@ limits! {
         /// Maximum size of the id of a server request in bytes, as written. A request with a longer one is dropped. Default
         /// 4 KiB.
         request_id_bytes: usize = 4 << 10,
-        /// Maximum number of requests in flight; further ones are queued. Open subscriptions (`subscriptions/listen`) do not
-        /// count: only the client opens them. Default 256.
+        /// Maximum number of requests in flight; further ones are queued. Open subscriptions (`subscriptions/listen`) and waits
+        /// for tasks (`tasks/result`) do not count: only the client opens them. Default 256.
         ///
-        /// Over HTTP/2, each request is a stream of one connection, also a subscription. A server that admits fewer streams
-        /// delays the others, and also the answers to its own requests, so that calls which wait for these time out. Stay
-        /// below its maximum then, which is 128 by default in nginx.
+        /// Over HTTP/2, each request is a stream of one connection, also one that does not count. A server that admits fewer
+        /// streams delays the others, and also the answers to its own requests, so that calls which wait for these time out.
+        /// Stay below its maximum then, which is 128 by default in nginx.
         requests_in_flight: usize = 256,
         /// Maximum size of the messages that the server has not read yet, in bytes. Above it, further requests are queued. If
         /// answers to more than `pending_server_requests` of its requests exceed it, no message of the server is read.

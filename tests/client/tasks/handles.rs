@@ -67,6 +67,24 @@ async fn a_direct_answer_is_in_the_handle() {
     assert_eq!(received.methods(), ["server/discover", "tools/call"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_tool_with_an_unusable_schema_has_run_as_a_task() {
+    let (builder, _) = modern(|message| match message["method"].as_str() {
+        Some("tools/list") => {
+            let schema = json!({"$ref": "https://example.com/a"});
+            let tool = json!({"name": "report", "inputSchema": {"type": "object"},
+                "outputSchema": schema});
+            result(message, "complete", &json!({ "tools": [tool] }))
+        }
+        _ => result(message, "complete", &completed("done")),
+    });
+    let client = builder.build().await.unwrap();
+    let mut handle = client.call_tool("report", ()).task().await.unwrap();
+    client.tools().await.unwrap();
+    let error = handle.wait().await.unwrap_err().to_string();
+    assert!(error.contains("tool `report` has run, but"), "{error}");
+}
+
 /// Counts the states of a new stream.
 async fn states(handle: &mut TaskHandle<CallToolResult>) -> usize {
     handle.updates().collect::<Vec<_>>().await.len()

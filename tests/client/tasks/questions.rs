@@ -224,6 +224,19 @@ async fn endless_questions_are_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_with_an_oversized_key_is_an_error() {
+    let asking = asking(&["x".repeat(5_000).as_str()]);
+    let (builder, _) = modern(move |message| result(message, "complete", &asking));
+    let (builder, asked) = answering(builder);
+    let wait = TaskWaitLimits::default().max_wait(Duration::from_secs(60));
+    let builder = builder.limits(ClientLimits::default().tasks(wait));
+    let client = builder.build().await.unwrap();
+    let error = client.call_tool("report", ()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_question_that_returns_again_and_again_is_an_error() {
     let mut number = 0;
     let (builder, _) = modern(move |message| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio_stream::StreamExt as _;
-use treenail::client::ClientError;
+use treenail::client::{ClientError, ClientLimits, McpClientBuilder};
 use treenail::context::Principal;
 use treenail::layer::Request;
 use treenail::prelude::*;
@@ -76,8 +76,12 @@ async fn client(yard: &Yard, revision: Revision) -> McpClient {
 }
 
 async fn connect(server: &Server, revision: Revision) -> McpClient {
+    builder(server, revision).build().await.unwrap()
+}
+
+fn builder(server: &Server, revision: Revision) -> McpClientBuilder {
     let builder = McpClient::builder().server(server).tasks();
-    let builder = builder
+    builder
         .protocol_version(revision)
         .on_elicit(|params| async move {
             let mut result = ElicitResult::new(ElicitAction::Accept);
@@ -86,8 +90,7 @@ async fn connect(server: &Server, revision: Revision) -> McpClient {
                 result.content = Some([("name".to_owned(), name.into())].into());
             }
             Ok(result)
-        });
-    builder.build().await.unwrap()
+        })
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,6 +139,27 @@ async fn handles_and_tickets_work() {
         if revision.is_modern() {
             assert!(updates.last().unwrap().is_final(), "{updates:?}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_running_task_leaves_room_for_requests() {
+    for revision in REVISIONS {
+        let yard = Yard::default();
+        let server = Server::builder("yard", "1").mount(yard.clone());
+        let builder = builder(&server.build().unwrap(), revision);
+        let limits = ClientLimits::default().requests_in_flight(1);
+        let client = builder.limits(limits).build().await.unwrap();
+        let call = client.call_tool("report", json!({"year": 2026})).task();
+        let mut handle = call.await.unwrap();
+        let (report, plain) = tokio::join!(handle.wait(), async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let plain = client.call_tool("plain", json!({"a": 7})).await;
+            yard.released.notify_one();
+            plain
+        });
+        assert_eq!(plain.unwrap().as_text(), Some("7"), "{revision}");
+        assert_eq!(report.unwrap().as_text(), Some("2026"), "{revision}");
     }
 }
 

@@ -47,7 +47,8 @@ impl Default for DriftThreshold {
 }
 
 impl McpClientBuilder {
-    /// Fetches changed lists at once, instead of at their next use. No user is asked to sign in for that. Default `false`.
+    /// Fetches changed lists at once, instead of at their next use; lists that change again within 32 s with a delay, which grows up
+    /// to 32 s. No user is asked to sign in for that. Default `false`.
     pub fn auto_refresh(mut self, enabled: bool) -> Self {
         self.watch.auto_refresh = enabled;
         self
@@ -150,14 +151,18 @@ pub(super) fn client_over(
     options: WatchOptions,
     #[cfg(feature = "validation")] validators: Option<ValidatorCache>,
 ) -> McpClient {
-    let inner = Arc::new_cyclic(|inner| Inner {
-        _watcher: spawn_watcher(&session, inner.clone(), options),
+    let inner = Arc::new(Inner {
         session,
         lists: Lists::default(),
         drift: OnceLock::new(),
+        watcher: OnceLock::new(),
         #[cfg(feature = "validation")]
         validators,
     });
+    let watched = Arc::downgrade(&inner);
+    inner
+        .watcher
+        .get_or_init(|| spawn_watcher(&inner.session, watched, options));
     McpClient { inner }
 }
 

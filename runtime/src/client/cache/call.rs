@@ -45,7 +45,7 @@ impl McpClient {
     /// # Errors
     ///
     /// As [`ClientRequest`]. In addition, [`ClientError::Protocol`] if the result does not match the tool's output
-    /// schema. It is also returned, without sending the call, if that schema cannot be used.
+    /// schema. It is also returned if that schema cannot be used; if the tools have been listed before, the call is not sent then.
     ///
     /// # Cancellation
     ///
@@ -62,7 +62,7 @@ impl McpClient {
     ) -> Result<StartedCall, ClientError> {
         let request = &mut request.prepared;
         #[cfg(feature = "validation")]
-        let expected = self.expected_output(name).await?;
+        let expected = self.expected_output(name, false).await?;
         #[cfg(feature = "validation")]
         let limit = request.time_limit();
         if self.session().has_task_parameter() {
@@ -105,7 +105,7 @@ impl McpClient {
         Ok(CallAnswer {
             text,
             #[cfg(feature = "validation")]
-            expected: self.expected_output(name).await?,
+            expected: self.expected_output(name, true).await?,
             #[cfg(feature = "validation")]
             limit: self.session().limits().request_timeout,
         })

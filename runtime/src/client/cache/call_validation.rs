@@ -7,12 +7,15 @@ use treenail_schema::{CallToolResult, Revision};
 use crate::client::ClientError;
 use crate::client::cache::McpClient;
 use crate::client::cache::validation::{ExpectedOutput, Mismatch, Unchecked};
+use crate::wire::quoted;
 
 impl McpClient {
-    /// Returns the validator for the result of a call, if the tool is listed with an output schema.
+    /// Returns the validator for the result of a call, if the tool is listed with an output schema. The error for a schema that
+    /// cannot be used depends on whether the tool has run.
     pub(super) async fn expected_output(
         &self,
         name: &str,
+        has_run: bool,
     ) -> Result<Option<ExpectedOutput>, ClientError> {
         // Earlier revisions have no output schemas.
         let has_schemas = self.session().protocol_version() >= Revision::V2025_06_18;
@@ -20,7 +23,18 @@ impl McpClient {
         match (&self.inner.validators, list) {
             (Some(validators), Some(list)) => {
                 let limits = self.session().limits();
-                validators.expected_output(&list, name, limits).await
+                let expected = validators.expected_output(&list, name, limits).await;
+                expected.map_err(|error| match error {
+                    ClientError::Protocol(reason) => {
+                        let state = if has_run {
+                            "has run, but"
+                        } else {
+                            "was not called, because"
+                        };
+                        ClientError::protocol(format!("tool {} {state} {reason}", quoted(name)))
+                    }
+                    other => other,
+                })
             }
             _ => Ok(None),
         }
@@ -49,7 +63,7 @@ impl McpClient {
         let name = &mismatch.tool.name;
         let expected = match self.tool(name).await {
             Ok(Some(tool)) if tool.output_schema != mismatch.tool.output_schema => {
-                self.expected_output(name).await?
+                self.expected_output(name, true).await?
             }
             Ok(None) => None,
             Ok(Some(_)) | Err(_) => return Err(mismatch.into_error()),

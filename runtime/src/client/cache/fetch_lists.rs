@@ -92,22 +92,37 @@ impl McpClient {
         all.into_iter().flatten().min()
     }
 
-    /// Fetches again all lists that have been fetched before and are no longer fresh.
-    pub(super) async fn refresh_stale(&self) -> Result<(), ClientError> {
-        let lists = &self.inner.lists;
-        if lists.tools.latest().is_some() {
+    /// Returns true if the server has changed a list since it was fetched.
+    pub(super) fn has_changed_lists(&self) -> bool {
+        self.changed_lists().contains(&true)
+    }
+
+    /// Fetches again all lists that the server has changed since they were fetched.
+    pub(super) async fn refresh_changed(&self) -> Result<(), ClientError> {
+        let [tools, prompts, resources, templates] = self.changed_lists();
+        if tools {
             self.tools().await?;
         }
-        if lists.prompts.latest().is_some() {
+        if prompts {
             self.prompts().await?;
         }
-        if lists.resources.latest().is_some() {
+        if resources {
             self.resources().await?;
         }
-        if lists.templates.latest().is_some() {
+        if templates {
             self.url_templates().await?;
         }
         Ok(())
+    }
+
+    fn changed_lists(&self) -> [bool; 4] {
+        let (lists, changes) = (&self.inner.lists, self.session().changes());
+        [
+            lists.tools.is_changed(&changes.tools),
+            lists.prompts.is_changed(&changes.prompts),
+            lists.resources.is_changed(&changes.resources),
+            lists.templates.is_changed(&changes.resources),
+        ]
     }
 }
 
@@ -132,6 +147,7 @@ macro_rules! list_sources {
                         Box::pin(fetch_page(session.$method(cursor.as_deref())))
                     },
                     changes: &session.changes().$changes,
+                    is_from_handler: session.is_in_handler(),
                     sends_ttl: session.protocol_version().is_modern(),
                     limits: session.limits(),
                     kind: ListKind::$kind,
@@ -192,6 +208,7 @@ impl McpClient {
                 })
             },
             changes: &session.changes().tools,
+            is_from_handler: session.is_in_handler(),
             sends_ttl: session.protocol_version().is_modern(),
             limits: session.limits(),
             kind: ListKind::Tools,

@@ -121,6 +121,8 @@ pub(super) struct ListSource<'a, F> {
     pub(super) declared: bool,
     /// Number of change notifications so far.
     pub(super) changes: &'a AtomicU64,
+    /// The handler of the client uses the list.
+    pub(super) is_from_handler: bool,
     /// The server sends `ttlMs`.
     pub(super) sends_ttl: bool,
     pub(super) limits: &'a ClientLimits,
@@ -133,6 +135,15 @@ impl<T: ListItem> CachedList<T> {
     pub(super) fn latest(&self) -> Option<Arc<Snapshot<T>>> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.clone()
+    }
+
+    /// Returns true if the server has changed the list since it was fetched. A first fetch that is still running counts, because its
+    /// result may be outdated before it is cached.
+    pub(super) fn is_changed(&self, changes: &AtomicU64) -> bool {
+        let is_fetching = self.fetching.is_taken();
+        let changes = changes.load(Ordering::Acquire);
+        self.latest()
+            .map_or(is_fetching, |latest| latest.changes != changes)
     }
 
     /// Returns the cached snapshot if it is fresh, and fetches the list otherwise.
@@ -148,14 +159,14 @@ impl<T: ListItem> CachedList<T> {
         if let Some(fresh) = self.fresh(source.changes) {
             return Ok(fresh);
         }
-        let limit = source.limits.request_timeout;
+        let (limit, is_from_handler) = (source.limits.request_timeout, source.is_from_handler);
         let fetch = async {
             match self.fresh(source.changes) {
                 Some(fresh) => Ok(fresh),
                 None => Box::pin(self.fetch(source)).await,
             }
         };
-        timeout(limit, self.fetching.take(fetch)).await?
+        timeout(limit, self.fetching.take(is_from_handler, fetch)).await?
     }
 
     /// Fetches the list in any case.
@@ -168,9 +179,9 @@ impl<T: ListItem> CachedList<T> {
         A: Future<Output = Result<SizedPage<P>, ClientError>>,
         P: Into<Page<T>>,
     {
-        let limit = source.limits.request_timeout;
+        let (limit, is_from_handler) = (source.limits.request_timeout, source.is_from_handler);
         let fetch = Box::pin(self.fetch(source));
-        timeout(limit, self.fetching.take(fetch)).await?
+        timeout(limit, self.fetching.take(is_from_handler, fetch)).await?
     }
 
     /// Returns true if the list had items when it was fetched last.

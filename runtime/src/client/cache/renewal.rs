@@ -1,4 +1,4 @@
-//! Times at which a client renews its state after a gap of the connection.
+//! Times at which a client renews its state after a gap of the connection, or after a change of a list.
 
 use std::future::pending;
 use std::time::Duration;
@@ -25,7 +25,7 @@ impl Renewal {
         }
     }
 
-    /// Plans a renewal after a gap: at once, or with a delay if the last one was shortly before.
+    /// Plans a renewal after a gap or a change: at once, or with a delay if the last one was shortly before.
     pub(super) fn note_gap(&mut self) {
         if self.at.is_some() {
             return;

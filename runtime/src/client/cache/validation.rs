@@ -164,10 +164,7 @@ async fn compile(
         .await?
     };
     compiled.map_err(|reason| {
-        let tool = quoted(&tool.name);
-        ClientError::protocol(format!(
-            "tool {tool} was not called, because its output schema cannot be used: {reason}"
-        ))
+        ClientError::protocol(format!("its output schema cannot be used: {reason}"))
     })
 }
 

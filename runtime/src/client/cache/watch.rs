@@ -167,10 +167,10 @@ fn is_closed(session: &Weak<McpClientSession>) -> bool {
         .is_none_or(|session| session.changes().is_closed())
 }
 
-/// Fetches changed lists again, if they have been fetched before. A request may itself end in a gap of the connection, after which
-/// all lists count as changed, so fetches after gaps have a backoff.
+/// Fetches changed lists again, if they have been fetched before. A fetch may itself cause the next change, or end in a gap of the
+/// connection, after which all lists count as changed. So fetches that follow each other have a backoff.
 async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>) {
-    let (mut renewal, mut gaps) = (Renewal::new(), 0);
+    let mut renewal = Renewal::new();
     while let Some(current) = session.upgrade() {
         if current.changes().is_closed() {
             return;
@@ -180,18 +180,22 @@ async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>)
         let Some(inner) = client.upgrade() else {
             return;
         };
-        if let Err(error) = (McpClient { inner }).refresh_stale().await {
-            tracing::debug!(%error, "could not fetch a changed list");
+        // The client is not held during the wait.
+        let has_changed = McpClient { inner }.has_changed_lists();
+        if has_changed {
+            renewal.note_gap();
+            renewal.wait().await;
+            renewal.note_success();
+            let Some(inner) = client.upgrade() else {
+                return;
+            };
+            if let Err(error) = (McpClient { inner }).refresh_changed().await {
+                tracing::debug!(%error, "could not fetch a changed list");
+            }
         }
         if current.changes().is_closed() {
             return;
         }
         changed.await;
-        if current.changes().gaps() != gaps {
-            renewal.note_gap();
-            renewal.wait().await;
-            renewal.note_success();
-            gaps = current.changes().gaps();
-        }
     }
 }

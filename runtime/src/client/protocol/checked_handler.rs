@@ -1,7 +1,9 @@
 //! Checks around the handler: declared capabilities, form contents, panics.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::ptr;
 use std::task::Poll;
 
 use serde::Serialize;
@@ -22,6 +24,26 @@ use crate::wire::{RpcError, is_heavier, shortened};
 pub(super) struct CheckedHandler {
     handler: Box<dyn ClientHandler>,
     capabilities: ClientCapabilities,
+}
+
+thread_local! {
+    /// The handler that is being polled.
+    static POLLED: Cell<*const CheckedHandler> = const { Cell::new(ptr::null()) };
+}
+
+/// Scope in which a handler is polled. Contains the handler that was polled before.
+struct PollScope(*const CheckedHandler);
+
+impl PollScope {
+    fn enter(handler: &CheckedHandler) -> Self {
+        Self(POLLED.replace(handler))
+    }
+}
+
+impl Drop for PollScope {
+    fn drop(&mut self) {
+        POLLED.set(self.0);
+    }
 }
 
 impl CheckedHandler {
@@ -50,6 +72,7 @@ impl CheckedHandler {
     ) -> Result<String, RpcError> {
         let mut answering = pin!(self.call_handler(request, revision));
         poll_fn(|context| {
+            let _scope = PollScope::enter(self);
             let polled = catch(|| answering.as_mut().poll(context));
             polled.unwrap_or_else(|panic| {
                 tracing::error!(panic, "the handler for requests of the server panicked");
@@ -57,6 +80,11 @@ impl CheckedHandler {
             })
         })
         .await
+    }
+
+    /// Returns true within a poll of the handler, as for the requests that it sends itself.
+    pub(super) fn is_polled(&self) -> bool {
+        ptr::eq(POLLED.get(), self)
     }
 
     async fn call_handler(

@@ -20,6 +20,9 @@ pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RpcError>>
 ///
 /// Closures on the builder are enough for most clients. An implementation of this trait can share state between requests.
 ///
+/// A handler may send requests over its client. It cannot wait for a list whose fetch waits for a handler: such a request fails
+/// with [`ClientError::Invalid`](crate::client::ClientError::Invalid).
+///
 /// # Cancellation
 ///
 /// A future is dropped when the server cancels its request, or when the caller drops the request that it belongs to.

@@ -167,7 +167,8 @@ impl Inner {
         round: &RoundParams,
         peer: &mut Arc<PeerInfo>,
     ) -> Result<String, ClientError> {
-        *peer = self.renewal.take(self.renew_session(peer)).await?;
+        // A renewal never waits for a handler.
+        *peer = self.renewal.take(false, self.renew_session(peer)).await?;
         template.check_support(peer)?;
         let request = self.compose(template, round, peer);
         self.link.session.request(request).await

@@ -22,4 +22,9 @@ impl McpClientSession {
     pub(in crate::client) fn subscribed_uris(&self) -> &SubscribedUris {
         &self.inner.link.router.subscribed_uris
     }
+
+    /// Returns true within a poll of the client's handler, as for a request that it sends itself.
+    pub(in crate::client) fn is_in_handler(&self) -> bool {
+        self.inner.link.router.handler.is_polled()
+    }
 }

@@ -11,7 +11,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 
-use treenail_schema::{JsonObject, Request, Revision, SubscriptionsListenRequest};
+use treenail_schema::{
+    GetTaskPayloadRequest, JsonObject, Request, Revision, SubscriptionsListenRequest,
+};
 
 pub use self::incoming::{IncomingHandler, IncomingRequest, Responder};
 pub(in crate::client) use self::late::LateAnswers;
@@ -127,10 +129,11 @@ impl SessionRequest {
     }
 
     /// Returns true if the request takes one of the places of [`ClientLimits::requests_in_flight`](super::ClientLimits). A
-    /// subscription would hold its place for as long as it is open.
+    /// subscription would hold its place for as long as it is open, and `tasks/result` until its task ends.
     #[doc(hidden)]
     pub fn counts_as_in_flight(&self) -> bool {
         self.method != SubscriptionsListenRequest::METHOD
+            && self.method != GetTaskPayloadRequest::METHOD
     }
 }
 

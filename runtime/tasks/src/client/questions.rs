@@ -12,7 +12,7 @@ use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::TaskSession as _;
 use treenail_schema::InputRequest;
 
-use crate::client::remote::{Owned, RemoteTask, is_invalid_params};
+use crate::client::remote::{MAX_ID_BYTES, Owned, RemoteTask, is_invalid_params};
 
 /// Questions of one task. Each is put to the handlers of the client until one has answered, one after the other.
 pub(super) struct Questions {
@@ -71,13 +71,17 @@ impl Questions {
     ///
     /// # Errors
     ///
-    /// If the questions are malformed, or too many, or if one is still open whose answer the server has refused.
+    /// If the questions are malformed, or too many, or have too long keys, or if one is still open whose answer the server has refused.
     pub(super) fn note_open(&mut self, requests: Option<&RawValue>) -> Result<(), ClientError> {
         self.is_paused = false;
         let mut open = match requests {
             Some(requests) => self.task.session.questions(requests)?,
             None => BTreeMap::new(),
         };
+        if open.keys().any(|key| key.len() > MAX_ID_BYTES) {
+            let reason = format!("the key of a question is longer than {MAX_ID_BYTES} bytes");
+            return Err(ClientError::protocol(reason));
+        }
         if let Some(refused) = self.refused.take() {
             refused.check(&open)?;
         }

@@ -16,8 +16,8 @@ use crate::client::snapshot::Snapshot;
 /// Future that owns everything it needs.
 pub(super) type Owned<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Maximum length of the id of a task, in bytes.
-const MAX_ID_BYTES: usize = 4_096;
+/// Maximum length of the id of a task, or of the key of a question, in bytes.
+pub(super) const MAX_ID_BYTES: usize = 4_096;
 
 /// A task on its server.
 #[derive(Clone, Debug)]

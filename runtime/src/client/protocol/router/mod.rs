@@ -73,6 +73,7 @@ impl Router {
     ) -> Arc<Self> {
         let router = Arc::new_cyclic(|itself| Self {
             itself: Weak::clone(itself),
+            answering: Answering::new(Arc::clone(&handler)),
             handler,
             changes: Changes::default(),
             subscribed_uris: SubscribedUris::default(),
@@ -83,7 +84,6 @@ impl Router {
             broadcast: Broadcast::default(),
             open_requests: Mutex::default(),
             next_request: AtomicU64::new(0),
-            answering: Answering::default(),
             warnings: LogThrottle::default(),
         });
         session.listen(Arc::clone(&router) as Arc<_>);
