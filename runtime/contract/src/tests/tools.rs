@@ -213,7 +213,7 @@ fn an_empty_properties_object_equals_none() {
 fn wrapped_and_unwrapped_output_schemas_are_equal() {
     let contract = |schema: Value| {
         let tool = tool("t", json!({"type": "object"}));
-        Contract::new().with_tools([tool.with_output_schema(super::object(schema))])
+        Contract::new().with_tools([tool.with_output_schema(object(schema))])
     };
     let definitions = || json!({"T": {"type": "array", "items": {"$ref": "#/$defs/T"}}});
     let modern = contract(json!({"$ref": "#/$defs/T", "$defs": definitions()}));
@@ -237,7 +237,7 @@ fn an_output_schema_without_constraints_equals_none() {
     let input = || json!({"type": "object"});
     let without = Contract::new().with_tools([tool("t", input())]);
     let with_output = |schema: Value| {
-        let tool = tool("t", input()).with_output_schema(super::object(schema));
+        let tool = tool("t", input()).with_output_schema(object(schema));
         Contract::new().with_tools([tool])
     };
     let anything = with_output(json!({"title": "Anything"}));
