@@ -82,24 +82,24 @@ mod texts {
     use super::*;
 
     #[mcp_tool]
-    pub fn temperature() -> String {
+    pub(super) fn temperature() -> String {
         "warm".to_owned()
     }
 
     #[mcp_tool]
-    pub fn reset() {}
+    pub(super) fn reset() {}
 }
 
 mod numbers {
     use super::*;
 
     #[mcp_tool]
-    pub fn temperature() -> f64 {
+    pub(super) fn temperature() -> f64 {
         1.5
     }
 
     #[mcp_tool]
-    pub fn reset() -> u8 {
+    pub(super) fn reset() -> u8 {
         1
     }
 }
