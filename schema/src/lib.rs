@@ -114,7 +114,9 @@ pub mod internal {
     pub use crate::text_deserializer::TextDeserializer;
     #[cfg(feature = "uri-template")]
     pub use crate::uri_template::expand_uri_template;
-    pub use crate::wrapped::{WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema};
+    pub use crate::wrapped::{
+        WRAPPED_VALUE, is_wrapped_schema, unwrap_schema, wrap_schema, wrapped_value_schema,
+    };
 
     /// JSON of structs.
     pub mod object {

@@ -103,9 +103,14 @@ pub fn is_wrapped_schema(schema: &Map<String, Value>) -> bool {
 /// The schema of the value, of an output schema that says that results are wrapped.
 #[inline]
 pub fn unwrap_schema(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
-    let properties = schema
-        .get("properties")
-        .filter(|_| is_wrapped_schema(schema))?;
+    let marked = Some(schema).filter(|it| is_wrapped_schema(it));
+    marked.and_then(wrapped_value_schema)
+}
+
+/// The schema of the value, of an output schema that has it as a member, with or without the mark.
+#[inline]
+pub fn wrapped_value_schema(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let properties = schema.get("properties")?;
     let mut inner = properties.get(WRAPPED_VALUE)?.as_object()?.clone();
     for keyword in DEFINITIONS {
         let Some(definitions) = schema.get(keyword) else {

@@ -24,9 +24,13 @@ limits! {
         /// Timeout of one tool call, without the time for questions of its server to the user. Then the call is cancelled, and the
         /// model receives an error. Default 30 s.
         call_timeout: Duration = Duration::from_secs(30),
-        /// Maximum size of one result as the model receives it, in bytes. Longer results are truncated, with a note to the
-        /// model. Default 64 KiB.
+        /// Maximum size of the text of one result as the model receives it, in bytes. Longer texts are truncated, with a note to
+        /// the model. Default 64 KiB.
         result_bytes: usize = 64 << 10,
+        /// Maximum size of the images and audio of one result, in bytes of base64. The model receives a note in place of those
+        /// that do not fit. A conversation contains several results, up to
+        /// [`transcript_bytes`](Self::transcript_bytes). Default 2 MiB.
+        media_bytes: usize = 2 << 20,
         /// Maximum number of calls of one message that run in parallel; the others are queued. At least 1. Default 8.
         parallel_calls: usize = 8,
         /// Maximum number of calls in one message. Further ones are not run, and the model receives an error. Default 32.

@@ -79,7 +79,7 @@ impl Entry for Resource {
     }
 }
 
-fn schema_object(schema: &SchemaObject) -> SchemaObject {
+pub(super) fn schema_object(schema: &SchemaObject) -> SchemaObject {
     schema_members(schema).into()
 }
 

@@ -4,17 +4,18 @@
 //!
 //! ```json
 //! {"treenailLock": 1, "server": {"name": "…", "version": "…"}, "protocolVersion": "…",
-//!  "clientCapabilities": [], "instructions": "…", "only": [], "tools": [], "prompts": [], "resourceTemplates": [], "resources": []}
+//!  "clientCapabilities": [], "instructions": "…", "only": [], "tools": [], "undeclaredOutputs": {}, "prompts": [], "resourceTemplates": [], "resources": []}
 //! ```
 //!
 //! `clientCapabilities` names the capabilities of the recording client; older files lack it. `only` lists the names of the
-//! tools if the contract is limited to some of them.
+//! tools if the contract is limited to some of them. `undeclaredOutputs` has the schemas of results that tools do not declare, by
+//! the names of the tools; only the contract of a trait has it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use treenail_schema::internal::shortened;
-use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use treenail_schema::{Implementation, Prompt, Resource, ResourceTemplate, SchemaObject, Tool};
 
 use crate::canonical::{Entry, canonical_list};
 use crate::escape::escape_invisible_json;
@@ -38,6 +39,8 @@ struct ContractRef<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     only: Option<&'a BTreeSet<String>>,
     tools: &'a [Tool],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    undeclared_outputs: &'a BTreeMap<String, SchemaObject>,
     prompts: &'a [Prompt],
     resource_templates: &'a [ResourceTemplate],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +65,8 @@ struct ParsedContract {
     #[serde(default)]
     tools: Vec<Tool>,
     #[serde(default)]
+    undeclared_outputs: BTreeMap<String, SchemaObject>,
+    #[serde(default)]
     prompts: Vec<Prompt>,
     #[serde(default)]
     resource_templates: Vec<ResourceTemplate>,
@@ -80,6 +85,7 @@ impl Contract {
             instructions: self.instructions(),
             only: self.only.as_ref(),
             tools: self.tools(),
+            undeclared_outputs: &self.undeclared_outputs,
             prompts: self.prompts(),
             resource_templates: self.resource_templates(),
             resources: self.resources(),
@@ -113,7 +119,8 @@ impl Contract {
             prompts: unique_list("prompts", parsed.prompts)?,
             resource_templates: unique_list("resourceTemplates", parsed.resource_templates)?,
             ..Self::default()
-        };
+        }
+        .with_undeclared_outputs(parsed.undeclared_outputs);
         if let Some(resources) = parsed.resources {
             contract.resources = Some(unique_list("resources", resources)?);
         }

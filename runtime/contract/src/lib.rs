@@ -21,10 +21,10 @@ mod keyword;
 mod limits;
 mod recorder;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use treenail_schema::{
-    ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, Tool,
+    ClientCapabilities, Implementation, Prompt, Resource, ResourceTemplate, SchemaObject, Tool,
 };
 
 pub use self::drift::{Change, Drift, Severity, Subject};
@@ -63,6 +63,8 @@ pub struct Contract {
     client_capabilities: Option<BTreeSet<String>>,
     instructions: Option<String>,
     tools: Vec<Tool>,
+    /// Schemas of the results of tools that declare none, by the names of the tools.
+    undeclared_outputs: BTreeMap<String, SchemaObject>,
     prompts: Vec<Prompt>,
     resource_templates: Vec<ResourceTemplate>,
     resources: Option<Vec<Resource>>,
@@ -110,6 +112,37 @@ impl Contract {
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.tools = canonical::canonical_list(tools);
+        self
+    }
+
+    /// Sets the schemas of the results of tools that declare none, by the names of the tools. The contract of a trait has those of
+    /// methods that return a text or nothing. If the tool of the live server declares a schema, the [`drift`](Self::drift) compares
+    /// the two.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use treenail::client::{Contract, Severity};
+    /// use treenail::schema::Tool;
+    ///
+    /// let schema = |json: serde_json::Value| json.as_object().cloned().unwrap_or_default();
+    /// let mut tool = Tool::new("temperature", schema(json!({"type": "object"})));
+    /// let contract = Contract::new()
+    ///     .with_tools([tool.clone()])
+    ///     .with_undeclared_outputs([("temperature", schema(json!({"type": "string"})))]);
+    ///
+    /// tool.output_schema = Some(schema(json!({"type": "number"})).into());
+    /// let drift = contract.drift(&Contract::new().with_tools([tool]));
+    /// assert_eq!(drift.worst(), Some(Severity::Breaking));
+    /// ```
+    #[must_use]
+    pub fn with_undeclared_outputs<N: Into<String>, O: Into<SchemaObject>>(
+        mut self,
+        outputs: impl IntoIterator<Item = (N, O)>,
+    ) -> Self {
+        let outputs = outputs.into_iter();
+        self.undeclared_outputs = outputs
+            .map(|(name, output)| (name.into(), canonical::schema_object(&output.into())))
+            .collect();
         self
     }
 
@@ -163,11 +196,14 @@ impl Contract {
             return Err(ContractError::UnknownTool(name.clone()));
         }
         let tools = self.tools.iter().filter(|tool| only.contains(&tool.name));
+        let mut undeclared_outputs = self.undeclared_outputs.clone();
+        undeclared_outputs.retain(|name, _| only.contains(name));
         Ok(Self {
             server: self.server.clone(),
             protocol_version: self.protocol_version.clone(),
             client_capabilities: self.client_capabilities.clone(),
             tools: tools.cloned().collect(),
+            undeclared_outputs,
             only: Some(only),
             ..Self::default()
         })

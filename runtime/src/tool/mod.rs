@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+#[cfg(feature = "client")]
+use treenail_schema::SchemaObject;
 use treenail_schema::{Tool as Descriptor, ToolAnnotations};
 
 pub use self::info::{ToolDetails, ToolInfo};
@@ -24,6 +26,8 @@ use crate::policy::Policy;
 use crate::registered::Registered;
 use crate::task::{TaskTool, declare_task};
 use crate::tool::output::declare;
+#[cfg(feature = "client")]
+use crate::tool::output::undeclared;
 use crate::tool::shape::Shape;
 
 /// A function that is annotated with `#[mcp_tool]`; `tools![…]` collects such functions.
@@ -184,10 +188,15 @@ impl<S: Send + Sync + 'static> ToolDefinition<S> {
         Ok(bound.with_policy(policy).with_task(task))
     }
 
-    /// Returns the descriptor that peers receive, in `namespace`.
+    /// Returns the descriptor that peers receive, in `namespace`, and the schema of an output that it does not declare.
     #[cfg(feature = "client")]
-    pub(crate) fn describe(mut self, namespace: &str) -> Result<Descriptor, String> {
-        Ok(self.take_description(namespace)?.0)
+    pub(crate) fn describe(
+        mut self,
+        namespace: &str,
+    ) -> Result<(Descriptor, Option<SchemaObject>), String> {
+        let output = undeclared(self.function.output_schema);
+        let (descriptor, ..) = self.take_description(namespace)?;
+        Ok((descriptor, output.map(Into::into)))
     }
 
     /// Takes the descriptor, the policy and the output shape; a second call returns incomplete metadata.

@@ -80,6 +80,24 @@ fn write_result<T: ToolOutput<K>, K>(
 
 /// Returns the declared schema, normalized for hosts, and the shape of its values.
 pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
+    let (schema, shape) = describe(output);
+    (schema.filter(|_| !is_undeclared(shape)), shape)
+}
+
+/// Returns the schema of values that are not declared.
+#[cfg(feature = "client")]
+pub(crate) fn undeclared(output: OutputSchema) -> Option<Map<String, Value>> {
+    let (schema, shape) = describe(output);
+    schema.filter(|_| is_undeclared(shape))
+}
+
+/// Returns true if values of a shape are only text in the result.
+fn is_undeclared(shape: Shape) -> bool {
+    matches!(shape, Shape::Text | Shape::Nothing)
+}
+
+/// Returns the schema, normalized for hosts, and the shape of its values.
+fn describe(output: OutputSchema) -> (Option<Map<String, Value>>, Shape) {
     let mut generator = Direction::Output.generator();
     let Some(mut schema) = output(&mut generator) else {
         return (None, Shape::Any);
@@ -96,10 +114,7 @@ pub(crate) fn declare(output: OutputSchema) -> (Option<Map<String, Value>>, Shap
         schema.insert("type".to_owned(), "object".into());
         shape = Shape::Object;
     }
-    match shape {
-        Shape::Text | Shape::Nothing => (None, shape),
-        Shape::Object | Shape::Value | Shape::Any => (Some(schema), shape),
-    }
+    (Some(schema), shape)
 }
 
 /// Maximum number of references and alternatives that are followed; schemas can be recursive.

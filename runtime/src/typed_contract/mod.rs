@@ -10,7 +10,7 @@ mod structured;
 use std::fmt;
 
 #[cfg(feature = "client")]
-use treenail_schema::Tool as Descriptor;
+use treenail_schema::{SchemaObject, Tool as Descriptor};
 
 pub use self::argument::{Arguments, ContractArgument, Given};
 pub use self::content::{FromBlock, FromContent};
@@ -45,12 +45,15 @@ impl<S> fmt::Debug for TraitContract<S> {
 
 #[cfg(feature = "client")]
 impl<S: Send + Sync + 'static> TraitContract<S> {
-    /// Returns the descriptors of the tools in `namespace`, as peers receive them.
+    /// Returns the descriptors of the tools in `namespace`, as peers receive them, with the schemas of undeclared outputs.
     ///
     /// # Errors
     ///
     /// [`Error::Build`] if a server with these tools could not be built.
-    pub(crate) fn describe(&self, namespace: &str) -> Result<Vec<Descriptor>> {
+    pub(crate) fn describe(
+        &self,
+        namespace: &str,
+    ) -> Result<Vec<(Descriptor, Option<SchemaObject>)>> {
         let tools = (self.tools)().into_iter();
         let described = tools.map(|tool| tool.describe(namespace));
         described.collect::<Result<_, _>>().map_err(Error::Build)

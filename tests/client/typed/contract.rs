@@ -1,6 +1,6 @@
 //! Contracts as data.
 
-use treenail::client::Contract;
+use treenail::client::{ClientError, Contract};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -15,7 +15,9 @@ async fn the_contract_equals_the_lists_of_a_server() {
         .await
         .unwrap();
     let listed: Vec<_> = tools.iter().map(|tool| (**tool).clone()).collect();
-    assert_eq!(contract, Contract::new().with_tools(listed));
+    let listed = Contract::new().with_tools(listed);
+    assert_eq!(contract.tools(), listed.tools());
+    assert!(contract.drift(&listed).is_empty());
     let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
     let own = [
         "forecast", "radar", "forget", "echo", "wait", "blocks", "block",
@@ -46,6 +48,60 @@ async fn documentation_becomes_descriptions() {
         client.session().instructions().unwrap(),
         "Contract with all kinds of features."
     );
+}
+
+#[tokio::test]
+async fn a_text_that_becomes_structured_is_a_breaking_drift() {
+    #[mcp_client]
+    trait Thermometer {
+        async fn temperature(&self) -> Result<String, ToolError>;
+        async fn reset(&self) -> Result<(), ToolError>;
+    }
+    let contract = ThermometerClient::contract().unwrap();
+    let connect = |tools| {
+        let server = treenail::server!().tools(tools).build().unwrap();
+        let builder = McpClient::builder().server(&server);
+        builder.contract(contract.clone()).build()
+    };
+    let client = connect(tools![texts::temperature, texts::reset]).await;
+    assert!(client.unwrap().drift().unwrap().is_empty());
+    for tools in [
+        tools![numbers::temperature, texts::reset],
+        tools![texts::temperature, numbers::reset],
+    ] {
+        let error = connect(tools).await.unwrap_err();
+        let ClientError::Drift(drift) = error else {
+            panic!("{error}");
+        };
+        let paths: Vec<_> = drift.changes().iter().map(|it| &*it.path).collect();
+        assert_eq!(paths, ["/outputSchema/type"]);
+    }
+}
+
+mod texts {
+    use super::*;
+
+    #[mcp_tool]
+    pub(super) fn temperature() -> String {
+        "warm".to_owned()
+    }
+
+    #[mcp_tool]
+    pub(super) fn reset() {}
+}
+
+mod numbers {
+    use super::*;
+
+    #[mcp_tool]
+    pub(super) fn temperature() -> f64 {
+        1.5
+    }
+
+    #[mcp_tool]
+    pub(super) fn reset() -> u8 {
+        1
+    }
 }
 
 #[tokio::test]

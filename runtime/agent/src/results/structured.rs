@@ -1,35 +1,35 @@
-//! Detection of structured content that is already in the text of a result.
+//! Detection of structured content that the content blocks of a result contain already.
 
+use serde::Deserialize;
 use serde_json::Value;
 use treenail_schema::ContentBlock;
 
-/// Returns true if the text of a result contains its structured content.
+/// Returns true if the content blocks of a result contain its structured content.
 ///
-/// Servers serialize it into a text block (SRV-TOOL-13). Some wrap non-object return values in an object with the
-/// single member `result`; their text then has only the inner value, or one text block for each item of a list.
-pub(super) fn is_in_text(structured: &Value, content: &[ContentBlock]) -> bool {
-    let texts: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
-    let result = structured.as_object().filter(|object| object.len() == 1);
-    let result = result.and_then(|object| object.get("result"));
-    let inner =
-        result.is_some_and(|inner| any_equals(&texts, inner) || is_item_per_text(&texts, inner));
-    any_equals(&texts, structured) || inner || is_item_per_text(&texts, structured)
+/// Servers serialize it into a text block (SRV-TOOL-13). Others wrap the content in an object with a single member, of any name.
+/// The value is then in one block, or each item of a list is in a block of its own.
+pub(super) fn is_in_content(structured: &Value, content: &[ContentBlock]) -> bool {
+    let inner = structured.as_object().filter(|object| object.len() == 1);
+    let inner = inner.and_then(|object| object.values().next());
+    is_in(content, structured) || inner.is_some_and(|inner| is_in(content, inner))
 }
 
-fn any_equals(texts: &[&str], value: &Value) -> bool {
-    texts.iter().any(|text| text_equals(text, value))
+fn is_in(content: &[ContentBlock], value: &Value) -> bool {
+    let items = value.as_array().filter(|items| !items.is_empty());
+    // The items have to be in the order of the blocks.
+    let mut blocks = content.iter();
+    let are_found = items.is_some_and(|items| items.iter().all(|item| finds(&mut blocks, item)));
+    are_found || finds(&mut content.iter(), value)
 }
 
-/// Returns true if there is one text block for each item of a list.
-fn is_item_per_text(texts: &[&str], value: &Value) -> bool {
-    let Some(items) = value.as_array().filter(|items| items.len() == texts.len()) else {
-        return false;
-    };
-    !items.is_empty()
-        && texts
-            .iter()
-            .zip(items)
-            .all(|(text, item)| text_equals(text, item))
+/// Advances to a block that is equal to a value, or whose text is the value.
+fn finds<'a>(blocks: &mut impl Iterator<Item = &'a ContentBlock>, value: &Value) -> bool {
+    let tag = value.get("type");
+    let parsed = tag.and_then(|_| ContentBlock::deserialize(value).ok());
+    blocks.any(|block| {
+        parsed.as_ref() == Some(block)
+            || block.as_text().is_some_and(|text| text_equals(text, value))
+    })
 }
 
 fn text_equals(text: &str, value: &Value) -> bool {

@@ -15,22 +15,25 @@ const MIN_TEXT_BYTES: usize = 160;
 /// Maximum number of pieces.
 const MAX_PIECES: usize = 1000;
 
-/// Returns the pieces in order, in at most `max` bytes. Short pieces are unchanged, long texts lose their middle, and
-/// surplus pieces at the end are dropped.
-pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlock> {
-    let max = max.max(MIN_BYTES);
-    // Media cannot be truncated: they have to fit and leave room for text.
-    let mut remaining = max - max / 4;
-    for piece in &mut pieces {
-        if let Piece::Media(_, bytes, marker) = piece {
+/// Replaces media beyond `max` bytes with their descriptions, because they cannot be truncated.
+pub(super) fn omit_media(pieces: &mut [Piece<'_>], max: usize) {
+    let mut remaining = max;
+    for piece in pieces {
+        if let Piece::Media(_, bytes, description) = piece {
             if let Some(left) = remaining.checked_sub(*bytes) {
                 remaining = left;
             } else {
-                let marker = format!("[{marker}, too large to be shown]");
+                let marker = format!("[{description}, too large to be shown]");
                 *piece = Piece::Text(marker.into());
             }
         }
     }
+}
+
+/// Returns the pieces in order, with at most `max` bytes of text. Short pieces and media are unchanged, long texts lose their
+/// middle, and surplus pieces at the end are dropped.
+pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlock> {
+    let max = max.max(MIN_BYTES);
     let count = fitting_count(&pieces, max);
     let omitted = pieces.len() - count;
     pieces.truncate(count);
@@ -45,24 +48,25 @@ pub(super) fn truncate(mut pieces: Vec<Piece<'_>>, max: usize) -> Vec<ContentBlo
     blocks
 }
 
-/// Minimum size of a piece.
-fn min_size(piece: &Piece<'_>) -> usize {
+/// Length of the text of a piece.
+fn text_len(piece: &Piece<'_>) -> usize {
     match piece {
-        Piece::Text(text) => text.len().min(MIN_TEXT_BYTES),
-        Piece::Media(_, bytes, _) => *bytes,
+        Piece::Text(text) => text.len(),
+        Piece::Media(..) => 0,
     }
 }
 
 /// Number of pieces that fit if all of them are truncated to the minimum.
 fn fitting_count(pieces: &[Piece<'_>], max: usize) -> usize {
-    let all: usize = pieces.iter().map(min_size).sum();
+    let min_len = |piece: &Piece<'_>| text_len(piece).min(MIN_TEXT_BYTES);
+    let all: usize = pieces.iter().map(min_len).sum();
     if all <= max && pieces.len() <= MAX_PIECES {
         return pieces.len();
     }
     // The note about dropped pieces needs room too.
     let mut remaining = max - MIN_BYTES / 4;
     let fits = |piece: &&Piece<'_>| {
-        let left = remaining.checked_sub(min_size(piece));
+        let left = remaining.checked_sub(min_len(piece));
         remaining = left.unwrap_or_default();
         left.is_some()
     };
@@ -72,13 +76,7 @@ fn fitting_count(pieces: &[Piece<'_>], max: usize) -> usize {
 /// Maximum length of a text so that all texts fit.
 fn text_limit(pieces: &[Piece<'_>], max: usize) -> usize {
     let mut remaining = max;
-    let mut lengths = Vec::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text(text) => lengths.push(text.len()),
-            Piece::Media(_, bytes, _) => remaining = remaining.saturating_sub(*bytes),
-        }
-    }
+    let mut lengths: Vec<_> = pieces.iter().map(text_len).collect();
     lengths.sort_unstable();
     let mut left = lengths.len();
     for length in lengths {

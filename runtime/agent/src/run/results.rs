@@ -25,9 +25,10 @@ impl CallRunner {
             }
             Ok(AnsweredCall::Finished(result)) => {
                 let capabilities = self.shared.config.model.capabilities();
-                let max = self.shared.config.limits.result_bytes;
+                let limits = &self.shared.config.limits;
                 let id = self.id(index);
-                let mut content = ToolResultContent::new(id, for_model(&result, capabilities, max));
+                let mut content =
+                    ToolResultContent::new(id, for_model(&result, capabilities, limits));
                 content.is_error = result.is_error.filter(|is_error| *is_error);
                 self.finish(index, content, Some(Box::new(result)));
             }

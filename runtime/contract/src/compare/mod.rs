@@ -71,7 +71,9 @@ impl Contract {
             Subject::Tool,
             self.tools.iter(),
             live_tools,
-            tool::compare,
+            |old, new, entry| {
+                tool::compare(old, self.undeclared_outputs.get(&old.name), new, entry);
+            },
         );
         if self.only.is_none() {
             self.compare_others(live, &mut report);

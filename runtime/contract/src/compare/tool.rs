@@ -1,5 +1,7 @@
 //! Comparison of tools.
 
+use serde_json::Value;
+use treenail_schema::internal::wrapped_value_schema;
 use treenail_schema::{SchemaObject, TaskSupport, Tool, ToolAnnotations};
 
 use crate::Severity;
@@ -7,7 +9,13 @@ use crate::compare::report::EntryReport;
 use crate::compare::schema::{Direction, compare_schemas};
 use crate::keyword::{KeywordRole, keyword_role};
 
-pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
+/// Compares two tools. `undeclared` is the schema of the results of the old one if it declares none.
+pub(super) fn compare(
+    old: &Tool,
+    undeclared: Option<&SchemaObject>,
+    new: &Tool,
+    entry: &mut EntryReport<'_, '_>,
+) {
     let comparable = entry.comparable();
     entry.report_title("/title", old.title.as_deref(), new.title.as_deref());
     let texts = (old.description.as_deref(), new.description.as_deref());
@@ -27,7 +35,10 @@ pub(super) fn compare(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
         entry,
     );
     if comparable.output_schema {
-        compare_outputs(old, new, entry);
+        match (undeclared, &new.output_schema) {
+            (Some(old), Some(new)) => compare_undeclared(old, new, entry),
+            _ => compare_outputs(old, new, entry),
+        }
     }
 }
 
@@ -57,6 +68,16 @@ fn compare_outputs(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
         }
         (None, None) => {}
     }
+}
+
+/// Compares results that the old tool did not declare with the schema that the new one declares.
+fn compare_undeclared(old: &SchemaObject, new: &SchemaObject, entry: &mut EntryReport<'_, '_>) {
+    // Clients read a value that is wrapped in an object, also if the schema has no mark, which the canonical form resolves.
+    let members = new.get("properties").and_then(Value::as_object);
+    let is_single = members.is_some_and(|members| members.len() == 1);
+    let inner = is_single.then(|| wrapped_value_schema(new)).flatten();
+    let new = inner.as_ref().unwrap_or(new);
+    compare_schemas(old, new, Direction::Output, "/outputSchema", entry);
 }
 
 /// Hints of a tool, with the defaults of the protocol for absent ones.

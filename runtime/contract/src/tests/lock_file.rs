@@ -147,6 +147,21 @@ fn a_contract_of_selected_tools_round_trips() {
 }
 
 #[test]
+fn undeclared_outputs_round_trip() {
+    let schema = || object(json!({"type": ["string", "null"]}));
+    let outputs = [("a", schema()), ("b", schema())];
+    let contract = contract().with_undeclared_outputs(outputs);
+    let written = contract.to_json();
+    assert_eq!(Contract::from_json(&written).unwrap(), contract);
+    let used = contract.only_tools(["b"]).unwrap();
+    let alone = r#""undeclaredOutputs": {
+    "b": {
+      "type": ["#;
+    assert!(used.to_json().contains(alone), "{}", used.to_json());
+    assert_eq!(Contract::from_json(&used.to_json()).unwrap(), used);
+}
+
+#[test]
 fn errors_contain_reason_and_position() {
     let error = |text: &str| Contract::from_json(text).unwrap_err().to_string();
     for (text, expected) in [

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use treenail_schema::Tool;
 
 use super::entries::read;
-use super::{summaries, tool, tool_drift};
+use super::{object, summaries, tool, tool_drift};
 use crate::{Contract, Severity};
 
 #[test]
@@ -99,6 +99,53 @@ fn output_schemas_and_task_support_are_compared() {
 }
 
 #[test]
+fn results_that_a_trait_does_not_declare_are_compared_with_a_schema() {
+    let text = json!({"type": "string"});
+    let optional = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
+    let number = json!({"type": "number"});
+    let wrapped = |value: &Value| json!({"type": "object", "properties": {"result": value}, "required": ["result"]});
+    let marked = |value: &Value| {
+        let mut schema = wrapped(value);
+        schema["x-fastmcp-wrap-result"] = true.into();
+        schema
+    };
+    for (undeclared, live, is_breaking) in [
+        (&text, None, false),
+        (&text, Some(text.clone()), false),
+        (&text, Some(wrapped(&text)), false),
+        (&text, Some(marked(&text)), false),
+        (&optional, Some(text.clone()), false),
+        (&optional, Some(optional.clone()), false),
+        (
+            &text,
+            Some(json!({"$ref": "#/$defs/T", "$defs": {"T": text}})),
+            false,
+        ),
+        (&text, Some(number.clone()), true),
+        (&text, Some(wrapped(&number)), true),
+        (&text, Some(marked(&number)), true),
+        (&text, Some(optional.clone()), true),
+        (&text, Some(json!({})), true),
+        (
+            &text,
+            Some(json!({"type": "object", "properties": {"a": text}})),
+            true,
+        ),
+        (&json!({"type": "null"}), Some(number.clone()), true),
+    ] {
+        let declared = live.clone().map(object);
+        let mut tool = tool("t", json!({}));
+        let recorded = Contract::new()
+            .with_tools([tool.clone()])
+            .with_undeclared_outputs([("t", object(undeclared.clone()))]);
+        tool.output_schema = declared;
+        let drift = recorded.drift(&Contract::new().with_tools([tool]));
+        let is_found = drift.worst() == Some(Severity::Breaking);
+        assert_eq!(is_found, is_breaking, "{undeclared} → {live:?}: {drift}");
+    }
+}
+
+#[test]
 fn members_that_a_protocol_version_lacks_are_not_compared() {
     let tool = |more: Value| -> Contract {
         let mut tool = json!({"name": "t", "inputSchema": {}});
@@ -166,7 +213,7 @@ fn an_empty_properties_object_equals_none() {
 fn wrapped_and_unwrapped_output_schemas_are_equal() {
     let contract = |schema: Value| {
         let tool = tool("t", json!({"type": "object"}));
-        Contract::new().with_tools([tool.with_output_schema(super::object(schema))])
+        Contract::new().with_tools([tool.with_output_schema(object(schema))])
     };
     let definitions = || json!({"T": {"type": "array", "items": {"$ref": "#/$defs/T"}}});
     let modern = contract(json!({"$ref": "#/$defs/T", "$defs": definitions()}));
@@ -190,7 +237,7 @@ fn an_output_schema_without_constraints_equals_none() {
     let input = || json!({"type": "object"});
     let without = Contract::new().with_tools([tool("t", input())]);
     let with_output = |schema: Value| {
-        let tool = tool("t", input()).with_output_schema(super::object(schema));
+        let tool = tool("t", input()).with_output_schema(object(schema));
         Contract::new().with_tools([tool])
     };
     let anything = with_output(json!({"title": "Anything"}));

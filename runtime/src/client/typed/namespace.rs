@@ -15,8 +15,11 @@ use crate::typed_contract::{Arguments, ItemReader, OutputReader, TraitContract};
 ///
 /// [`Error::Build`](crate::Error::Build) if a server with the same trait could not be built.
 pub fn describe_trait<S: Send + Sync + 'static>(contract: &TraitContract<S>) -> Result<Contract> {
-    let tools = contract.describe(contract.namespace)?;
-    Ok(Contract::new().with_tools(tools))
+    let described = contract.describe(contract.namespace)?;
+    let outputs = described.iter();
+    let undeclared = outputs.filter_map(|(tool, output)| Some((&*tool.name, output.clone()?)));
+    let contract = Contract::new().with_undeclared_outputs(undeclared);
+    Ok(contract.with_tools(described.into_iter().map(|(tool, _)| tool)))
 }
 
 /// Client whose calls are limited to the tools of a namespace.

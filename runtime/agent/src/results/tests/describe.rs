@@ -1,11 +1,11 @@
 //! Tests of content that a model supports or not.
 
 use serde_json::json;
-use treenail_schema::ContentBlock;
+use treenail_schema::{CallToolResult, ContentBlock};
 
 use super::{check, result, texts};
-use crate::ModelCapabilities;
 use crate::results::for_model;
+use crate::{ModelCapabilities, ToolLoopLimits};
 
 #[test]
 fn all_content_types_are_described_in_order() {
@@ -46,12 +46,20 @@ fn images_and_audio_are_passed_to_models_that_support_them() {
         {"type": "resource", "resource": {"uri": "a:b", "blob": "QUJD", "mimeType": "image/png"}},
         {"type": "image", "data": "QUJD".repeat(1000), "mimeType": "image/png"},
     ]}));
-    let blocks = for_model(&given, capabilities, 4096);
+    let limits = ToolLoopLimits::default().media_bytes(4000);
+    let blocks = for_model(&given, capabilities, &limits);
     assert_eq!(blocks[..3], [image.clone(), audio, image]);
     assert_eq!(
         blocks[3].as_text(),
         Some("[image of type image/png, 2.9 KiB, too large to be shown]")
     );
+
+    // Media leave the room for texts to these.
+    let screenshot = ContentBlock::image("QUJD".repeat(1 << 18), "image/png");
+    let text = ContentBlock::text("x".repeat(64 << 10));
+    let given = CallToolResult::new([screenshot, text]);
+    let blocks = for_model(&given, capabilities, &ToolLoopLimits::default());
+    assert_eq!(blocks, given.content);
 }
 
 #[test]
@@ -65,7 +73,8 @@ fn media_have_only_their_data_and_a_short_type() {
         {"type": "image", "data": "no base64", "mimeType": "image/png"},
         {"type": "resource", "resource": {"uri": "a:b", "blob": "QUJD", "mimeType": long}},
     ]});
-    let blocks = for_model(&result(given.clone()), capabilities, 4096);
+    let limits = ToolLoopLimits::default();
+    let blocks = for_model(&result(given.clone()), capabilities, &limits);
     assert_eq!(blocks[0], ContentBlock::image("QUJD", "image/png"));
     for text in texts(&blocks[1..]) {
         assert!(text.ends_with(", which you cannot process]"), "{text}");
@@ -74,7 +83,8 @@ fn media_have_only_their_data_and_a_short_type() {
     // The types count too.
     let image = json!({"type": "image", "data": "QUJD", "mimeType": "image/png"});
     given["content"] = vec![image; 1000].into();
-    let blocks = for_model(&result(given), capabilities, 1300);
+    let limits = limits.media_bytes(1300);
+    let blocks = for_model(&result(given), capabilities, &limits);
     let images = blocks.iter().filter(|block| block.as_text().is_none());
     assert!(images.count() <= 100);
 }

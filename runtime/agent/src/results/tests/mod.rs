@@ -9,7 +9,7 @@ use serde_json::Value;
 use treenail_schema::{CallToolResult, ContentBlock};
 
 use super::for_model;
-use crate::ModelCapabilities;
+use crate::{ModelCapabilities, ToolLoopLimits};
 
 fn result(result: Value) -> CallToolResult {
     serde_json::from_value(result).unwrap()
@@ -27,7 +27,7 @@ fn check(given: &Value, expected: &[&str]) {
     let blocks = for_model(
         &result(given.clone()),
         ModelCapabilities::default(),
-        64 << 10,
+        &ToolLoopLimits::default(),
     );
     assert_eq!(texts(&blocks), expected, "{given}");
 }

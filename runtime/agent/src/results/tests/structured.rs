@@ -1,13 +1,25 @@
 //! Tests of structured content, which is often in the text too.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::check;
 
+fn text(text: &str) -> Value {
+    json!([{"type": "text", "text": text}])
+}
+
+/// Checks that the model reads the texts of the content, followed by `appended`.
+#[track_caller]
+fn check_texts(structured: &Value, content: &Value, appended: Option<&str>) {
+    let given = json!({"content": content, "structuredContent": structured});
+    let blocks = content.as_array().unwrap().iter();
+    let texts = blocks.map(|block| block["text"].as_str().unwrap());
+    check(&given, &texts.chain(appended).collect::<Vec<_>>());
+}
+
 #[test]
 fn structured_content_is_not_repeated() {
-    let text = |text: &str| json!([{"type": "text", "text": text}]);
-    let once = [
+    for (structured, content) in [
         (
             json!({"a": 1, "b": [2]}),
             text("{\n  \"b\": [2],\n  \"a\": 1\n}"),
@@ -18,42 +30,64 @@ fn structured_content_is_not_repeated() {
         (json!("words"), text("\"words\"")),
         (json!({"result": 7}), text("7")),
         (json!({"result": "words"}), text("words")),
+        (json!({"content": "words"}), text("words")),
+        (json!({"entities": [{"a": 1}]}), text("[{\"a\": 1}]")),
         (
             json!({"result": ["a", {"b": 1}]}),
             json!([
                 {"type": "text", "text": "a"}, {"type": "text", "text": "{\"b\": 1}"},
             ]),
         ),
-    ];
-    for (structured, content) in once {
-        let given = json!({"content": content, "structuredContent": structured});
-        let expected: Vec<_> = content
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|it| it["text"].as_str().unwrap())
-            .collect();
-        check(&given, &expected);
+    ] {
+        check_texts(&structured, &content, None);
     }
-    let twice = [
+}
+
+#[test]
+fn other_structured_content_is_appended() {
+    for (structured, content, appended) in [
         (json!({"a": 1}), text("one"), r#"{"a":1}"#),
         (json!({"a": 1}), text("{\"a\": 2}"), r#"{"a":1}"#),
         (json!(null), text("nothing"), "null"),
+        (
+            json!({"content": "words"}),
+            text("other"),
+            r#"{"content":"words"}"#,
+        ),
         (
             json!({"result": 7, "more": 8}),
             text("7"),
             r#"{"result":7,"more":8}"#,
         ),
-    ];
-    for (structured, content, describe) in twice {
-        let said = content[0]["text"].as_str().unwrap().to_owned();
-        check(
-            &json!({"content": content, "structuredContent": structured}),
-            &[&said, describe],
-        );
+        (
+            json!({"ids": [2, 1]}),
+            json!([{"type": "text", "text": "1"}, {"type": "text", "text": "2"}]),
+            r#"{"ids":[2,1]}"#,
+        ),
+        (json!({"a": 1}), json!([]), r#"{"a":1}"#),
+    ] {
+        check_texts(&structured, &content, Some(appended));
     }
-    check(
-        &json!({"content": [], "structuredContent": {"a": 1}}),
-        &[r#"{"a":1}"#],
-    );
+}
+
+#[test]
+fn structured_content_blocks_are_not_repeated() {
+    let image = json!({"type": "image", "data": "QUJD", "mimeType": "image/png"});
+    let words = json!({"type": "text", "text": "words"});
+    let mut with_nulls = image.clone();
+    with_nulls["annotations"] = Value::Null;
+    let shown = "[image of type image/png, 3 bytes, which you cannot process]";
+    for structured in [
+        json!({"content": [image, words]}),
+        json!({"result": [with_nulls, "words"]}),
+        json!({"image": image}),
+        image.clone(),
+    ] {
+        let given = json!({"content": [image, words], "structuredContent": structured});
+        check(&given, &[shown, "words"]);
+    }
+    let other = json!({"type": "image", "data": "QQ==", "mimeType": "image/png"});
+    let given = json!({"content": [image], "structuredContent": {"content": [other]}});
+    let appended = json!({"content": [other]}).to_string();
+    check(&given, &[shown, &appended]);
 }

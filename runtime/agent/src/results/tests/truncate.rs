@@ -5,8 +5,8 @@ use serde_json::json;
 use treenail_schema::{CallToolResult, ContentBlock};
 
 use super::{result, texts};
-use crate::ModelCapabilities;
 use crate::results::for_model;
+use crate::{ModelCapabilities, ToolLoopLimits};
 
 #[test]
 fn truncation_is_marked() {
@@ -14,7 +14,8 @@ fn truncation_is_marked() {
     let given = result(json!({"content": [
         {"type": "text", "text": "short"}, {"type": "text", "text": long}, {"type": "text", "text": "short too"},
     ]}));
-    let blocks = for_model(&given, ModelCapabilities::default(), 4096);
+    let limits = ToolLoopLimits::default().result_bytes(4096);
+    let blocks = for_model(&given, ModelCapabilities::default(), &limits);
     let texts = texts(&blocks);
     assert_eq!((texts[0], texts[2]), ("short", "short too"));
     assert!(
@@ -39,7 +40,7 @@ fn truncation_is_marked() {
     let blocks = for_model(
         &CallToolResult::new(many),
         ModelCapabilities::default(),
-        1 << 20,
+        &limits.result_bytes(1 << 20),
     );
     assert_eq!(blocks.len(), 1001);
     let last = blocks[1000].as_text();
@@ -47,10 +48,14 @@ fn truncation_is_marked() {
 }
 
 fn bytes(blocks: &[ContentBlock]) -> usize {
+    let texts = blocks.iter().filter_map(ContentBlock::as_text);
+    texts.map(str::len).sum()
+}
+
+fn media_bytes(blocks: &[ContentBlock]) -> usize {
     let bytes = blocks.iter().map(|block| match block {
-        ContentBlock::Text(content) => content.text.len(),
         ContentBlock::Image(content) => content.data.len() + content.mime_type.len(),
-        _ => panic!("{block:?}"),
+        _ => 0,
     });
     bytes.sum()
 }
@@ -73,18 +78,16 @@ fn results_fit_the_limit_and_short_ones_are_unchanged() {
             .collect();
         let given = CallToolResult::new(content.clone());
         let capabilities = ModelCapabilities::default().images(true);
-        let max = random.usize(..10_000);
-        let blocks = for_model(&given, capabilities, max);
+        let (max, max_media) = (random.usize(..10_000), random.usize(..10_000));
+        let limits = ToolLoopLimits::default().result_bytes(max);
+        let limits = limits.media_bytes(max_media);
+        let blocks = for_model(&given, capabilities, &limits);
         assert!(
-            bytes(&blocks) <= max.max(256),
+            bytes(&blocks) <= max.max(256) && media_bytes(&blocks) <= max_media,
             "{} of {max}: {blocks:?}",
             bytes(&blocks)
         );
-        let images = content
-            .iter()
-            .filter(|block| matches!(block, ContentBlock::Image(_)));
-        let has_room = bytes(&images.cloned().collect::<Vec<_>>()) <= max - max / 4;
-        if count > 0 && bytes(&content) <= max && has_room {
+        if count > 0 && bytes(&content) <= max && media_bytes(&content) <= max_media {
             assert_eq!(blocks, content);
         }
     }

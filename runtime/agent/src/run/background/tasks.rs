@@ -158,7 +158,7 @@ impl EndedTask {
         let (content, is_error) = match &self.outcome {
             Ok(result) => {
                 let capabilities = shared.config.model.capabilities();
-                let content = for_model(result, capabilities, shared.config.limits.result_bytes);
+                let content = for_model(result, capabilities, &shared.config.limits);
                 (content, result.is_error == Some(true))
             }
             Err(error) => {
