@@ -91,9 +91,10 @@ async fn requests_of_a_round_are_answered_concurrently_and_in_order() {
             async move {
                 both.wait().await;
                 let is_first = json!(params)["message"] == "first";
-                Ok(ElicitResult::new(match is_first {
-                    true => ElicitAction::Decline,
-                    false => ElicitAction::Cancel,
+                Ok(ElicitResult::new(if is_first {
+                    ElicitAction::Decline
+                } else {
+                    ElicitAction::Cancel
                 }))
             }
         });
