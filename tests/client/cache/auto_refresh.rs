@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
 use treenail::client::{IncomingHandler, Session, SessionFuture, SessionRequest, SessionWrapper};
 use treenail::prelude::*;
 use treenail::schema::Revision;
@@ -124,4 +125,23 @@ async fn a_change_during_the_first_fetch_is_fetched() {
     sleep(Duration::from_secs(1)).await;
     let lists = received.methods().len() - 2;
     assert_eq!(lists, 3, "two pages, and the changed list");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_are_refreshed_on_several_threads() {
+    // The task that refreshes them may start before the client is complete.
+    for _ in 0..32 {
+        let (noted, mut lists) = mpsc::unbounded_channel();
+        let (session, _) = scripted(changing(move |message| {
+            noted.send(()).ok();
+            let list = answer(message, &json!({"tools": tools(&["a"])}));
+            Reply::Lines(vec![list, list_changed()])
+        }));
+        let client = refreshing(session).await;
+        client.tools().await.unwrap();
+        for _ in 0..2 {
+            let fetched = timeout(Duration::from_secs(60), lists.recv()).await;
+            fetched.expect("the changed list is fetched").unwrap();
+        }
+    }
 }

@@ -151,14 +151,18 @@ pub(super) fn client_over(
     options: WatchOptions,
     #[cfg(feature = "validation")] validators: Option<ValidatorCache>,
 ) -> McpClient {
-    let inner = Arc::new_cyclic(|inner| Inner {
-        _watcher: spawn_watcher(&session, inner.clone(), options),
+    let inner = Arc::new(Inner {
         session,
         lists: Lists::default(),
         drift: OnceLock::new(),
+        watcher: OnceLock::new(),
         #[cfg(feature = "validation")]
         validators,
     });
+    let watched = Arc::downgrade(&inner);
+    inner
+        .watcher
+        .get_or_init(|| spawn_watcher(&inner.session, watched, options));
     McpClient { inner }
 }
 

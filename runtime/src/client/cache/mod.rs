@@ -79,8 +79,8 @@ struct Inner {
     validators: Option<ValidatorCache>,
     /// Drift found when connecting, if there is a contract.
     drift: OnceLock<Drift>,
-    /// Tasks that watch for changes, aborted with the client.
-    _watcher: Option<Watcher>,
+    /// Tasks that watch for changes, aborted with the client. Set once the client exists, because they refer to it.
+    watcher: OnceLock<Option<Watcher>>,
 }
 
 #[derive(Debug, Default)]
