@@ -131,7 +131,7 @@ async fn a_change_during_the_first_fetch_is_fetched() {
 async fn lists_are_refreshed_on_several_threads() {
     // The task that refreshes them may start before the client is complete.
     for _ in 0..32 {
-        let (noted, mut fetches) = mpsc::unbounded_channel();
+        let (noted, mut lists) = mpsc::unbounded_channel();
         let (session, _) = scripted(changing(move |message| {
             noted.send(()).ok();
             let list = answer(message, &json!({"tools": tools(&["a"])}));
@@ -140,7 +140,7 @@ async fn lists_are_refreshed_on_several_threads() {
         let client = refreshing(session).await;
         client.tools().await.unwrap();
         for _ in 0..2 {
-            let fetched = timeout(Duration::from_secs(60), fetches.recv()).await;
+            let fetched = timeout(Duration::from_secs(60), lists.recv()).await;
             fetched.expect("the changed list is fetched").unwrap();
         }
     }
