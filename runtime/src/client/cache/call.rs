@@ -72,12 +72,11 @@ impl McpClient {
         if self.sends_header_arguments() {
             Box::pin(self.set_argument_headers(name, request)).await?;
         }
-        let completed = match request.send().await {
-            Err(error) if self.has_wrong_headers(&error) => {
-                Box::pin(self.send_with_new_headers(name, request)).await?
-            }
-            completed => completed?,
-        };
+        let mut sent = request.send().await;
+        if sent.as_ref().is_err_and(|error| self.has_wrong_headers(error)) {
+            sent = Box::pin(self.send_with_new_headers(name, request)).await;
+        }
+        let completed = sent?;
         if completed.task.is_some() {
             return Ok(StartedCall::Task(completed.into_task(self.session())));
         }
