@@ -73,7 +73,10 @@ impl McpClient {
             Box::pin(self.set_argument_headers(name, request)).await?;
         }
         let mut sent = request.send().await;
-        if sent.as_ref().is_err_and(|error| self.has_wrong_headers(error)) {
+        if sent
+            .as_ref()
+            .is_err_and(|error| self.has_wrong_headers(error))
+        {
             sent = Box::pin(self.send_with_new_headers(name, request)).await;
         }
         let completed = sent?;
