@@ -1,8 +1,12 @@
-//! Instants in the future, for durations of any length.
+//! Instants in the future, for durations of any length, and their timers.
 
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::task::coop::unconstrained;
+use tokio::time::{Instant, Sleep};
 
 /// Some thirty years: longer than any process runs, and within the range of every clock.
 pub const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
@@ -18,6 +22,12 @@ pub fn after(duration: Duration) -> Instant {
 /// As [`after`], counted from `start`.
 pub fn from(start: Instant, duration: Duration) -> Instant {
     start + duration.min(NEVER)
+}
+
+/// Polls a timer outside of the cooperative budget of the task. Work that uses up the budget in each poll would otherwise delay a
+/// timer that is polled after it for good.
+pub fn poll_timer(timer: Pin<&mut Sleep>, context: &mut Context<'_>) -> Poll<()> {
+    pin!(unconstrained(timer)).poll(context)
 }
 
 #[cfg(test)]

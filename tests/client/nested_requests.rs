@@ -95,7 +95,7 @@ fn asking_for_its_list() -> impl FnMut(&Value) -> Reply + Send + 'static {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_does_not_wait_for_a_list_that_waits_for_it() {
+async fn a_handler_waits_within_its_timeout_for_a_list_that_waits_for_it() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         let own = Arc::new(OnceLock::<McpClient>::new());
         let nested = Arc::clone(&own);
@@ -107,7 +107,7 @@ async fn a_handler_does_not_wait_for_a_list_that_waits_for_it() {
                 let client = nested.get().unwrap().clone();
                 async move {
                     let error = client.tools().await.unwrap_err();
-                    assert!(matches!(error, ClientError::Invalid(_)), "{error}");
+                    assert!(matches!(error, ClientError::Timeout(_)), "{error}");
                     ElicitResult::accept(())
                 }
             })
@@ -119,4 +119,54 @@ async fn a_handler_does_not_wait_for_a_list_that_waits_for_it() {
         let tools = listed.expect("the handler ends").unwrap();
         assert_eq!(tools.len(), 1, "{revision}");
     }
+}
+
+/// The requests of a legacy session are paused while any handler answers.
+#[tokio::test(start_paused = true)]
+async fn a_handler_lists_tools_beside_another_caller() {
+    let params = json!({"mode": "form", "message": "List?",
+        "requestedSchema": {"type": "object", "properties": {}}});
+    let tools = json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]});
+    let (mut call, mut list) = (Value::Null, Value::Null);
+    let (session, _) = scripted(move |message| match message["method"].as_str() {
+        Some("initialize") => initialized(message, "2025-11-25"),
+        Some("tools/list") => {
+            list = message.clone();
+            Reply::nothing()
+        }
+        Some("tools/call") => {
+            call = message.clone();
+            let question = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
+                "params": params});
+            Reply::Lines(vec![question.to_string()])
+        }
+        Some("ping") => Reply::Lines(vec![answer(&list, &tools), answer(message, &json!({}))]),
+        None => Reply::Lines(vec![answer(&call, &json!({"content": []}))]),
+        Some(_) => Reply::nothing(),
+    });
+    let own = Arc::new(OnceLock::<McpClient>::new());
+    let nested = Arc::clone(&own);
+    let client = McpClient::builder()
+        .session(session)
+        .protocol_version(Revision::V2025_11_25)
+        .on_elicit(move |_| {
+            let client = nested.get().unwrap().clone();
+            async move {
+                let listed = client.tools().await;
+                listed.expect("the list does not wait for this handler");
+                ElicitResult::accept(())
+            }
+        })
+        .build()
+        .await
+        .unwrap();
+    assert!(own.set(client.clone()).is_ok());
+    let called = async { client.call_tool("t", ()).await };
+    let (listed, called, ()) = tokio::join!(client.tools(), called, async {
+        // All others wait for the list by then.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        client.session().ping().await.unwrap();
+    });
+    listed.unwrap();
+    called.unwrap();
 }

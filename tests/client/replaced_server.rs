@@ -157,3 +157,55 @@ async fn updates_of_resources_go_on_with_the_modern_server() {
         );
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn lists_of_the_new_server_are_refreshed() {
+    let is_over = Arc::<AtomicBool>::default();
+    let switch = Arc::clone(&is_over);
+    let (session, received) = scripted(move |message| {
+        let method = message["method"].as_str().unwrap_or_default();
+        let is_modern = !message["params"]["_meta"].is_null();
+        let mut result = match method {
+            _ if message["id"].is_null() => return Reply::nothing(),
+            _ if switch.load(Ordering::SeqCst) && !is_modern => {
+                let data = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
+                let error = json!({"code": -32022, "message": "unsupported", "data": data});
+                return Reply::error(message, &error);
+            }
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                "serverInfo": {"name": "script", "version": "1"},
+            }),
+            _ if !is_modern => return Reply::result(message, &json!({"tools": []})),
+            "server/discover" => {
+                json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": true}}})
+            }
+            "subscriptions/listen" => {
+                let mut lines = listening(message);
+                let meta = json!({"io.modelcontextprotocol/subscriptionId": message["id"]});
+                lines.truncate(1);
+                lines.push(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": meta}}).to_string());
+                return Reply::Lines(lines);
+            }
+            _ => tools(),
+        };
+        if is_modern {
+            result["resultType"] = json!("complete");
+        }
+        Reply::result(message, &result)
+    });
+    let builder = McpClient::builder().session(failing(session, |_| None));
+    let client = builder
+        .prefer_version(Revision::V2025_11_25)
+        .auto_refresh(true)
+        .build()
+        .await
+        .unwrap();
+    client.tools().await.unwrap();
+    is_over.store(true, Ordering::SeqCst);
+    client.session().tools_list(None).await.unwrap();
+    sleep(Duration::from_secs(60)).await;
+    let lists = count(&received, "tools/list");
+    assert!(lists > 3, "the changed list was not fetched");
+    drop(client);
+}

@@ -48,6 +48,24 @@ async fn calls_time_out() {
     }
 }
 
+/// Never waits, and yields only when its budget is used up.
+#[mcp_tool(timeout = Duration::from_millis(1))]
+async fn busy() -> i64 {
+    loop {
+        tokio::task::coop::consume_budget().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_always_ready_times_out() {
+    let server = treenail::server!().tools(tools![busy]).build().unwrap();
+    let mut peer = Peer::connect(&server, MODERN).await;
+    check_failure(
+        &peer.call("busy", json!({})).await,
+        "the tool `busy` did not finish within its limit of 1ms; the call was given up",
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_times_out() {
     let Fixture { server, seen, .. } = fixture(Limits::default());

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use treenail_runtime::internal::deadline;
 use treenail_runtime::internal::{error_code, keep_one_line};
 use treenail_runtime::{Connection, PendingResponse};
 
@@ -185,7 +186,7 @@ impl Exchange {
             return Poll::Ready(None);
         }
         if let Some(expiry) = &mut self.expiry {
-            if expiry.sleep.as_mut().poll(context).is_ready() {
+            if deadline::poll_timer(expiry.sleep.as_mut(), context).is_ready() {
                 self.finished = true;
                 let result = self.connection.end_subscription(&expiry.id);
                 return Poll::Ready(result.map(Output::Message));

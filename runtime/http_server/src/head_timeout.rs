@@ -1,6 +1,5 @@
 //! Timeout for the head of a request, with one timer for each connection instead of one for each request.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -121,7 +120,7 @@ impl HeadTimeout {
         let end = deadline::from(since, self.length);
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
         // The timer is extended only when it elapses, because that is seldom and requests are frequent.
-        while timer.as_mut().poll(context).is_ready() {
+        while deadline::poll_timer(timer.as_mut(), context).is_ready() {
             if timer.deadline() >= end {
                 return Poll::Ready(());
             }

@@ -1,12 +1,12 @@
 //! Keep-alive comments on idle event streams.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep};
+use treenail_runtime::internal::deadline;
 
 /// Idle time after which a comment is sent, and after which a pending call becomes an event stream.
 pub(super) const INTERVAL: Duration = Duration::from_secs(15);
@@ -22,7 +22,7 @@ impl KeepAlive {
     /// Waits for the end of the interval, and returns a comment.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let timer = self.sleep.get_or_insert_with(|| Box::pin(sleep(INTERVAL)));
-        if timer.as_mut().poll(context).is_pending() {
+        if deadline::poll_timer(timer.as_mut(), context).is_pending() {
             return Poll::Pending;
         }
         timer.as_mut().reset(Instant::now() + INTERVAL);

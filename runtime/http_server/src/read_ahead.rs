@@ -2,7 +2,6 @@
 //!
 //! hyper stops reading once it has a byte after the request in progress, and then notices no end of the connection.
 
-use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -11,6 +10,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
+use treenail_runtime::internal::deadline;
 
 use crate::head_timeout::RequestCounter;
 
@@ -79,7 +79,7 @@ impl<T: AsyncRead + Unpin> ReadAhead<T> {
         }
         let timeout = self.timeout;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(timeout)));
-        match timer.as_mut().poll(context) {
+        match deadline::poll_timer(timer.as_mut(), context) {
             Poll::Ready(()) => Err(ErrorKind::TimedOut.into()),
             Poll::Pending => Ok(()),
         }

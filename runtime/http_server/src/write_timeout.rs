@@ -1,6 +1,5 @@
 //! Socket wrapper with a write timeout.
 
-use std::future::Future;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
+use treenail_runtime::internal::deadline;
 
 use crate::head_timeout::WriteFlag;
 
@@ -48,7 +48,7 @@ impl<T> WriteTimeout<T> {
             flag.set(true);
             Box::pin(sleep(timeout))
         });
-        match timer.as_mut().poll(context) {
+        match deadline::poll_timer(timer.as_mut(), context) {
             Poll::Ready(()) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
         }

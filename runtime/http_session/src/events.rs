@@ -2,9 +2,12 @@
 
 use bytes::{Buf, Bytes};
 use hyper::body::Incoming;
-use tokio::task::coop::consume_budget;
+use tokio::task::yield_now;
 use treenail_http_client::body;
 use treenail_http_client::sse::{Event, Parser, Position};
+
+/// Number of events and chunks that are read in one poll of a task.
+const READS_PER_POLL: u32 = 64;
 
 /// Event stream of one response. Dropping it closes the stream.
 #[derive(Debug)]
@@ -12,6 +15,7 @@ pub(crate) struct Events {
     body: Incoming,
     chunk: Bytes,
     parser: Parser,
+    reads: u32,
 }
 
 impl Events {
@@ -21,14 +25,19 @@ impl Events {
             body,
             chunk: Bytes::new(),
             parser: Parser::new(max_bytes, position),
+            reads: 0,
         }
     }
 
     /// Returns the next event, or `None` when the stream has ended or broken off.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
-            // A server that sends faster than its stream is read must not keep the task busy: its timeouts would not expire.
-            consume_budget().await;
+            // A server that sends faster than its stream is read must not keep the task busy: its timeouts would not expire. The
+            // cooperative budget of the task would not do, because the futures beside the stream need it as well.
+            self.reads = (self.reads + 1) % READS_PER_POLL;
+            if self.reads == 0 {
+                yield_now().await;
+            }
             let mut rest = &self.chunk[..];
             let event = self.parser.next(&mut rest);
             let consumed = self.chunk.len() - rest.len();

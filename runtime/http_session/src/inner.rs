@@ -104,7 +104,7 @@ impl Inner {
     /// The session is deleted at the server nevertheless. Another call waits for that.
     pub(crate) async fn end(self: &Arc<Self>) {
         let mut deletion = self.deletion.lock().await;
-        if let Some(task) = self.end_in_background(&Handle::current()) {
+        if let Some(task) = self.end_in_background(Handle::current) {
             *deletion = Some(task);
         }
         if let Some(task) = &mut *deletion {
@@ -115,10 +115,13 @@ impl Inner {
     }
 
     /// Closes the session on this side. The first call returns the task that deletes it at the server, if it has an id there.
-    pub(crate) fn end_in_background(self: &Arc<Self>, runtime: &Handle) -> Option<JoinHandle<()>> {
+    pub(crate) fn end_in_background(
+        self: &Arc<Self>,
+        runtime: impl FnOnce() -> Handle,
+    ) -> Option<JoinHandle<()>> {
         let state = self.close().filter(|state| state.id.is_some())?;
         let inner = Arc::clone(self);
-        Some(runtime.spawn(async move { inner.sender.delete(&state).await }))
+        Some(runtime().spawn(async move { inner.sender.delete(&state).await }))
     }
 
     /// Closes the session on this side. The first call returns the state that was current.

@@ -145,7 +145,7 @@ impl Session for HttpSession {
 impl Drop for HttpSession {
     fn drop(&mut self) {
         match Handle::try_current() {
-            Ok(runtime) => drop(self.0.end_in_background(&runtime)),
+            Ok(runtime) => drop(self.0.end_in_background(|| runtime)),
             // Without a runtime, the server learns nothing of it.
             Err(_) => drop(self.0.close()),
         }

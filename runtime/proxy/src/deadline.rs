@@ -1,12 +1,11 @@
 //! Deadline of a request.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
-use treenail_runtime::internal::deadline::from as after;
+use treenail_runtime::internal::deadline::{from as after, poll_timer};
 
 use crate::limits::ProxyLimits;
 
@@ -92,7 +91,7 @@ impl Deadline {
         if self.paused.is_some() {
             return Poll::Pending;
         }
-        self.sleep.as_mut().poll(task)
+        poll_timer(self.sleep.as_mut(), task)
     }
 
     /// Returns the time since the start, without pauses.

@@ -6,7 +6,6 @@ use std::task::Poll;
 
 use tokio::sync::{Mutex, MutexGuard, watch};
 
-use crate::client::ClientError;
 use crate::client::timeout::{paused, poll_pausable};
 
 /// Turns of callers at the same work, one after the other. Those that wait share the pauses of the one whose turn it is: while its
@@ -19,15 +18,15 @@ pub(in crate::client) struct SharedTurn {
 }
 
 impl SharedTurn {
-    /// Waits for the turn, and does the work. A request of a handler fails while the work of another caller is paused, since that
-    /// work may wait for the handler.
+    /// Waits for the turn, and does the work. A request of a handler does not share the pauses, because the work may wait for that
+    /// handler.
     pub(in crate::client) async fn take<T>(
         &self,
         is_from_handler: bool,
-        work: impl Future<Output = Result<T, ClientError>>,
-    ) -> Result<T, ClientError> {
+        work: impl Future<Output = T>,
+    ) -> T {
         // Dropped last, when the work does not pause any more.
-        let _turn = self.wait(is_from_handler).await?;
+        let _turn = self.wait(is_from_handler).await;
         let pauses = Pauses(&self.is_paused);
         let mut work = pin!(work);
         poll_fn(|context| {
@@ -43,16 +42,11 @@ impl SharedTurn {
         self.turn.try_lock().is_err()
     }
 
-    async fn wait(&self, is_from_handler: bool) -> Result<MutexGuard<'_, ()>, ClientError> {
+    async fn wait(&self, is_from_handler: bool) -> MutexGuard<'_, ()> {
         let mut turn = pin!(self.turn.lock());
         let mut pauses = self.is_paused.subscribe();
         loop {
-            let is_paused = *pauses.borrow_and_update();
-            if is_paused && is_from_handler {
-                let reason =
-                    "another caller has sent the same request, which may wait for this handler";
-                return Err(ClientError::invalid(reason));
-            }
+            let is_paused = *pauses.borrow_and_update() && !is_from_handler;
             let mut changed = pin!(pauses.changed());
             let event = poll_fn(|context| match turn.as_mut().poll(context) {
                 Poll::Ready(turn) => Poll::Ready(Some(turn)),
@@ -64,7 +58,7 @@ impl SharedTurn {
                 event.await
             };
             if let Some(turn) = event {
-                return Ok(turn);
+                return turn;
             }
         }
     }
@@ -94,13 +88,10 @@ mod tests {
     use tokio::time::{Instant, sleep};
 
     use super::*;
+    use crate::client::ClientError;
     use crate::client::timeout::timeout;
 
     const SECOND: Duration = Duration::from_secs(1);
-
-    async fn never() -> Result<(), ClientError> {
-        pending().await
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_wait_shares_the_pauses_of_the_work() {
@@ -108,18 +99,20 @@ mod tests {
         let work = async {
             sleep(SECOND).await;
             paused(sleep(60 * SECOND)).await;
-            never().await
+            pending::<()>().await;
         };
         let (first, second) = tokio::join!(
             timeout(3 * SECOND, turn.take(false, work)),
-            timeout(4 * SECOND, turn.take(false, async { Ok(start.elapsed()) })),
+            timeout(4 * SECOND, async {
+                turn.take(false, async { start.elapsed() }).await
+            }),
         );
         assert!(first.is_err());
-        assert_eq!(second.unwrap().unwrap().as_secs(), 63);
+        assert_eq!(second.unwrap().as_secs(), 63);
 
         let (first, second) = tokio::join!(
-            timeout(3 * SECOND, turn.take(false, never())),
-            timeout(2 * SECOND, turn.take(false, never())),
+            timeout(3 * SECOND, turn.take(false, pending::<()>())),
+            timeout(2 * SECOND, turn.take(false, pending::<()>())),
         );
         assert!(first.is_err() && second.is_err());
         assert_eq!(start.elapsed().as_secs(), 66, "without a pause");
@@ -128,26 +121,26 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_pause_ends_with_the_dropped_work() {
         let (turn, start) = (SharedTurn::default(), Instant::now());
-        let dropped = tokio::time::timeout(SECOND, turn.take(false, paused(never())));
-        let (dropped, next) = tokio::join!(dropped, timeout(2 * SECOND, turn.take(false, never())));
+        let dropped = tokio::time::timeout(SECOND, turn.take(false, paused(pending::<()>())));
+        let (dropped, next) = tokio::join!(
+            dropped,
+            timeout(2 * SECOND, turn.take(false, pending::<()>())),
+        );
         assert!(dropped.is_err() && next.is_err());
         assert_eq!(start.elapsed().as_secs(), 3);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_of_a_handler_waits_until_the_work_is_paused() {
+    async fn a_request_of_a_handler_does_not_share_pauses() {
         let (turn, start) = (SharedTurn::default(), Instant::now());
-        let work = async {
-            sleep(SECOND).await;
-            paused(sleep(SECOND)).await;
-            Ok(())
-        };
-        let (first, second) = tokio::join!(turn.take(false, work), async {
-            let taken = turn.take(true, never()).await;
-            (taken, start.elapsed().as_secs())
-        });
+        let (first, second) = tokio::join!(
+            timeout(SECOND, turn.take(false, paused(sleep(10 * SECOND)))),
+            async {
+                let second = timeout(2 * SECOND, turn.take(true, async {})).await;
+                (second, start.elapsed().as_secs())
+            },
+        );
         assert!(first.is_ok());
-        assert!(matches!(second, (Err(ClientError::Invalid(_)), 1)));
-        turn.take(true, async { Ok(()) }).await.unwrap();
+        assert!(matches!(second, (Err(ClientError::Timeout(_)), 2)));
     }
 }

@@ -200,7 +200,7 @@ impl<D: Deadline, F: Future> Future for RunUntil<D, F> {
             if this.sleep.deadline() != latest {
                 this.sleep.as_mut().reset(latest);
             }
-            ready!(this.sleep.as_mut().poll(context));
+            ready!(deadline::poll_timer(this.sleep.as_mut(), context));
             if this.deadline.end() <= latest {
                 *this.is_over = true;
                 return Poll::Ready(None);
@@ -213,6 +213,7 @@ impl<D: Deadline, F: Future> Future for RunUntil<D, F> {
 mod tests {
     use std::future::pending;
 
+    use tokio::task::coop::consume_budget;
     use tokio::time::sleep;
 
     use super::*;
@@ -243,6 +244,17 @@ mod tests {
         })
         .await;
         assert_eq!(start.elapsed().as_secs(), 1, "AUTH-C-11");
+    }
+
+    #[tokio::test]
+    async fn a_future_that_uses_up_the_budget_does_not_delay_its_timeout() {
+        let busy = async {
+            loop {
+                consume_budget().await;
+            }
+        };
+        let result: Result<(), _> = timeout(Duration::from_millis(1), busy).await;
+        assert!(result.is_err());
     }
 
     /// Records [`is_expired`] when it is dropped.

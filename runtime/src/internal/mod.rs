@@ -108,7 +108,7 @@ pub mod task {
 
 /// Deadlines that cannot overflow.
 pub mod deadline {
-    pub use crate::deadline::{NEVER, after, from};
+    pub use crate::deadline::{NEVER, after, from, poll_timer};
 }
 
 /// Reports the progress of another call, which works for this one, to the caller. The token is that of the caller.

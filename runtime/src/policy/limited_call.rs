@@ -10,6 +10,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit};
 use tokio::time::{Sleep, sleep};
 
 use crate::call::{Call, OwnedCall, Permit};
+use crate::deadline;
 use crate::handler::{PendingResult, ResultFuture};
 use crate::panic::catch;
 use crate::policy::LimitedTool;
@@ -117,7 +118,7 @@ impl LimitedCall {
     /// Returns `true` if a timer is set and has expired.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
         let timer = self.timer.as_mut();
-        timer.is_some_and(|timer| timer.as_mut().poll(context).is_ready())
+        timer.is_some_and(|timer| deadline::poll_timer(timer.as_mut(), context).is_ready())
     }
 
     /// Drops the call and writes a failure for the model.

@@ -99,6 +99,7 @@ impl Engine {
                 batch *= 4;
                 left = Some((due, leases));
             } else {
+                batch = (BATCH + found - handled).min(MAX_BATCH);
                 left = None;
             }
         }

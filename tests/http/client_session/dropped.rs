@@ -1,7 +1,11 @@
 //! Sessions of the legacy era that are dropped without `close`.
 
+use std::future::Future as _;
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::thread;
 
+use treenail::client::{HttpSession, Session as _};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 
@@ -35,4 +39,14 @@ async fn a_session_can_be_dropped_outside_of_a_runtime() {
     let server = ScriptedServer::new(default_response).await;
     let client = TestSession::legacy(&server.url).await;
     thread::spawn(move || drop(client)).join().unwrap();
+}
+
+#[test]
+fn a_session_without_an_id_is_closed_without_a_runtime() {
+    let session = HttpSession::builder("http://127.0.0.1:9/mcp").build();
+    let session = session.unwrap();
+    let mut closing = pin!(session.close());
+    let polled = closing.as_mut();
+    let polled = polled.poll(&mut Context::from_waker(Waker::noop()));
+    assert!(polled.is_ready());
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::task::coop::has_budget_remaining;
 use treenail::McpClient;
 use treenail::client::{ClientError, ClientLimits, HttpSession, Session};
 
@@ -203,7 +204,7 @@ async fn an_endless_comment_takes_no_memory_and_can_be_abandoned() {
     server.disconnected.notified().await;
 }
 
-/// A chunk has more messages than the budget of a task allows.
+/// The futures beside the request need the budget of the task, too.
 #[tokio::test]
 async fn a_flood_of_messages_does_not_keep_its_task_busy() {
     let server = ScriptedServer::new(|received| {
@@ -218,6 +219,7 @@ async fn a_flood_of_messages_does_not_keep_its_task_busy() {
     let (mut total, mut most) = (0, 0);
     let result = poll_fn(|context| {
         let polled = request.as_mut().poll(context);
+        assert!(has_budget_remaining());
         let mut messages = 0;
         while !client.has_no_incoming() {
             messages += 1;

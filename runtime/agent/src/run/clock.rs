@@ -1,10 +1,10 @@
 //! Deadline of a run, whose clock stops while only the user is awaited.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::time::{Sleep, sleep_until};
+use treenail_runtime::internal::deadline::poll_timer;
 
 use super::shared::Shared;
 
@@ -33,6 +33,6 @@ impl DeadlineTimer {
         if timer.deadline() != deadline {
             timer.as_mut().reset(deadline);
         }
-        timer.as_mut().poll(context)
+        poll_timer(timer.as_mut(), context)
     }
 }

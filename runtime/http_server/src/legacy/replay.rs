@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep_until};
 use treenail_runtime::Server;
+use treenail_runtime::internal::deadline::poll_timer;
 use treenail_runtime::internal::keep_one_line;
 
 use crate::exchange::WRITE_CHUNK_BYTES;
@@ -152,7 +153,7 @@ impl Replay {
         let mut events = Vec::new();
         // Poll the timer each time, so that it wakes this stream.
         let deadline = self.deadline.as_mut();
-        let is_due = deadline.is_some_and(|deadline| deadline.as_mut().poll(context).is_ready());
+        let is_due = deadline.is_some_and(|it| poll_timer(it.as_mut(), context).is_ready());
         match self.preamble.take() {
             Some(preamble) => events.extend_from_slice(preamble.as_bytes()),
             None if is_due => return Poll::Ready(None),
@@ -207,7 +208,7 @@ impl SharedStream {
         if end > expiry.deadline() {
             expiry.as_mut().reset(end);
         }
-        expiry.as_mut().poll(context).is_ready()
+        poll_timer(expiry.as_mut(), context).is_ready()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writer that waits for room on a stream.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -46,7 +46,9 @@ impl<'a> Writer<'a> {
                 timer.set(Some(sleep_until(deadline)));
             }
             let timer = timer.as_mut().as_pin_mut();
-            timer.map_or(Poll::Pending, |timer| timer.poll(context).map(|()| false))
+            timer.map_or(Poll::Pending, |timer| {
+                deadline::poll_timer(timer, context).map(|()| false)
+            })
         })
         .await
     }

@@ -104,7 +104,7 @@ impl McpClient {
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime, if the server declares `listChanged` for a list, or is one of the legacy era over HTTP.
+    /// Outside of a tokio runtime, if the server declares `listChanged` for a list.
     pub fn new(session: Arc<McpClientSession>) -> Self {
         builder::client_over(
             session,

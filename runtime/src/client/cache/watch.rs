@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Weak};
 
 use futures_core::Stream;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 use treenail_schema::{ServerCapabilities, SubscriptionFilter};
 
@@ -12,7 +13,7 @@ use crate::client::background::in_background;
 use crate::client::cache::background::{BACKOFF, Watcher};
 use crate::client::cache::renewal::Renewal;
 use crate::client::cache::{Inner, McpClient};
-use crate::client::{ClientError, McpClientSession, Subscription, TransportKind};
+use crate::client::{ClientError, McpClientSession, Subscription};
 
 /// Options for watching list changes.
 #[derive(Clone, Copy, Debug)]
@@ -43,15 +44,14 @@ pub(super) fn spawn_watcher(
     let may_subscribe = if info.revision.is_modern() {
         announces_changes
     } else {
-        // A server of the modern era may replace this one.
-        session.session().transport() == TransportKind::Http
+        session.may_become_modern() && Handle::try_current().is_ok()
     };
     let mut tasks = Vec::new();
     if options.subscribe && may_subscribe {
         let subscribing = keep_subscribed(Arc::downgrade(session));
         tasks.push(tokio::spawn(in_background(subscribing)).abort_handle());
     }
-    if options.auto_refresh && announces_changes {
+    if options.auto_refresh && (announces_changes || may_subscribe) {
         let refreshing = refresh_on_change(Arc::downgrade(session), client);
         tasks.push(tokio::spawn(in_background(refreshing)).abort_handle());
     }

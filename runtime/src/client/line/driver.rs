@@ -94,7 +94,7 @@ impl<R: AsyncRead, W: AsyncWrite> Driver<R, W> {
                 }
             }
             if let Some(deadline) = &mut self.deadline {
-                if deadline.as_mut().poll(context).is_ready() {
+                if deadline::poll_timer(deadline.as_mut(), context).is_ready() {
                     break;
                 }
             }

@@ -20,8 +20,9 @@ pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, RpcError>>
 ///
 /// Closures on the builder are enough for most clients. An implementation of this trait can share state between requests.
 ///
-/// A handler may send requests over its client. It cannot wait for a list whose fetch waits for a handler: such a request fails
-/// with [`ClientError::Invalid`](crate::client::ClientError::Invalid).
+/// A handler may send requests over its client. One that waits for a list whose fetch waits for a handler fails after its timeout.
+///
+/// The requests of an input round are answered concurrently. The first error drops the other questions of that round.
 ///
 /// # Cancellation
 ///

@@ -10,7 +10,6 @@ mod lines;
 mod output;
 mod serve;
 
-use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -192,7 +191,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineDriver<R, W> {
         let deadline = self
             .deadline
             .get_or_insert_with(|| Box::pin(sleep_until(deadline::after(timeout))));
-        let is_past = deadline.as_mut().poll(context).is_ready();
+        let is_past = deadline::poll_timer(deadline.as_mut(), context).is_ready();
         if is_past {
             let (calls, bytes) = (self.calls.in_flight(), self.output.pending_bytes());
             tracing::warn!(

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::time::{Sleep, sleep};
 use treenail_runtime::RpcError;
+use treenail_runtime::internal::deadline::poll_timer;
 use treenail_runtime::internal::spawn_lasting;
 use treenail_runtime::internal::task::{
     DetachableCall, DetachedRun, Handler, PendingResult, ResultFuture, ResultWriter, write_created,
@@ -59,7 +60,7 @@ impl Waiting {
         loop {
             match &mut self.stage {
                 Stage::InTime(sleep) => {
-                    if sleep.as_mut().poll(context).is_pending() {
+                    if poll_timer(sleep.as_mut(), context).is_pending() {
                         return Poll::Pending;
                     }
                     let (Some(task), Some(call)) = (self.task.take(), &self.call) else {

@@ -4,6 +4,7 @@ use std::task::{Context, Poll};
 
 use tokio::time::Instant;
 use treenail_runtime::client::{ClientError, ServerNotification};
+use treenail_runtime::internal::deadline::poll_timer;
 use treenail_runtime::internal::{TaskSession as _, check_decoded_size};
 
 use super::{Observer, Outcome};
@@ -105,7 +106,7 @@ impl Observer {
         if self.timer.deadline() != next {
             self.timer.as_mut().reset(next);
         }
-        if self.timer.as_mut().poll(context).is_pending() {
+        if poll_timer(self.timer.as_mut(), context).is_pending() {
             return Step::Idle;
         }
         self.covers_push = matches!(self.push, Push::Open(..));
