@@ -14,6 +14,7 @@ mod events;
 mod example;
 mod failures;
 mod fixture;
+mod images;
 mod journal;
 mod limits;
 mod names;

@@ -10,6 +10,8 @@ use treenail_schema::{
     OneOrMany, Role, SamplingMessage, SamplingMessageContentBlock, ToolResultContent,
 };
 
+use crate::model_call::json_bytes;
+use crate::results::media_bytes;
 use crate::{CallRecord, RequestedCall, RunReport, StopReason, Usage};
 
 /// A paused run, which [`ToolLoop::resume`](crate::ToolLoop::resume) continues. It can be stored in any serde
@@ -204,6 +206,16 @@ impl RunState {
         let results = SamplingMessage::new(Role::User, OneOrMany::Many(content));
         self.messages.push(results);
         self.messages.append(&mut self.outcomes);
+    }
+
+    /// Size of what the conversation does not contain yet, in bytes: the media of results, and the outcomes of tasks.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        let results = self.open.iter().filter_map(|open| match &open.stage {
+            Stage::Done(result) => Some(&result.content),
+            _ => None,
+        });
+        let media: usize = results.flatten().map(media_bytes).sum();
+        media + self.outcomes.iter().map(json_bytes).sum::<usize>()
     }
 
     /// Number of tokens that the model has reported.

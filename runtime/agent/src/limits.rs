@@ -27,9 +27,9 @@ limits! {
         /// Maximum size of the text of one result as the model receives it, in bytes. Longer texts are truncated, with a note to
         /// the model. Default 64 KiB.
         result_bytes: usize = 64 << 10,
-        /// Maximum size of the images and audio of one result, in bytes of base64. The model receives a note in place of those
-        /// that do not fit. A conversation contains several results, up to
-        /// [`transcript_bytes`](Self::transcript_bytes). Default 2 MiB.
+        /// Maximum size of the images and audio of one result, in bytes of base64. They also have at most half of the room that
+        /// is left of [`transcript_bytes`](Self::transcript_bytes), so that texts and further messages fit too. The model
+        /// receives a note in place of those that do not fit. Default 2 MiB.
         media_bytes: usize = 2 << 20,
         /// Maximum number of calls of one message that run in parallel; the others are queued. At least 1. Default 8.
         parallel_calls: usize = 8,
@@ -39,7 +39,8 @@ limits! {
         /// [`StopReason::MessageTooLong`](crate::StopReason::MessageTooLong). Default 1 MiB.
         message_bytes: usize = 1 << 20,
         /// Maximum size of the conversation as JSON, in bytes. When it is exceeded, no further message is requested, and the run
-        /// ends with [`StopReason::TranscriptFull`](crate::StopReason::TranscriptFull). Default 8 MiB.
+        /// ends with [`StopReason::TranscriptFull`](crate::StopReason::TranscriptFull). The last message and the texts of its
+        /// results can exceed it. Images and audio of results cannot. Default 8 MiB.
         transcript_bytes: usize = 8 << 20,
         /// Maximum number of tokens of a run, input and output of all messages together, as the model reports them. When it is
         /// reached, no further message is requested, and the run ends with

@@ -22,8 +22,8 @@ const MAX_URI_CHARS: usize = 2048;
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
     Text(Cow<'a, str>),
-    /// Image or audio, the size of its data and type in bytes, and its description.
-    Media(Box<ContentBlock>, usize, String),
+    /// Image or audio, and its description.
+    Media(Box<ContentBlock>, String),
 }
 
 pub(super) fn describe(block: &ContentBlock, capabilities: ModelCapabilities) -> Piece<'_> {
@@ -64,7 +64,16 @@ fn media_piece<'a>(
         Some(MediaKind::Audio) => ContentBlock::audio(data, mime_type),
         None => return Piece::Text(format!("[{description}, which you cannot process]").into()),
     };
-    Piece::Media(Box::new(block), data.len() + mime_type.len(), description)
+    Piece::Media(Box::new(block), description)
+}
+
+/// Returns the size of the data and type of an image or audio, in bytes. It is 0 for other content.
+pub(crate) fn media_bytes(block: &ContentBlock) -> usize {
+    match block {
+        ContentBlock::Image(image) => image.data.len() + image.mime_type.len(),
+        ContentBlock::Audio(audio) => audio.data.len() + audio.mime_type.len(),
+        _ => 0,
+    }
 }
 
 /// Returns true if a type is short and on one line.

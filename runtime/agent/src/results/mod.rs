@@ -16,6 +16,7 @@ use self::describe::{Piece, describe};
 
 #[cfg(feature = "openai")]
 pub(crate) use self::describe::is_base64;
+pub(crate) use self::describe::media_bytes;
 pub(crate) use self::failure::{CallFailure, error_text, explain_task_only};
 use self::structured::is_in_content;
 use self::truncate::{omit_media, truncate};

@@ -1,35 +1,58 @@
 //! Detection of structured content that the content blocks of a result contain already.
 
-use serde::Deserialize;
 use serde_json::Value;
 use treenail_schema::ContentBlock;
 
-/// Returns true if the content blocks of a result contain its structured content.
+/// Returns true if the content blocks of a result contain all of its structured content.
 ///
-/// Servers serialize it into a text block (SRV-TOOL-13). Others wrap the content in an object with a single member, of any name.
-/// The value is then in one block, or each item of a list is in a block of its own.
+/// Servers serialize it into a text block (SRV-TOOL-13), and frameworks wrap other values than objects in `{"result": …}`.
+/// Others wrap the content in an object with a single member of another name. Such a value, and each list, has to be the whole
+/// content, because a part of it is a selection, which the blocks do not tell. Only the name of the member is lost.
 pub(super) fn is_in_content(structured: &Value, content: &[ContentBlock]) -> bool {
-    let inner = structured.as_object().filter(|object| object.len() == 1);
-    let inner = inner.and_then(|object| object.values().next());
-    is_in(content, structured) || inner.is_some_and(|inner| is_in(content, inner))
+    let wrapper = structured.as_object().filter(|object| object.len() == 1);
+    let is_repeated = |value| is_a_block(content, value) || is_all(content, value);
+    is_repeated(structured)
+        || wrapper.is_some_and(|wrapper| match wrapper.get("result") {
+            Some(value) => is_repeated(value),
+            None => wrapper.values().any(|value| is_all(content, value)),
+        })
 }
 
-fn is_in(content: &[ContentBlock], value: &Value) -> bool {
-    let items = value.as_array().filter(|items| !items.is_empty());
-    // The items have to be in the order of the blocks.
-    let mut blocks = content.iter();
-    let are_found = items.is_some_and(|items| items.iter().all(|item| finds(&mut blocks, item)));
-    are_found || finds(&mut content.iter(), value)
+fn is_a_block(content: &[ContentBlock], value: &Value) -> bool {
+    content.iter().any(|block| says(block, value))
 }
 
-/// Advances to a block that is equal to a value, or whose text is the value.
-fn finds<'a>(blocks: &mut impl Iterator<Item = &'a ContentBlock>, value: &Value) -> bool {
-    let tag = value.get("type");
-    let parsed = tag.and_then(|_| ContentBlock::deserialize(value).ok());
-    blocks.any(|block| {
-        parsed.as_ref() == Some(block)
-            || block.as_text().is_some_and(|text| text_equals(text, value))
+/// Returns true if a value is the only block, or if its items are all blocks in their order.
+fn is_all(content: &[ContentBlock], value: &Value) -> bool {
+    if let [block] = content {
+        if says(block, value) {
+            return true;
+        }
+    }
+    let items = value
+        .as_array()
+        .filter(|items| items.len() == content.len());
+    items.is_some_and(|items| {
+        let mut pairs = content.iter().zip(items);
+        !items.is_empty() && pairs.all(|(block, item)| says(block, item))
     })
+}
+
+/// Returns true if a block is equal to a value, or if its text is the value.
+fn says(block: &ContentBlock, value: &Value) -> bool {
+    let is_block = || serde_json::to_value(block).is_ok_and(|block| equals(&block, value));
+    block.as_text().is_some_and(|text| text_equals(text, value))
+        || (value.get("type").is_some() && is_block())
+}
+
+/// Compares a block with a value, whose members that are null count as absent.
+fn equals(block: &Value, value: &Value) -> bool {
+    let (Value::Object(block), Value::Object(value)) = (block, value) else {
+        return block == value;
+    };
+    let mut members = value.iter().filter(|(_, value)| !value.is_null());
+    members.clone().count() == block.len()
+        && members.all(|(name, value)| block.get(name).is_some_and(|it| equals(it, value)))
 }
 
 fn text_equals(text: &str, value: &Value) -> bool {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use treenail_schema::ContentBlock;
 
-use super::describe::{Piece, format_size};
+use super::describe::{Piece, format_size, media_bytes};
 
 /// Minimum budget, in bytes.
 const MIN_BYTES: usize = 256;
@@ -19,8 +19,8 @@ const MAX_PIECES: usize = 1000;
 pub(super) fn omit_media(pieces: &mut [Piece<'_>], max: usize) {
     let mut remaining = max;
     for piece in pieces {
-        if let Piece::Media(_, bytes, description) = piece {
-            if let Some(left) = remaining.checked_sub(*bytes) {
+        if let Piece::Media(block, description) = piece {
+            if let Some(left) = remaining.checked_sub(media_bytes(block)) {
                 remaining = left;
             } else {
                 let marker = format!("[{description}, too large to be shown]");
@@ -93,7 +93,7 @@ fn text_limit(pieces: &[Piece<'_>], max: usize) -> usize {
 fn block(piece: Piece<'_>, max: usize) -> ContentBlock {
     match piece {
         Piece::Text(text) => ContentBlock::text(truncate_middle(text, max)),
-        Piece::Media(block, _, _) => *block,
+        Piece::Media(block, _) => *block,
     }
 }
 

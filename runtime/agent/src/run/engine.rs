@@ -19,7 +19,7 @@ use super::shared::Shared;
 use crate::call_ids::CallIds;
 use crate::catalog::Catalog;
 use crate::checkpoint::{OpenCall, RunState, Stage};
-use crate::model_call::{ModelCallError, ModelCaller, ModelResponse, json_bytes};
+use crate::model_call::{ModelCallError, ModelCaller, ModelResponse};
 use crate::report::Fault;
 use crate::results::CallFailure;
 use crate::{RequestedCall, RunEvent, StopReason};
@@ -29,8 +29,6 @@ pub(super) struct Engine {
     pub(super) shared: Arc<Shared>,
     pub(super) catalog: Catalog,
     pub(super) calls: CallRunner,
-    /// Size of the conversation in bytes.
-    bytes: usize,
 }
 
 /// Outcome of one message of the model.
@@ -49,7 +47,6 @@ impl Engine {
         let engine = Self {
             catalog: Catalog::new(&config.sources, config.output.clone(), config.limits.tools)?,
             calls: CallRunner::new(Arc::clone(&shared)),
-            bytes: 0,
             shared: Arc::clone(&shared),
         };
         engine.drive().await
@@ -72,7 +69,7 @@ impl Engine {
     }
 
     /// Validates the conversation.
-    fn validate(&mut self) -> Result<(), Fault> {
+    fn validate(&self) -> Result<(), Fault> {
         let state = self.shared.state();
         let has_open = usize::from(!state.open.is_empty());
         let checked = state.messages.len().saturating_sub(has_open);
@@ -81,7 +78,6 @@ impl Engine {
         }
         check_conversation(&state.messages[..checked])
             .map_err(|problem| Fault::invalid(format!("invalid conversation: {problem}")))?;
-        self.bytes = state.messages.iter().map(json_bytes).sum();
         Ok(())
     }
 
@@ -101,7 +97,7 @@ impl Engine {
         if is_last && !self.wait_for_all_tasks().await {
             return Ok(TurnOutcome::Stop(StopReason::Timeout));
         }
-        if self.bytes > limits.transcript_bytes {
+        if self.shared.bytes() > limits.transcript_bytes {
             return Ok(TurnOutcome::Stop(StopReason::TranscriptFull));
         }
         if self.shared.state().used_tokens() >= limits.total_tokens {
@@ -170,7 +166,7 @@ impl Engine {
     }
 
     /// Appends the model's message to the conversation and opens its calls.
-    fn record_message(&mut self, response: ModelResponse) {
+    fn record_message(&self, response: ModelResponse) {
         let ModelResponse {
             mut message,
             usage,
@@ -199,8 +195,8 @@ impl Engine {
         }
         let mut sent = SamplingMessage::new(Role::Assistant, OneOrMany::Many(content));
         sent.meta = message.meta;
-        self.bytes = self.bytes.saturating_add(json_bytes(&sent));
-        state.messages.push(sent);
+        drop(state);
+        self.shared.append(|state| state.messages.push(sent));
     }
 
     fn requested(&self, tool_use: &ToolUseContent) -> RequestedCall {
@@ -215,9 +211,9 @@ impl Engine {
     }
 
     /// Runs all open calls and appends their results to the conversation.
-    async fn run_calls(&mut self) -> CallsOutcome {
+    async fn run_calls(&self) -> CallsOutcome {
         let outcome = self.calls.run(&self.catalog).await;
-        self.add_results();
+        self.shared.append(RunState::add_results);
         let state = self.shared.state();
         self.shared.emit(RunEvent::RoundFinished {
             iterations: state.iterations,
@@ -227,7 +223,7 @@ impl Engine {
     }
 
     /// Fails all open calls without running them, except for submissions.
-    async fn reject_open_calls(&mut self) {
+    async fn reject_open_calls(&self) {
         if self.shared.state().open.is_empty() {
             return;
         }
@@ -235,21 +231,7 @@ impl Engine {
         let reason = format!("the limit of {max} rounds of calls was reached");
         let failure = CallFailure::Interrupted { reason: &reason };
         self.calls.submit_last(&self.catalog, failure).await;
-        self.add_results();
-    }
-
-    /// Appends the results of the open calls to the conversation.
-    fn add_results(&mut self) {
-        self.append(RunState::add_results);
-    }
-
-    /// Appends messages to the conversation.
-    pub(super) fn append(&mut self, append: impl FnOnce(&mut RunState)) {
-        let mut state = self.shared.state();
-        let before = state.messages.len();
-        append(&mut state);
-        let added: usize = state.messages[before..].iter().map(json_bytes).sum();
-        self.bytes = self.bytes.saturating_add(added);
+        self.shared.append(RunState::add_results);
     }
 }
 

@@ -16,7 +16,7 @@ impl Engine {
     }
 
     /// Waits for the tasks in the background, so that the transcript has their outcomes.
-    pub(super) async fn end_with_output(&mut self) -> StopReason {
+    pub(super) async fn end_with_output(&self) -> StopReason {
         if self.wait_for_all_tasks().await {
             StopReason::Finished
         } else {
@@ -26,7 +26,7 @@ impl Engine {
 
     /// Reminds a model that has ended with a text of the submission, if one is requested. Returns false if its text is the
     /// response to a reminder.
-    pub(super) fn remind(&mut self) -> bool {
+    pub(super) fn remind(&self) -> bool {
         let Some(reminder) = self.catalog.submission().map(|tool| reminder(&tool.name)) else {
             return false;
         };
@@ -35,7 +35,7 @@ impl Engine {
         let is_reminded = messages.find(|it| it.role == Role::User) == Some(&reminder);
         drop(state);
         if !is_reminded {
-            self.append(|state| state.messages.push(reminder));
+            self.shared.append(|state| state.messages.push(reminder));
         }
         !is_reminded
     }

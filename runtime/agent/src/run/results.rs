@@ -8,7 +8,7 @@ use treenail_schema::{CallToolResult, ContentBlock, ToolResultContent};
 use super::calls::CallRunner;
 use crate::RunEvent;
 use crate::checkpoint::Stage;
-use crate::results::{CallFailure, error_text, for_model};
+use crate::results::{CallFailure, error_text};
 
 impl CallRunner {
     /// Sets the result of a call that has ended, or that continues in the background.
@@ -24,11 +24,8 @@ impl CallRunner {
                 self.finish(index, content, None);
             }
             Ok(AnsweredCall::Finished(result)) => {
-                let capabilities = self.shared.config.model.capabilities();
-                let limits = &self.shared.config.limits;
-                let id = self.id(index);
-                let mut content =
-                    ToolResultContent::new(id, for_model(&result, capabilities, limits));
+                let content = self.shared.for_model(&result);
+                let mut content = ToolResultContent::new(self.id(index), content);
                 content.is_error = result.is_error.filter(|is_error| *is_error);
                 self.finish(index, content, Some(Box::new(result)));
             }

@@ -1,22 +1,27 @@
 //! State shared between a run and its engine.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use tokio::time::Instant;
 use treenail_runtime::internal::deadline;
+use treenail_schema::{CallToolResult, ContentBlock};
 
 use super::background::BackgroundTasks;
 use crate::RunEvent;
 use crate::checkpoint::RunState;
 use crate::event::Events;
+use crate::model_call::json_bytes;
+use crate::results::for_model;
 use crate::tool_loop::Config;
 
 /// State shared between a run and its engine.
 pub(super) struct Shared {
     pub(super) config: Arc<Config>,
     state: Mutex<RunState>,
+    /// Size of the conversation in bytes.
+    bytes: AtomicUsize,
     events: Mutex<Events>,
     /// Waker of the task that reads events.
     waker: Mutex<Option<Waker>>,
@@ -28,8 +33,10 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(config: Arc<Config>, state: RunState) -> Self {
         let events = Events::new(&config.limits);
+        let bytes = state.messages.iter().map(json_bytes).sum();
         Self {
             config,
+            bytes: AtomicUsize::new(bytes),
             state: Mutex::new(state),
             events: Mutex::new(events),
             waker: Mutex::default(),
@@ -41,6 +48,31 @@ impl Shared {
 
     pub(super) fn state(&self) -> MutexGuard<'_, RunState> {
         lock(&self.state)
+    }
+
+    /// Appends messages to the conversation.
+    pub(super) fn append(&self, append: impl FnOnce(&mut RunState)) {
+        let mut state = self.state();
+        let before = state.messages.len();
+        append(&mut state);
+        let added: usize = state.messages[before..].iter().map(json_bytes).sum();
+        let bytes = self.bytes().saturating_add(added);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Returns the size of the conversation in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Converts a result for the model. Its media leave half of the room in the conversation to texts and to further messages.
+    pub(super) fn for_model(&self, result: &CallToolResult) -> Vec<ContentBlock> {
+        let (model, limits) = (&self.config.model, &self.config.limits);
+        let used = self.bytes().saturating_add(self.state().waiting_bytes());
+        let room = limits.transcript_bytes.saturating_sub(used) / 2;
+        let max_media = limits.media_bytes.min(room);
+        let limits = limits.clone().media_bytes(max_media);
+        for_model(result, model.capabilities(), &limits)
     }
 
     /// Registers a consumer of events.

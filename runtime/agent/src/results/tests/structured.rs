@@ -65,8 +65,42 @@ fn other_structured_content_is_appended() {
             r#"{"ids":[2,1]}"#,
         ),
         (json!({"a": 1}), json!([]), r#"{"a":1}"#),
+        (json!({"ids": []}), json!([]), r#"{"ids":[]}"#),
     ] {
         check_texts(&structured, &content, Some(appended));
+    }
+}
+
+#[test]
+fn structured_content_that_selects_from_the_content_is_appended() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let content = json!([text("1"), text("2"), text("b")]);
+    for structured in [
+        json!({"winner": "b"}),
+        json!({"selected": ["b"]}),
+        json!({"remaining": 2}),
+        json!({"match": text("b")}),
+        json!({"result": ["1", "b"]}),
+        json!(["1", "2"]),
+    ] {
+        check_texts(&structured, &content, Some(&structured.to_string()));
+    }
+}
+
+#[test]
+fn structured_blocks_with_more_than_the_content_are_appended() {
+    let words = json!({"type": "text", "text": "words"});
+    let mut scored = words.clone();
+    scored["score"] = json!(0.9);
+    let mut noted = words.clone();
+    noted["annotations"] = json!({"priority": 0.5, "reason": "none"});
+    for structured in [
+        json!({"hits": [scored]}),
+        json!({"result": noted}),
+        scored.clone(),
+        json!({"type": "text"}),
+    ] {
+        check_texts(&structured, &json!([words]), Some(&structured.to_string()));
     }
 }
 
@@ -80,12 +114,14 @@ fn structured_content_blocks_are_not_repeated() {
     for structured in [
         json!({"content": [image, words]}),
         json!({"result": [with_nulls, "words"]}),
-        json!({"image": image}),
+        json!({"result": image}),
         image.clone(),
     ] {
         let given = json!({"content": [image, words], "structuredContent": structured});
         check(&given, &[shown, "words"]);
     }
+    let given = json!({"content": [image], "structuredContent": {"image": image}});
+    check(&given, &[shown]);
     let other = json!({"type": "image", "data": "QQ==", "mimeType": "image/png"});
     let given = json!({"content": [image], "structuredContent": {"content": [other]}});
     let appended = json!({"content": [other]}).to_string();

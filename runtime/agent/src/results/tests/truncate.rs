@@ -5,7 +5,7 @@ use serde_json::json;
 use treenail_schema::{CallToolResult, ContentBlock};
 
 use super::{result, texts};
-use crate::results::for_model;
+use crate::results::{for_model, media_bytes};
 use crate::{ModelCapabilities, ToolLoopLimits};
 
 #[test]
@@ -52,16 +52,9 @@ fn bytes(blocks: &[ContentBlock]) -> usize {
     texts.map(str::len).sum()
 }
 
-fn media_bytes(blocks: &[ContentBlock]) -> usize {
-    let bytes = blocks.iter().map(|block| match block {
-        ContentBlock::Image(content) => content.data.len() + content.mime_type.len(),
-        _ => 0,
-    });
-    bytes.sum()
-}
-
 #[test]
 fn results_fit_the_limit_and_short_ones_are_unchanged() {
+    let media = |blocks: &[_]| -> usize { blocks.iter().map(media_bytes).sum() };
     let mut random = Rng::with_seed(7);
     for _ in 0..2_000 {
         let count = random.usize(..12);
@@ -83,11 +76,11 @@ fn results_fit_the_limit_and_short_ones_are_unchanged() {
         let limits = limits.media_bytes(max_media);
         let blocks = for_model(&given, capabilities, &limits);
         assert!(
-            bytes(&blocks) <= max.max(256) && media_bytes(&blocks) <= max_media,
+            bytes(&blocks) <= max.max(256) && media(&blocks) <= max_media,
             "{} of {max}: {blocks:?}",
             bytes(&blocks)
         );
-        if count > 0 && bytes(&content) <= max && media_bytes(&content) <= max_media {
+        if count > 0 && bytes(&content) <= max && media(&content) <= max_media {
             assert_eq!(blocks, content);
         }
     }

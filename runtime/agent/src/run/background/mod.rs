@@ -19,7 +19,7 @@ use crate::results::{CallFailure, error_text};
 
 impl Engine {
     /// Ends the run, or continues it with the outcome of a task in the background.
-    pub(super) async fn end_turn(&mut self, end: StopReason) -> TurnOutcome {
+    pub(super) async fn end_turn(&self, end: StopReason) -> TurnOutcome {
         if end != StopReason::Finished || self.shared.background.is_empty() {
             return TurnOutcome::Stop(end);
         }
@@ -31,7 +31,7 @@ impl Engine {
     }
 
     /// Waits for the end of all tasks in the background; returns false if the run timed out.
-    pub(super) async fn wait_for_all_tasks(&mut self) -> bool {
+    pub(super) async fn wait_for_all_tasks(&self) -> bool {
         while !self.shared.background.is_empty() {
             if !self.wait_for_task().await {
                 return false;
@@ -41,7 +41,7 @@ impl Engine {
     }
 
     /// Waits for the end of a task in the background; returns false if the run timed out.
-    async fn wait_for_task(&mut self) -> bool {
+    async fn wait_for_task(&self) -> bool {
         let shared = Arc::clone(&self.shared);
         let ended = shared.next_ended_tasks().await;
         ended.is_some_and(|ended| {
@@ -51,15 +51,15 @@ impl Engine {
     }
 
     /// Appends the outcomes of the tasks that have ended meanwhile to the conversation.
-    pub(super) async fn add_ended_tasks(&mut self) {
+    pub(super) async fn add_ended_tasks(&self) {
         let ended = self.shared.background.ended().await;
         self.add_outcomes(ended);
     }
 
-    fn add_outcomes(&mut self, ended: Vec<EndedTask>) {
+    fn add_outcomes(&self, ended: Vec<EndedTask>) {
         for task in ended {
             let outcome = task.finish(&self.shared);
-            self.append(|state| add_outcome(state, &outcome));
+            self.shared.append(|state| add_outcome(state, &outcome));
         }
     }
 }
@@ -88,7 +88,7 @@ impl Shared {
             };
             for task in ended {
                 let outcome = task.finish(self);
-                add_outcome(&mut self.state(), &outcome);
+                self.append(|state| add_outcome(state, &outcome));
             }
         }
     }

@@ -15,7 +15,7 @@ use treenail_schema::{
     SamplingMessageContentBlock as Block, TextContent, ToolResultContent,
 };
 
-use crate::results::{CallFailure, error_text, for_model};
+use crate::results::{CallFailure, error_text};
 use crate::run::shared::Shared;
 use crate::{RequestedCall, RunEvent};
 
@@ -156,11 +156,7 @@ impl EndedTask {
     /// Emits the event, and returns the outcome for the model.
     pub(super) fn finish(self, shared: &Shared) -> TaskOutcome {
         let (content, is_error) = match &self.outcome {
-            Ok(result) => {
-                let capabilities = shared.config.model.capabilities();
-                let content = for_model(result, capabilities, &shared.config.limits);
-                (content, result.is_error == Some(true))
-            }
+            Ok(result) => (shared.for_model(result), result.is_error == Some(true)),
             Err(error) => {
                 let text = error_text(&self.call.name, CallFailure::Failed(error));
                 (vec![ContentBlock::text(text)], true)
