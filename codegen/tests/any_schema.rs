@@ -276,3 +276,13 @@ fn the_lock_of_some_tools_has_no_others() {
     });
     assert_eq!(lock_in(&some.to_rust().unwrap()), part);
 }
+
+#[test]
+fn the_lock_of_a_trait_has_no_undeclared_outputs() {
+    let tool = json!({"name": "greet", "inputSchema": {"type": "object"}});
+    let server = json!({"treenailLock": 1, "tools": [tool], "prompts": []});
+    let mut of_trait = server.clone();
+    of_trait["undeclaredOutputs"] = json!({"greet": {"type": "string"}});
+    let code = Client::from_json(of_trait.to_string()).to_rust().unwrap();
+    assert_eq!(lock_in(&code), server);
+}

@@ -58,7 +58,7 @@ impl Lock {
 
     /// Parses a lock file. The error is the predicate of a message.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let value: Value =
+        let mut value: Value =
             serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
         match value.get("treenailLock") {
             Some(version) if version.as_u64() == Some(VERSION) => {}
@@ -70,6 +70,10 @@ impl Lock {
             None => return Err("is invalid: it has no member `treenailLock`".to_owned()),
         }
         names_are_unique(&value)?;
+        if let Some(members) = value.as_object_mut() {
+            // Only the client of a trait depends on them. The generated methods of these tools read any result.
+            members.shift_remove("undeclaredOutputs");
+        }
         let server = value.get("server").unwrap_or(&Value::Null);
         let text_of = |key| server.get(key).and_then(Value::as_str).map(str::to_owned);
         Ok(Self {

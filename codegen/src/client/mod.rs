@@ -52,8 +52,9 @@ use self::render::RenderError;
 ///   `snake_case`. Arguments are passed as one struct, which is created as described below. A tool with an output
 ///   schema returns a `TypedCall` of the generated type, others a `TypedCall` of `CallToolResult`.
 /// - `prompt_…` for each prompt, and `read_…` for each resource template, which takes the variables of the URI.
-/// - `LOCK`, the text of the lock file, or of its part with the selected [`tools`](Self::tools).
-///   `Contract::from_json` parses it into a contract, which `McpClient` compares the server with.
+/// - `LOCK`, the text of the lock file, or of its part with the selected [`tools`](Self::tools). It lacks the undeclared
+///   outputs of a trait, since a `CallToolResult` can have any. `Contract::from_json` parses it into a contract, which
+///   `McpClient` compares the server with.
 /// - A module `types`, with a struct for each object, and an enum for constants and for alternatives.
 ///
 /// The function `new` of a struct takes the required members as parameters, in the alphabetical order of the lock file, if no

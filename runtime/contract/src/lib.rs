@@ -116,8 +116,8 @@ impl Contract {
     }
 
     /// Sets the schemas of the results of tools that declare none, by the names of the tools. The contract of a trait has those of
-    /// methods that return a text or nothing. If the tool of the live server declares a schema, the [`drift`](Self::drift) compares
-    /// the two.
+    /// methods that return a text or nothing. The [`drift`](Self::drift) compares them with the schema that the tool of the live server
+    /// declares, or with the undeclared output if the other contract is that of a trait, too.
     ///
     /// ```
     /// use serde_json::json;

@@ -1,9 +1,12 @@
 //! Generated clients: the code of any lock file is Rust, and contains nothing of the server but names and texts.
 
+use std::iter;
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Expr, ImplItem, Item, Lit};
 use treenail_codegen::Client;
 use treenail_contract::Contract;
+use treenail_schema::SchemaObject;
 
 /// The input is a lock file.
 pub(crate) fn run(data: &[u8]) {
@@ -28,7 +31,8 @@ pub(crate) fn run(data: &[u8]) {
             .find_map(lock_text)
             .expect("the code has a lock file");
         let included = Contract::from_json(&text).expect("the lock file can be read");
-        assert_eq!(included, contract);
+        let undeclared = iter::empty::<(String, SchemaObject)>();
+        assert_eq!(included, contract.with_undeclared_outputs(undeclared));
     }
 }
 

@@ -72,7 +72,8 @@ impl Contract {
             self.tools.iter(),
             live_tools,
             |old, new, entry| {
-                tool::compare(old, self.undeclared_outputs.get(&old.name), new, entry);
+                let undeclared = [self, live].map(|it| it.undeclared_outputs.get(&old.name));
+                tool::compare(old, new, undeclared, entry);
             },
         );
         if self.only.is_none() {

@@ -9,11 +9,12 @@ use crate::compare::report::EntryReport;
 use crate::compare::schema::{Direction, compare_schemas};
 use crate::keyword::{KeywordRole, keyword_role};
 
-/// Compares two tools. `undeclared` is the schema of the results of the old one if it declares none.
+/// Compares two tools. `undeclared` has the schemas of the results of the old and the new one, which apply where the tool
+/// declares none.
 pub(super) fn compare(
     old: &Tool,
-    undeclared: Option<&SchemaObject>,
     new: &Tool,
+    undeclared: [Option<&SchemaObject>; 2],
     entry: &mut EntryReport<'_, '_>,
 ) {
     let comparable = entry.comparable();
@@ -35,8 +36,10 @@ pub(super) fn compare(
         entry,
     );
     if comparable.output_schema {
-        match (undeclared, &new.output_schema) {
-            (Some(old), Some(new)) => compare_undeclared(old, new, entry),
+        let [undeclared, live] = undeclared;
+        let live = new.output_schema.as_ref().or(live);
+        match (&old.output_schema, undeclared, live) {
+            (None, Some(old), Some(new)) => compare_undeclared(old, new, entry),
             _ => compare_outputs(old, new, entry),
         }
     }
@@ -70,7 +73,7 @@ fn compare_outputs(old: &Tool, new: &Tool, entry: &mut EntryReport<'_, '_>) {
     }
 }
 
-/// Compares results that the old tool did not declare with the schema that the new one declares.
+/// Compares results that the old tool did not declare with those of the new one.
 fn compare_undeclared(old: &SchemaObject, new: &SchemaObject, entry: &mut EntryReport<'_, '_>) {
     // Clients read a value that is wrapped in an object, also if the schema has no mark, which the canonical form resolves.
     let members = new.get("properties").and_then(Value::as_object);

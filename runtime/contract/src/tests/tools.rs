@@ -146,6 +146,51 @@ fn results_that_a_trait_does_not_declare_are_compared_with_a_schema() {
 }
 
 #[test]
+fn results_that_two_traits_do_not_declare_are_compared() {
+    let trait_contract = |output: Value| {
+        Contract::new()
+            .with_tools([tool("t", json!({}))])
+            .with_undeclared_outputs([("t", object(output))])
+    };
+    let text = json!({"type": "string"});
+    let optional = json!({"type": ["string", "null"]});
+    let nothing = json!({"type": "null"});
+    for (old, new, severity) in [
+        (&text, &text, None),
+        (&text, &optional, Some(Severity::Breaking)),
+        (&text, &nothing, Some(Severity::Breaking)),
+        (&nothing, &text, Some(Severity::Breaking)),
+        (&optional, &text, Some(Severity::Additive)),
+    ] {
+        let recorded = trait_contract(old.clone());
+        let drift = recorded.drift(&trait_contract(new.clone()));
+        assert_eq!(drift.worst(), severity, "{old} → {new}: {drift}");
+    }
+    // Clients that were written against a server read any result.
+    let recorded = Contract::new().with_tools([tool("t", json!({}))]);
+    let drift = recorded.drift(&trait_contract(text));
+    assert!(drift.is_empty(), "{drift}");
+}
+
+#[test]
+fn a_declared_schema_precedes_an_undeclared_one() {
+    let declared = |schema: Value| {
+        let mut tool = tool("t", json!({}));
+        tool.output_schema = Some(object(schema));
+        Contract::new()
+            .with_tools([tool])
+            .with_undeclared_outputs([("t", object(json!({"type": "string"})))])
+    };
+    let recorded = declared(json!({"type": "integer"}));
+    let same = recorded.drift(&recorded);
+    assert!(same.is_empty(), "{same}");
+    let undeclared = recorded.drift(&Contract::new().with_tools([tool("t", json!({}))]));
+    assert_eq!(undeclared.worst(), Some(Severity::Breaking));
+    let other = recorded.drift(&declared(json!({"type": "string"})));
+    assert_eq!(other.worst(), Some(Severity::Breaking), "{other}");
+}
+
+#[test]
 fn members_that_a_protocol_version_lacks_are_not_compared() {
     let tool = |more: Value| -> Contract {
         let mut tool = json!({"name": "t", "inputSchema": {}});
