@@ -7,7 +7,7 @@ use treenail_schema::ContentBlock;
 ///
 /// Servers serialize it into a text block (SRV-TOOL-13), and frameworks wrap other values than objects in `{"result": …}`.
 /// Others wrap the content in an object with a single member of another name. Such a value, and each list, has to be the whole
-/// content, because a part of it is a selection, which the blocks do not tell. Only the name of the member is lost.
+/// content, because a part of it is a selection, which the blocks do not show. Only the name of the member is lost.
 pub(super) fn is_in_content(structured: &Value, content: &[ContentBlock]) -> bool {
     let wrapper = structured.as_object().filter(|object| object.len() == 1);
     let is_repeated = |value| is_a_block(content, value) || is_all(content, value);
@@ -19,13 +19,13 @@ pub(super) fn is_in_content(structured: &Value, content: &[ContentBlock]) -> boo
 }
 
 fn is_a_block(content: &[ContentBlock], value: &Value) -> bool {
-    content.iter().any(|block| says(block, value))
+    content.iter().any(|block| repeats(block, value))
 }
 
 /// Returns true if a value is the only block, or if its items are all blocks in their order.
 fn is_all(content: &[ContentBlock], value: &Value) -> bool {
     if let [block] = content {
-        if says(block, value) {
+        if repeats(block, value) {
             return true;
         }
     }
@@ -34,12 +34,12 @@ fn is_all(content: &[ContentBlock], value: &Value) -> bool {
         .filter(|items| items.len() == content.len());
     items.is_some_and(|items| {
         let mut pairs = content.iter().zip(items);
-        !items.is_empty() && pairs.all(|(block, item)| says(block, item))
+        !items.is_empty() && pairs.all(|(block, item)| repeats(block, item))
     })
 }
 
 /// Returns true if a block is equal to a value, or if its text is the value.
-fn says(block: &ContentBlock, value: &Value) -> bool {
+fn repeats(block: &ContentBlock, value: &Value) -> bool {
     let is_block = || serde_json::to_value(block).is_ok_and(|block| equals(&block, value));
     block.as_text().is_some_and(|text| text_equals(text, value))
         || (value.get("type").is_some() && is_block())
