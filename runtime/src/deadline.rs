@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::task::coop::unconstrained;
+use tokio::task::coop::{has_budget_remaining, unconstrained};
 use tokio::time::{Instant, Sleep};
 
 /// Some thirty years: longer than any process runs, and within the range of every clock.
@@ -26,8 +26,13 @@ pub fn from(start: Instant, duration: Duration) -> Instant {
 
 /// Polls a timer outside of the cooperative budget of the task. Work that uses up the budget in each poll would otherwise delay a
 /// timer that is polled after it for good.
+#[inline]
 pub fn poll_timer(timer: Pin<&mut Sleep>, context: &mut Context<'_>) -> Poll<()> {
-    pin!(unconstrained(timer)).poll(context)
+    if has_budget_remaining() {
+        timer.poll(context)
+    } else {
+        pin!(unconstrained(timer)).poll(context)
+    }
 }
 
 #[cfg(test)]

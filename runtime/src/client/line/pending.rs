@@ -35,6 +35,7 @@ enum Reply {
 
 impl PendingRequests {
     /// Adds a request that waits, unless another one has its id.
+    #[inline]
     pub(super) fn insert(
         &mut self,
         id: i64,

@@ -98,6 +98,7 @@ impl RequestTemplate {
     }
 
     /// Rejects a request that the server does not support.
+    #[inline]
     pub(super) fn check_support(&self, peer: &PeerInfo) -> Result<(), ClientError> {
         match &self.extension {
             Some(extension) => peer.check_extension(extension, &self.method),
