@@ -26,7 +26,7 @@ impl Renewal {
     }
 
     /// Plans a renewal after a gap or a change: at once, or with a delay if the last one was shortly before.
-    pub(super) fn note_gap(&mut self) {
+    pub(super) fn plan(&mut self) {
         if self.at.is_some() {
             return;
         }

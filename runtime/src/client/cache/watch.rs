@@ -183,7 +183,7 @@ async fn refresh_on_change(session: Weak<McpClientSession>, client: Weak<Inner>)
         // The client is not held during the wait.
         let has_changed = McpClient { inner }.has_changed_lists();
         if has_changed {
-            renewal.note_gap();
+            renewal.plan();
             renewal.wait().await;
             renewal.note_success();
             let Some(inner) = client.upgrade() else {

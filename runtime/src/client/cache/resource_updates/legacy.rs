@@ -61,7 +61,7 @@ pub(super) async fn follow(
             return Ok(());
         }
         if subscription.has_gap() {
-            renewal.note_gap();
+            renewal.plan();
         }
         if renewal.is_due() {
             match subscription.renew(pending).await {
