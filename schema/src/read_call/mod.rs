@@ -40,44 +40,77 @@ fn common(text: &str, result: &mut CallToolResult) -> Option<()> {
     let mut members = Keys::default();
     let mut seen = 0_u8;
     scanner.open_object().ok()?;
-    while let Some(key) = members.next(&mut scanner).ok()? {
-        let member = match &*key {
-            "content" => {
-                blocks(&mut scanner, &mut result.content)?;
-                1
-            }
-            "_meta" => {
+    while let Some(member) = Member::next(&mut members, &mut scanner).ok()? {
+        match member {
+            Member::Content => blocks(&mut scanner, &mut result.content)?,
+            Member::StructuredContent => result.structured_content = Some(json(&mut scanner)?),
+            Member::Meta => {
                 let meta = result.meta.insert(ResultMetaObject::new());
                 result_meta(&mut scanner, meta)?;
-                1 << 1
             }
-            "structuredContent" => {
-                result.structured_content = Some(json(&mut scanner)?);
-                1 << 2
-            }
-            "isError" => {
+            Member::IsError => {
                 let value = scanner.value().ok()?;
                 result.is_error = Some(serde_json::from_str(value).ok()?);
-                1 << 3
             }
-            "resultType" => {
+            Member::ResultType => {
                 let value = as_string(scanner.value().ok()?)?;
                 result.result_type = Some(match &*value {
                     "complete" => ResultType::Complete,
                     _ => ResultType::from(value.into_owned()),
                 });
-                1 << 4
             }
-            _ => scanner.value().ok().map(|_| 0)?,
-        };
-        if seen & member != 0 {
+            Member::Other => drop(scanner.value().ok()?),
+        }
+        let bit = member as u8;
+        if seen & bit != 0 {
             return None;
         }
-        seen |= member;
+        seen |= bit;
     }
     scanner.end().ok()?;
     // `content` is required.
-    (seen & 1 != 0).then_some(())
+    (seen & Member::Content as u8 != 0).then_some(())
+}
+
+/// Member of a result, as a bit.
+#[derive(Clone, Copy)]
+enum Member {
+    Content = 1,
+    StructuredContent = 1 << 1,
+    Meta = 1 << 2,
+    IsError = 1 << 3,
+    ResultType = 1 << 4,
+    Other = 0,
+}
+
+impl Member {
+    /// Consumes the key of the next member. Most are written without white space, and need no search for their end.
+    #[inline]
+    fn next(
+        members: &mut Keys,
+        scanner: &mut Scanner<'_>,
+    ) -> std::result::Result<Option<Self>, SyntaxError> {
+        for (key, member) in [
+            ("\"content\":", Self::Content),
+            ("\"structuredContent\":", Self::StructuredContent),
+            ("\"_meta\":", Self::Meta),
+            ("\"isError\":", Self::IsError),
+            ("\"resultType\":", Self::ResultType),
+        ] {
+            if members.skip(scanner, key) {
+                return Ok(Some(member));
+            }
+        }
+        let key = members.next(scanner)?;
+        Ok(key.map(|key| match &*key {
+            "content" => Self::Content,
+            "structuredContent" => Self::StructuredContent,
+            "_meta" => Self::Meta,
+            "isError" => Self::IsError,
+            "resultType" => Self::ResultType,
+            _ => Self::Other,
+        }))
+    }
 }
 
 /// Keys of an open object.
@@ -94,6 +127,14 @@ impl Keys {
     ) -> std::result::Result<Option<Cow<'a, str>>, SyntaxError> {
         let is_first = !std::mem::replace(&mut self.is_started, true);
         scanner.next_member(is_first)
+    }
+
+    /// Consumes the next key if it is written as `key`, with quotes and a colon.
+    #[inline]
+    fn skip(&mut self, scanner: &mut Scanner<'_>, key: &str) -> bool {
+        let is_next = scanner.skip_compact_key(!self.is_started, key);
+        self.is_started |= is_next;
+        is_next
     }
 }
 
@@ -161,15 +202,22 @@ fn any_block(scanner: &mut Scanner<'_>) -> Option<ContentBlock> {
 fn result_meta(scanner: &mut Scanner<'_>, meta: &mut ResultMetaObject) -> Option<()> {
     let start = scanner.open_object().ok()?;
     let (mut members, mut has_others) = (Keys::default(), false);
-    while let Some(key) = members.next(scanner).ok()? {
-        if key != "io.modelcontextprotocol/serverInfo" {
-            scanner.value().ok()?;
-            has_others = true;
-        } else if meta.server_info.is_none() {
-            meta.server_info = Some(implementation(scanner)?);
-        } else {
+    loop {
+        if !members.skip(scanner, "\"io.modelcontextprotocol/serverInfo\":") {
+            match members.next(scanner).ok()?.as_deref() {
+                Some("io.modelcontextprotocol/serverInfo") => {}
+                Some(_) => {
+                    scanner.value().ok()?;
+                    has_others = true;
+                    continue;
+                }
+                None => break,
+            }
+        }
+        if meta.server_info.is_some() {
             return None;
         }
+        meta.server_info = Some(implementation(scanner)?);
     }
     if has_others {
         let text = scanner.since(start);

@@ -20,7 +20,7 @@ const CONTENT: [&str; 14] = [
     r#"[{"type":"new"}]"#,
     "null",
 ];
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 26] = [
     "",
     r#","isError":true"#,
     r#","isError":null,"structuredContent":null"#,
@@ -28,6 +28,9 @@ const OTHERS: [&str; 23] = [
     r#","structuredContent":{"a":-0,"b":123456789012345678,"c":1234567890123456789,"d":18446744073709551616}"#,
     r#","structuredContent":{"a":true,"b":false,"c":"\u00e9","b":0} "#,
     r#","structuredContent":{"a":1,}"#,
+    r#","structuredContent":{"a":0,"b":-1,"c":-12,"d":10}"#,
+    r#","structuredContent":{"a":01}"#,
+    r#","structuredContent":{"a":1-2}"#,
     r#","structuredContent":12"#,
     r#","resultType":"complete""#,
     r#","resultType":"input_required","unknown":{"a":[]}"#,

@@ -79,8 +79,8 @@ fn write_value(scanner: &mut Scanner<'_>, form: &mut Form) -> Result<(), SyntaxE
         Some(b'{') => write_object(scanner, form),
         Some(b'[') => write_array(scanner, form),
         _ => {
-            let start = scanner.at;
-            scanner.skip_scalar()?;
+            let start = scanner.cursor.at;
+            scanner.cursor.skip_scalar()?;
             let scalar = scanner.since(start).as_bytes();
             form.text.extend_from_slice(scalar);
             Ok(())
@@ -117,9 +117,9 @@ fn write_object(scanner: &mut Scanner<'_>, form: &mut Form) -> Result<(), Syntax
     let mut members: Vec<Member<'_>> = Vec::new();
     while scanner.has_next(b'}', members.is_empty())? {
         scanner.peek();
-        let at = scanner.at;
-        let Key { end, escaped } = scanner.skip_key()?;
-        let text = scanner.text;
+        let at = scanner.cursor.at;
+        let Key { end, escaped } = scanner.cursor.skip_key()?;
+        let text = scanner.cursor.text;
         let token = &text[at..end];
         let start = form.text.len();
         form.text.extend_from_slice(token.as_bytes());

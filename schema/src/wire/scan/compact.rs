@@ -7,10 +7,15 @@ impl<'a> Scanner<'a> {
     #[cfg(feature = "client")]
     #[inline]
     pub(crate) fn skip_exact(&mut self, text: &str) -> bool {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self
+            .cursor
+            .text
+            .as_bytes()
+            .get(self.cursor.at..)
+            .unwrap_or_default();
         let is_next = rest.starts_with(text.as_bytes());
         if is_next {
-            self.at += text.len();
+            self.cursor.at += text.len();
         }
         is_next
     }
@@ -19,10 +24,10 @@ impl<'a> Scanner<'a> {
     #[cfg(feature = "client")]
     #[inline]
     pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let (at, depth) = (self.at, self.depth);
+        let (at, depth) = (self.cursor.at, self.depth);
         let found = read(self);
         if found.is_none() {
-            (self.at, self.depth) = (at, depth);
+            (self.cursor.at, self.depth) = (at, depth);
         }
         found
     }
@@ -31,7 +36,12 @@ impl<'a> Scanner<'a> {
     /// them. Otherwise nothing is consumed, and the result is false.
     #[inline]
     pub(crate) fn skip_compact_key(&mut self, first: bool, key: &str) -> bool {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self
+            .cursor
+            .text
+            .as_bytes()
+            .get(self.cursor.at..)
+            .unwrap_or_default();
         let (comma, rest) = match (first, rest) {
             (false, [b',', rest @ ..]) => (1, rest),
             (false, _) => return false,
@@ -42,7 +52,7 @@ impl<'a> Scanner<'a> {
             .and_then(<[u8]>::first)
             .is_some_and(|byte| *byte > b' ');
         if is_next {
-            self.at += comma + key.len();
+            self.cursor.at += comma + key.len();
         }
         is_next
     }
@@ -51,14 +61,14 @@ impl<'a> Scanner<'a> {
     /// consumed.
     #[inline]
     pub(crate) fn compact_integer(&mut self) -> Option<&'a str> {
-        let start = self.at;
-        let rest = self.text.as_bytes().get(start..)?;
+        let start = self.cursor.at;
+        let rest = self.cursor.text.as_bytes().get(start..)?;
         let is_digit = |byte: &&u8| matches!(byte, b'-' | b'0'..=b'9');
         let length = rest.iter().take_while(is_digit).count();
         if length == 0 || !matches!(rest.get(length), Some(b',' | b'}')) {
             return None;
         }
-        self.at += length;
+        self.cursor.at += length;
         Some(self.since(start))
     }
 }

@@ -5,6 +5,7 @@
 
 mod canonical;
 mod compact;
+mod container;
 mod skip;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use self::canonical::canonical;
-use self::skip::Key;
+use self::container::container_end;
+use self::skip::{Cursor, Key};
 
 /// Maximum nesting that a `Scanner` can accept. Its stack holds one bit per level.
 pub const DEEPEST: u32 = 128;
@@ -41,11 +43,10 @@ impl fmt::Display for SyntaxError {
     }
 }
 
-/// Cursor in a JSON text.
+/// Reader of a JSON text.
 #[derive(Debug)]
 pub struct Scanner<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
     depth: u32,
     /// An object that has been checked, see [`Scanner::known_value`].
     known: &'a str,
@@ -56,8 +57,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub fn new(text: &'a str, depth: u32) -> Self {
         Self {
-            text,
-            at: 0,
+            cursor: Cursor { text, at: 0 },
             depth: depth.min(DEEPEST),
             known: "",
         }
@@ -73,18 +73,7 @@ impl<'a> Scanner<'a> {
     /// Skips white space and returns the next byte without consuming it.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
-        match self.byte() {
-            Some(b'\0'..=b' ') => self.skip_space(),
-            byte => byte,
-        }
-    }
-
-    #[cold]
-    fn skip_space(&mut self) -> Option<u8> {
-        while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.byte() {
-            self.advance();
-        }
-        self.byte()
+        self.cursor.peek()
     }
 
     /// Checks one value of any kind and returns its text.
@@ -98,10 +87,12 @@ impl<'a> Scanner<'a> {
     #[inline(always)]
     pub(crate) fn value_in_place(&mut self) -> Result<&'a str, SyntaxError> {
         let first = self.peek();
-        let start = self.at;
+        let start = self.cursor.at;
         match first {
-            Some(b'{' | b'[') => self.skip_container()?,
-            _ => self.skip_scalar()?,
+            Some(b'{' | b'[') => {
+                self.cursor.at = container_end(self.cursor.text, self.cursor.at, self.depth)?;
+            }
+            _ => self.cursor.skip_scalar()?,
         }
         Ok(self.since(start))
     }
@@ -111,11 +102,11 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub fn known_value(&mut self) -> Result<&'a str, SyntaxError> {
         self.peek();
-        let (start, known) = (self.at, self.known);
-        if known.is_empty() || !self.text.as_bytes()[start..].starts_with(known.as_bytes()) {
+        let (start, known) = (self.cursor.at, self.known);
+        if known.is_empty() || !self.cursor.text.as_bytes()[start..].starts_with(known.as_bytes()) {
             return self.value();
         }
-        self.at += known.len();
+        self.cursor.at += known.len();
         Ok(self.since(start))
     }
 
@@ -125,7 +116,7 @@ impl<'a> Scanner<'a> {
         if self.peek() != Some(b'{') {
             return self.fail("expected an object");
         }
-        let start = self.at;
+        let start = self.cursor.at;
         self.advance();
         self.depth = self
             .depth
@@ -137,7 +128,7 @@ impl<'a> Scanner<'a> {
     /// Returns the text from `start` up to the current position.
     #[inline]
     pub fn since(&self, start: usize) -> &'a str {
-        &self.text[start..self.at]
+        &self.cursor.text[start..self.cursor.at]
     }
 
     /// Returns the key of the next member, or `None` after the closing brace. `first` is true right after the opening brace.
@@ -179,7 +170,7 @@ impl<'a> Scanner<'a> {
         if self.peek() != Some(b'[') {
             return self.fail("expected an array");
         }
-        let start = self.at;
+        let start = self.cursor.at;
         self.advance();
         self.depth = self
             .depth
@@ -217,12 +208,12 @@ impl<'a> Scanner<'a> {
     #[inline(always)]
     fn key(&mut self) -> Result<Cow<'a, str>, SyntaxError> {
         self.peek();
-        let start = self.at;
-        let Key { end, escaped } = self.skip_key()?;
+        let start = self.cursor.at;
+        let Key { end, escaped } = self.cursor.skip_key()?;
         if escaped {
-            self.unescape(&self.text[start..end])
+            self.unescape(&self.cursor.text[start..end])
         } else {
-            Ok(Cow::Borrowed(&self.text[start + 1..end - 1]))
+            Ok(Cow::Borrowed(&self.cursor.text[start + 1..end - 1]))
         }
     }
 
@@ -233,24 +224,16 @@ impl<'a> Scanner<'a> {
             .or_else(|_| self.fail("invalid escape in a key"))
     }
 
-    fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
     fn advance(&mut self) {
-        self.at += 1;
+        self.cursor.advance();
     }
 
-    #[cold]
     fn error(&self, reason: &'static str) -> SyntaxError {
-        SyntaxError {
-            reason,
-            at: self.at,
-        }
+        skip::error(reason, self.cursor.at)
     }
 
     fn fail<T>(&self, reason: &'static str) -> Result<T, SyntaxError> {
-        Err(self.error(reason))
+        self.cursor.fail(reason)
     }
 }
 

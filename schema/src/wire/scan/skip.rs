@@ -1,68 +1,21 @@
-//! Skipping a value: checked to the last byte, without recursion and without building anything.
+//! Skipping keys and scalars: checked to the last byte, without building anything.
 
 #![expect(
     clippy::inline_always,
     reason = "keys and scalars are most of a message; with calls for them, reading one takes a fifth more instructions"
 )]
 
-use crate::wire::scan::{Scanner, SyntaxError, TOO_DEEP};
+use crate::wire::scan::SyntaxError;
 
-impl Scanner<'_> {
-    /// Skips an object or an array, with everything in it, without recursion.
-    pub(super) fn skip_container(&mut self) -> Result<(), SyntaxError> {
-        let mut open = Open::default();
-        loop {
-            let ended = match self.peek() {
-                Some(b'{') => self.enter(&mut open, true)?,
-                Some(b'[') => self.enter(&mut open, false)?,
-                _ => self.skip_scalar().map(|()| true)?,
-            };
-            if ended && self.leave(&mut open)? {
-                return Ok(());
-            }
-            if open.is_object() {
-                self.skip_key()?;
-            }
-        }
-    }
+/// Position in a text. It stays in registers, because all of its methods are inlined: the functions that are not take and return
+/// positions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+}
 
-    /// Opens a container; says whether it ended at once, being empty.
-    fn enter(&mut self, open: &mut Open, object: bool) -> Result<bool, SyntaxError> {
-        self.advance();
-        if open.count == self.depth {
-            return self.fail(TOO_DEEP);
-        }
-        match self.peek() {
-            Some(b'}') if object => self.advance(),
-            Some(b']') if !object => self.advance(),
-            _ => {
-                open.push(object);
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// After a value: closes the containers that end here, up to the comma before the next one; says whether there is none.
-    fn leave(&mut self, open: &mut Open) -> Result<bool, SyntaxError> {
-        while open.count > 0 {
-            let object = open.is_object();
-            match self.peek() {
-                Some(b'}') if object => {}
-                Some(b']') if !object => {}
-                Some(b',') => {
-                    self.advance();
-                    return Ok(false);
-                }
-                _ if object => return self.fail("expected `,` or `}`"),
-                _ => return self.fail("expected `,` or `]`"),
-            }
-            open.pop();
-            self.advance();
-        }
-        Ok(true)
-    }
-
+impl Cursor<'_> {
     /// Skips the key of a member, and the colon after it.
     #[inline(always)]
     pub(super) fn skip_key(&mut self) -> Result<Key, SyntaxError> {
@@ -100,30 +53,8 @@ impl Scanner<'_> {
             self.advance();
             return Ok(false);
         }
-        self.skip_escaped().map(|()| true)
-    }
-
-    /// Skips the rest of a string from its first escape on.
-    #[inline(never)]
-    fn skip_escaped(&mut self) -> Result<(), SyntaxError> {
-        let bytes = self.text.as_bytes();
-        loop {
-            match bytes.get(self.at) {
-                Some(b'"') => {
-                    self.advance();
-                    return Ok(());
-                }
-                Some(b'\\') => {
-                    self.at += match bytes.get(self.at + 1) {
-                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-                        Some(b'u') if is_hex(bytes.get(self.at + 2..self.at + 6)) => 6,
-                        _ => return self.fail("invalid escape in a string"),
-                    };
-                }
-                _ => return self.fail("unfinished string"),
-            }
-            self.skip_plain();
-        }
+        self.at = escaped_end(self.text, self.at)?;
+        Ok(true)
     }
 
     /// Skips the bytes of a string that come before its end, an escape or a control character; eight at a time.
@@ -148,44 +79,17 @@ impl Scanner<'_> {
             self.at += 8;
             rest = after;
         }
-        self.skip_last_plain();
+        self.at = last_plain_end(self.text, self.at);
     }
 
-    /// The same for the last bytes of the text.
-    #[cold]
-    fn skip_last_plain(&mut self) {
-        while self
-            .byte()
-            .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
-        {
-            self.advance();
-        }
-    }
-
-    #[inline]
+    /// Skips a number.
+    #[inline(always)]
     fn skip_number(&mut self) -> Result<(), SyntaxError> {
-        if self.byte() == Some(b'-') {
-            self.advance();
-        }
-        match self.byte() {
-            Some(b'0') => self.advance(),
-            _ => self.skip_digits()?,
-        }
-        if self.byte() == Some(b'.') {
-            self.advance();
-            self.skip_digits()?;
-        }
-        if let Some(b'e' | b'E') = self.byte() {
-            self.advance();
-            if let Some(b'+' | b'-') = self.byte() {
-                self.advance();
-            }
-            self.skip_digits()?;
-        }
+        self.at = number_end(self.text, self.at)?;
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip_digits(&mut self) -> Result<(), SyntaxError> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -197,6 +101,7 @@ impl Scanner<'_> {
         }
     }
 
+    #[inline(always)]
     fn skip_word(&mut self, word: &'static str) -> Result<(), SyntaxError> {
         if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
             self.at += word.len();
@@ -205,6 +110,98 @@ impl Scanner<'_> {
             self.fail("expected a value")
         }
     }
+
+    /// Skips white space and returns the next byte without consuming it.
+    #[inline(always)]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        match self.byte() {
+            Some(b'\0'..=b' ') => {
+                self.at = space_end(self.text, self.at);
+                self.byte()
+            }
+            byte => byte,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn byte(self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        self.at += 1;
+    }
+
+    #[inline(always)]
+    pub(super) fn fail<T>(self, reason: &'static str) -> Result<T, SyntaxError> {
+        Err(error(reason, self.at))
+    }
+}
+
+#[cold]
+pub(super) fn error(reason: &'static str, at: usize) -> SyntaxError {
+    SyntaxError { reason, at }
+}
+
+/// Returns the position after the string whose first escape is at `at`.
+#[inline(never)]
+fn escaped_end(text: &str, at: usize) -> Result<usize, SyntaxError> {
+    let (bytes, mut cursor) = (text.as_bytes(), Cursor { text, at });
+    loop {
+        match bytes.get(cursor.at) {
+            Some(b'"') => return Ok(cursor.at + 1),
+            Some(b'\\') => {
+                cursor.at += match bytes.get(cursor.at + 1) {
+                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
+                    Some(b'u') if is_hex(bytes.get(cursor.at + 2..cursor.at + 6)) => 6,
+                    _ => return cursor.fail("invalid escape in a string"),
+                };
+            }
+            _ => return cursor.fail("unfinished string"),
+        }
+        cursor.skip_plain();
+    }
+}
+
+/// Returns the position of the first byte from `at` on that is the end of a string, an escape or a control character.
+#[cold]
+fn last_plain_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let is_plain = |byte: &&u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
+    at + rest.iter().take_while(is_plain).count()
+}
+
+/// Returns the position after the number at `at`.
+fn number_end(text: &str, at: usize) -> Result<usize, SyntaxError> {
+    let mut cursor = Cursor { text, at };
+    if cursor.byte() == Some(b'-') {
+        cursor.advance();
+    }
+    match cursor.byte() {
+        Some(b'0') => cursor.advance(),
+        _ => cursor.skip_digits()?,
+    }
+    if cursor.byte() == Some(b'.') {
+        cursor.advance();
+        cursor.skip_digits()?;
+    }
+    if let Some(b'e' | b'E') = cursor.byte() {
+        cursor.advance();
+        if let Some(b'+' | b'-') = cursor.byte() {
+            cursor.advance();
+        }
+        cursor.skip_digits()?;
+    }
+    Ok(cursor.at)
+}
+
+/// Returns the position after the white space from `at` on.
+#[cold]
+fn space_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    at + rest.iter().take_while(is_space).count()
 }
 
 /// Returns whether a text has a backslash; eight bytes at a time, because most texts are short.
@@ -226,29 +223,6 @@ pub(super) fn has_escape(text: &str) -> bool {
 pub(super) struct Key {
     pub(super) end: usize,
     pub(super) escaped: bool,
-}
-
-/// The containers that are open: how many, and a bit for each, 1 for an object and 0 for an array.
-#[derive(Default)]
-struct Open {
-    count: u32,
-    kinds: u128,
-}
-
-impl Open {
-    fn push(&mut self, object: bool) {
-        self.count += 1;
-        self.kinds = self.kinds << 1 | u128::from(object);
-    }
-
-    fn pop(&mut self) {
-        self.count -= 1;
-        self.kinds >>= 1;
-    }
-
-    fn is_object(&self) -> bool {
-        self.kinds & 1 == 1
-    }
 }
 
 fn is_hex(digits: Option<&[u8]>) -> bool {
