@@ -50,10 +50,8 @@ impl<'a> TokenEndpoint<'a> {
     ///
     /// [`AuthError::Document`] if the authorization server does not support the algorithm of the key.
     pub(crate) fn with_dpop(mut self, key: Option<DpopKey>) -> Result<Self, AuthError> {
-        if let Some(key) = &key {
-            key.check(self.metadata)?;
-        }
-        self.dpop = key;
+        let key = key.map(|key| key.at(self.metadata));
+        self.dpop = key.transpose()?;
         Ok(self)
     }
 
