@@ -208,11 +208,7 @@ async fn an_algorithm_that_is_not_listed_is_refused_before_the_request() {
 // AUTH-C-153
 #[tokio::test]
 async fn an_algorithm_with_two_names_has_the_listed_one() {
-    let world = World::with(
-        |builder| builder.require_dpop(),
-        |resource| resource.dpop(Dpop::required()),
-    )
-    .await;
+    let world = strict().await;
     let member = "dpop_signing_alg_values_supported";
     let fault = Fault::Replace(Endpoint::OAuthMetadata, member, json!(["ES256", "Ed25519"]));
     world.authorization.inject(fault);
