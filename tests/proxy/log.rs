@@ -7,18 +7,19 @@ use tracing::subscriber::{DefaultGuard, Subscriber};
 use tracing::{Dispatch, Level};
 
 /// With one log only, an event that another thread reaches first would be disabled for all threads.
-static OTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Log::default().subscriber()));
+static OTHER: LazyLock<Dispatch> =
+    LazyLock::new(|| Dispatch::new(Log::default().subscriber(Level::WARN)));
 
-/// Warnings of this thread.
+/// Events of this thread.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Records the warnings until the guard is dropped.
-    pub(crate) fn record() -> (Self, DefaultGuard) {
+    /// Records the events up to a level, such as `WARN`, until the guard is dropped.
+    pub(crate) fn record(level: Level) -> (Self, DefaultGuard) {
         LazyLock::force(&OTHER);
         let log = Self::default();
-        let guard = tracing::subscriber::set_default(log.subscriber());
+        let guard = tracing::subscriber::set_default(log.subscriber(level));
         (log, guard)
     }
 
@@ -27,9 +28,9 @@ impl Log {
         text.lines().map(ToOwned::to_owned).collect()
     }
 
-    fn subscriber(&self) -> impl Subscriber + Send + Sync + 'static {
+    fn subscriber(&self, level: Level) -> impl Subscriber + Send + Sync + 'static {
         let log = self.clone();
-        let subscriber = tracing_subscriber::fmt().with_max_level(Level::WARN);
+        let subscriber = tracing_subscriber::fmt().with_max_level(level);
         let subscriber = subscriber.with_ansi(false).without_time();
         subscriber.with_writer(move || log.clone()).finish()
     }

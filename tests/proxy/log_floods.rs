@@ -51,7 +51,7 @@ fn hostile() -> Remote {
 
 #[tokio::test]
 async fn a_server_neither_floods_the_log_nor_forges_lines() {
-    let (log, _guard) = Log::record();
+    let (log, _guard) = Log::record(tracing::Level::WARN);
     let (_gateway, proxy) = gateway();
     proxy.mount(hostile()).unwrap().connected().await;
     let lines = log.lines();

@@ -54,7 +54,7 @@ async fn a_name_that_is_changed_is_the_title() {
 
 #[tokio::test]
 async fn a_new_name_for_nothing_is_reported_once() {
-    let (log, _guard) = Log::record();
+    let (log, _guard) = Log::record(tracing::Level::WARN);
     let (station, _) = station();
     let (gateway, proxy) = gateway();
     let remote = remote("st", &station, MODERN)

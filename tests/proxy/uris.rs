@@ -206,7 +206,7 @@ async fn uris_of_more_than_8_kib_are_not_served() {
         line.answer(message, &result);
         true
     });
-    let (log, _guard) = Log::record();
+    let (log, _guard) = Log::record(tracing::Level::WARN);
     let (gateway, proxy) = gateway();
     proxy.mount(script).unwrap().connected().await;
     let client = client_of(&gateway, MODERN).build().await.unwrap();

@@ -18,8 +18,12 @@ pub struct Scopes(BTreeSet<Box<str>>);
 impl Scopes {
     /// Maximum number of scopes in a text of a peer.
     pub(crate) const MAX: usize = 64;
-    /// Maximum number of scopes in a record of the own store: all those that were ever asked for or granted.
-    #[cfg(any(feature = "oauth", feature = "authorization"))]
+    /// Maximum number of scopes in a token or in a record of the own store: all those that were ever asked for or granted.
+    #[cfg(any(
+        feature = "oauth",
+        feature = "authorization",
+        feature = "test-authorization"
+    ))]
     pub(crate) const MAX_RECORDED: usize = 1024;
 
     /// Returns true if it contains no scope.
@@ -99,8 +103,13 @@ impl std::str::FromStr for Scopes {
 }
 
 impl Scopes {
-    /// Reads the scopes of a record that this program has written, or of a response that repeats those that it asked for.
-    #[cfg(any(feature = "oauth", feature = "authorization"))]
+    /// Reads the scopes of a token, of a record that this program has written, or of a request or response with those that a client
+    /// has asked for in total.
+    #[cfg(any(
+        feature = "oauth",
+        feature = "authorization",
+        feature = "test-authorization"
+    ))]
     pub(crate) fn from_record(text: &str) -> Option<Self> {
         Self::parse(text, Self::MAX_RECORDED).ok()
     }

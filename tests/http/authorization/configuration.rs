@@ -23,6 +23,7 @@ fn an_invalid_configuration_is_refused_with_a_remedy() {
         resource.scopes(["files:read", "files:write", "files:audit", "files:admin"])
     };
     let full = || resource_server(&tokens);
+    let many = || (0..65).map(|number| number.to_string());
     let cases = [
         (guard("").issuer(ISSUER), "is not a URL"),
         (
@@ -54,6 +55,10 @@ fn an_invalid_configuration_is_refused_with_a_remedy() {
         (
             full().basic_scopes(["files:raed"]),
             "did you mean `files:read`?",
+        ),
+        (
+            full().scopes(many()).basic_scopes(many()),
+            "name more than 64 scopes",
         ),
         (
             full().required_scopes(["mcp"]),

@@ -12,7 +12,7 @@ const PINGS: usize = 50;
 
 #[tokio::test]
 async fn a_server_that_refuses_answers_neither_floods_the_log_nor_forges_lines() {
-    let (log, _guard) = Log::record();
+    let (log, _guard) = Log::record(tracing::Level::WARN);
     let server = ScriptedServer::new(|received| match received.rpc() {
         "tools/list" => {
             let ping = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n";

@@ -39,6 +39,14 @@ pub(super) fn sign(
     key.sign(algorithm, "JWT", &claims).map(Secret::from)
 }
 
+/// Checks that the authorization server accepts assertions of the key.
+pub(super) fn check(
+    key: &SigningKey,
+    metadata: &AuthorizationServerMetadata,
+) -> Result<(), AuthError> {
+    algorithm(key, metadata).map(drop)
+}
+
 /// Returns the best algorithm of the key that the authorization server lists. Without a list, the key decides.
 fn algorithm(
     key: &SigningKey,

@@ -111,17 +111,19 @@ impl ClientCredentials {
 
     /// Checks that the credentials may be used at this issuer. `bound` is the first issuer of an unbound client id.
     pub(crate) fn check_issuer(&self, issuer: &str, bound: Option<&str>) -> Result<(), AuthError> {
-        let expected = match &self.issuer {
+        let (expected, remedy) = match &self.issuer {
             IssuerBinding::Any => return Ok(()),
-            IssuerBinding::Only(expected) => Some(&**expected),
-            IssuerBinding::First => bound,
+            IssuerBinding::Only(expected) => {
+                (Some(&**expected), "configure credentials for the new one")
+            }
+            IssuerBinding::First => (bound, "sign out from the servers of the old one first"),
         };
         match expected {
             Some(expected) if expected != issuer => {
                 let id = &self.client.id;
                 let reason = format!(
                     "the server names the authorization server {issuer:?}, but the client {id:?} belongs to {expected:?}; \
-                     nothing was sent. If the change is right, configure credentials for the new one"
+                     nothing was sent. If the change is right, {remedy}"
                 );
                 Err(AuthError::Forbidden(reason.into()))
             }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 
 use http::Uri;
 
@@ -28,6 +29,11 @@ pub(crate) trait Grant: fmt::Debug + Send + Sync {
 
     /// Returns true if a user has to approve. Otherwise the grant is repeated before the token expires.
     fn needs_user(&self) -> bool;
+
+    /// Returns true if a user may be asked: for the approval, or by a function of the program.
+    fn may_ask_user(&self) -> bool {
+        self.needs_user()
+    }
 
     /// Returns `grant_types` of a metadata document of this client.
     fn grant_types(&self) -> &'static [&'static str];
@@ -63,6 +69,8 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) fetcher: &'a Fetcher,
     /// The calls that wait for the grant. A flow with a user ends when there are none.
     pub(crate) waiters: &'a Waiters,
+    /// Set before a user is asked.
+    pub(crate) has_asked: &'a AtomicBool,
 }
 
 /// Result of a grant.

@@ -5,8 +5,10 @@
 pub(crate) enum Algorithm {
     Es256,
     Es384,
-    /// Ed25519, under the name `EdDSA` or its fully specified name `Ed25519`.
+    /// Ed25519, under its former name `EdDSA`.
     EdDsa,
+    /// Ed25519, under its fully specified name.
+    Ed25519,
     Rs256,
     Rs384,
     Rs512,
@@ -18,9 +20,10 @@ pub(crate) enum Algorithm {
 impl Algorithm {
     /// All algorithms, those with the shortest signatures first.
     #[cfg(feature = "authorization")]
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Es256,
         Self::EdDsa,
+        Self::Ed25519,
         Self::Es384,
         Self::Ps256,
         Self::Ps384,
@@ -36,6 +39,7 @@ impl Algorithm {
             Self::Es256 => "ES256",
             Self::Es384 => "ES384",
             Self::EdDsa => "EdDSA",
+            Self::Ed25519 => "Ed25519",
             Self::Rs256 => "RS256",
             Self::Rs384 => "RS384",
             Self::Rs512 => "RS512",
@@ -50,7 +54,8 @@ impl Algorithm {
         Some(match name {
             "ES256" => Self::Es256,
             "ES384" => Self::Es384,
-            "EdDSA" | "Ed25519" => Self::EdDsa,
+            "EdDSA" => Self::EdDsa,
+            "Ed25519" => Self::Ed25519,
             "RS256" => Self::Rs256,
             "RS384" => Self::Rs384,
             "RS512" => Self::Rs512,

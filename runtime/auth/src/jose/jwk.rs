@@ -21,11 +21,11 @@ pub(crate) enum PublicKey {
 impl PublicKey {
     /// Returns the algorithms of the key, the preferred one first.
     pub(crate) const fn algorithms(&self) -> &'static [Algorithm] {
-        use Algorithm::{EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
+        use Algorithm::{Ed25519, EdDsa, Es256, Es384, Ps256, Ps384, Ps512, Rs256, Rs384, Rs512};
         match self {
             Self::P256(_) => &[Es256],
             Self::P384(_) => &[Es384],
-            Self::Ed25519(_) => &[EdDsa],
+            Self::Ed25519(_) => &[EdDsa, Ed25519],
             Self::Rsa { .. } => &[Rs256, Ps256, Rs384, Ps384, Rs512, Ps512],
         }
     }
@@ -108,7 +108,7 @@ mod read {
             match (self, algorithm) {
                 (Self::P256(point), Algorithm::Es256) => verify(&ECDSA_P256_SHA256_FIXED, point),
                 (Self::P384(point), Algorithm::Es384) => verify(&ECDSA_P384_SHA384_FIXED, point),
-                (Self::Ed25519(x), Algorithm::EdDsa) => verify(&ED25519, x),
+                (Self::Ed25519(x), Algorithm::EdDsa | Algorithm::Ed25519) => verify(&ED25519, x),
                 (Self::Rsa { n, e }, algorithm) => rsa_parameters(algorithm).is_some_and(|rsa| {
                     let key = RsaPublicKeyComponents { n, e };
                     key.verify(rsa, message, signature).is_ok()
@@ -126,7 +126,9 @@ mod read {
             Algorithm::Ps256 => &RSA_PSS_2048_8192_SHA256,
             Algorithm::Ps384 => &RSA_PSS_2048_8192_SHA384,
             Algorithm::Ps512 => &RSA_PSS_2048_8192_SHA512,
-            Algorithm::Es256 | Algorithm::Es384 | Algorithm::EdDsa => return None,
+            Algorithm::Es256 | Algorithm::Es384 | Algorithm::EdDsa | Algorithm::Ed25519 => {
+                return None;
+            }
         })
     }
 

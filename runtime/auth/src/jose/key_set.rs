@@ -16,7 +16,7 @@ pub(crate) struct KeySet {
 struct Key {
     public: PublicKey,
     id: Option<Box<str>>,
-    /// The one algorithm of the key, if the set names it.
+    /// The one algorithm of the key, if the set names it. `None` for Ed25519, which has one algorithm with two names.
     algorithm: Option<Algorithm>,
 }
 
@@ -88,9 +88,11 @@ impl Key {
 
 fn read_key(json: &RawValue) -> Result<Key, JoseError> {
     let jwk = parse_object(json.get().as_bytes())?;
+    let public = PublicKey::from_jwk(&jwk)?;
+    let algorithm = string(&jwk, "alg")?.and_then(Algorithm::from_name);
     Ok(Key {
-        public: PublicKey::from_jwk(&jwk)?,
         id: string(&jwk, "kid")?.map(Into::into),
-        algorithm: string(&jwk, "alg")?.and_then(Algorithm::from_name),
+        algorithm: algorithm.filter(|_| !matches!(public, PublicKey::Ed25519(_))),
+        public,
     })
 }

@@ -264,7 +264,7 @@ fn rsa_encoding(algorithm: Algorithm) -> Option<&'static dyn RsaEncoding> {
         Algorithm::Ps256 => &RSA_PSS_SHA256,
         Algorithm::Ps384 => &RSA_PSS_SHA384,
         Algorithm::Ps512 => &RSA_PSS_SHA512,
-        Algorithm::Es256 | Algorithm::Es384 | Algorithm::EdDsa => return None,
+        Algorithm::Es256 | Algorithm::Es384 | Algorithm::EdDsa | Algorithm::Ed25519 => return None,
     })
 }
 

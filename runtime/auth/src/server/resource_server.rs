@@ -127,7 +127,7 @@ impl ResourceServer {
 
     /// Sets the scopes that clients request first. Default: the [required](Self::required_scopes) ones.
     ///
-    /// Choose those for basic use. A client requests further scopes when a function needs them. They are published as
+    /// Choose those for basic use, at most 64. A client requests further scopes when a function needs them. They are published as
     /// `scopes_supported`.
     pub fn basic_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.basic_scopes.extend(scopes.into_iter().map(Into::into));

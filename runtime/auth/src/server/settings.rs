@@ -44,6 +44,7 @@ impl Settings {
         let required = subset(&config.required_scopes, &scopes, "`required_scopes` names")?;
         let basic = subset(&config.basic_scopes, &scopes, "`basic_scopes` names")?;
         let basic = basic.union(&required);
+        check_number(&basic)?;
         let names = required.iter().map(str::to_owned).collect::<Vec<_>>();
         let document = Arc::new(Document::new(
             &resource,
@@ -115,6 +116,19 @@ fn read_scopes(texts: &[String]) -> Result<Scopes, AuthError> {
         all = all.union(&scopes);
     }
     Ok(all)
+}
+
+/// Checks the number of scopes in the metadata and in the challenges. Clients ignore longer lists.
+fn check_number(basic: &Scopes) -> Result<(), AuthError> {
+    if basic.iter().nth(Scopes::MAX).is_none() {
+        return Ok(());
+    }
+    let reason = format!(
+        "`basic_scopes` and `required_scopes` name more than {} scopes, which clients ignore; clients obtain the scopes of a \
+         function when they call it",
+        Scopes::MAX
+    );
+    Err(AuthError::invalid(reason))
 }
 
 /// Reads scopes that must be declared.

@@ -13,9 +13,8 @@ pub(super) fn requested_scopes(
     parameters: &Parameters,
 ) -> Result<Scopes, Failure> {
     let text = parameters.get("scope").unwrap_or_default();
-    let scopes: Scopes = text
-        .parse()
-        .map_err(|_| Failure::new("invalid_scope", "a scope is malformed"))?;
+    let malformed = || Failure::new("invalid_scope", "a scope is malformed");
+    let scopes = Scopes::from_record(text).ok_or_else(malformed)?;
     if settings.scopes.is_empty() || settings.scopes.is_superset(&scopes) {
         return Ok(scopes);
     }

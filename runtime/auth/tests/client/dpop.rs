@@ -205,6 +205,20 @@ async fn an_algorithm_that_is_not_listed_is_refused_before_the_request() {
     world.finish().await;
 }
 
+// AUTH-C-153
+#[tokio::test]
+async fn an_algorithm_with_two_names_has_the_listed_one() {
+    let world = strict().await;
+    let member = "dpop_signing_alg_values_supported";
+    let fault = Fault::Replace(Endpoint::OAuthMetadata, member, json!(["ES256", "Ed25519"]));
+    world.authorization.inject(fault);
+    let oauth = world.user().dpop_with(DpopAlgorithm::EdDsa);
+    world.call(&oauth).await.expect("a result");
+    let requests = world.token_requests();
+    assert_eq!(proof(&requests[0].headers).0["alg"], "Ed25519");
+    world.finish().await;
+}
+
 // AUTH-C-151
 #[tokio::test]
 async fn the_key_is_stored_with_the_tokens() {

@@ -9,7 +9,7 @@ use treenail_schema::{Method, ProgressToken};
 use super::Connection;
 use crate::call::{Call, CallTarget, progress_token};
 use crate::extension::is_task_method;
-use crate::extensions::Extensions;
+use crate::extensions::{Extensions, Principal};
 use crate::handler::PendingResult;
 use crate::request_id::CallId;
 use crate::result_writer::ResultWriter;
@@ -22,7 +22,7 @@ use crate::server::registry::Snapshot;
 use crate::server::response::{PendingRequest, write_response};
 use crate::server::subscriptions::Audience;
 use crate::visibility::Caller;
-use crate::wire::{Envelope, RpcError, object, write_error, write_result};
+use crate::wire::{Envelope, RpcError, object, quoted, shortened, write_error, write_result};
 
 /// Outcome of a request: `None` if the response has been written.
 pub(super) type Outcome = Option<PendingRequest>;
@@ -213,16 +213,25 @@ pub(super) fn check_scopes(
 ) -> Result<(), RpcError> {
     if let Some(access) = extensions.get::<Access>() {
         let required = snapshot.required_scopes(envelope);
+        let refused = |error: &RpcError| log_refusal(extensions, envelope, error);
         #[cfg(feature = "http-server")]
         if is_http(extensions) {
-            let access = access.check_request(required)?;
+            let access = access.check_request(required).inspect_err(refused)?;
             extensions.insert(access);
             return Ok(());
         }
-        let access = access.check(&required)?;
+        let access = access.check(&required).inspect_err(refused)?;
         extensions.insert(access);
     }
     Ok(())
+}
+
+/// Logs that a request was refused for missing scopes.
+fn log_refusal(extensions: &Extensions, envelope: &Envelope<'_>, error: &RpcError) {
+    let principal = extensions.get::<Principal>().map(tracing::field::display);
+    let name = envelope.params.name.map(shortened).unwrap_or_default();
+    let operation = format!("{} {name}", quoted(&envelope.method));
+    tracing::info!(principal, operation, scopes = %error.message, "refused a request");
 }
 
 /// Returns true if the request has arrived over HTTP, where each one needs further scopes.

@@ -1,6 +1,7 @@
 //! Challenges for the scopes of visible features, which do not reveal hidden ones.
 
 use serde_json::json;
+use tracing::Level;
 use treenail::schema::Revision;
 
 use super::{
@@ -8,6 +9,7 @@ use super::{
     hiding, partly_hiding, tool,
 };
 use crate::client::Post;
+use crate::log::Log;
 
 #[tokio::test]
 async fn visible_items_are_still_challenged_for_their_scopes() {
@@ -75,5 +77,31 @@ async fn a_challenge_without_a_token_does_not_reveal_hidden_items() {
             let challenge = format!("Bearer resource_metadata=\"{METADATA}\", scope=\"{scopes}\"");
             expect_challenge(&response, 401, &challenge, "AUTH-R-13");
         }
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_logged_with_the_principal_and_the_scopes() {
+    let (log, _guard) = Log::record(Level::INFO);
+    // Before the dispatch, in it, and in a function.
+    let audit = Guarded::new().send_with(tool("audit"), "files:read").await;
+    expect_forbidden(&audit, "files:audit", "AUTH-R-15");
+    let write = partly_hiding().send_with(tool("write"), "files:read").await;
+    expect_forbidden(&write, "files:write", "AUTH-R-15");
+    let admin = Post::tool("files.write", json!({"scope": "files:admin"}));
+    let admin = Guarded::new().send_with(admin, "files:write").await;
+    expect_forbidden(&admin, "files:admin files:write", "AUTH-R-15");
+    let lines = log.lines();
+    let refusals: Vec<_> = lines
+        .iter()
+        .filter(|line| line.contains("refused"))
+        .collect();
+    let expected = ["files:audit", "files:write", "files:admin files:write"];
+    assert_eq!(refusals.len(), expected.len(), "AUTH-R-59: {lines:?}");
+    for (line, scopes) in refusals.into_iter().zip(expected) {
+        assert!(
+            line.contains("alice") && line.contains(scopes),
+            "AUTH-R-59: {line}"
+        );
     }
 }

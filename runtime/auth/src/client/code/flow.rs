@@ -1,6 +1,7 @@
 //! The authorization code grant: one flow with a user.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -15,7 +16,7 @@ use crate::client::registration::{self, Registered};
 use crate::client::settings::{MAX_FLOW_TIMEOUT, Settings};
 use crate::client::token::error::is_refusal;
 use crate::client::token::form::Form;
-use crate::client::token::{Client, TokenResponse, missing};
+use crate::client::token::{Client, TokenEndpoint, TokenResponse, missing};
 use crate::client::urls::check_redirect_uri;
 use crate::client::user_agent::{UserAgent, UserAgentFlow};
 use crate::{AuthError, Secret};
@@ -120,6 +121,8 @@ async fn authorize(
     client: &Client,
     agent: &mut dyn UserAgentFlow,
 ) -> Result<Option<TokenResponse>, AuthError> {
+    // Errors of the token endpoint must not be found after the user has signed in.
+    let endpoint = request.token_endpoint(client).await?;
     let pkce = Pkce::new()?;
     let record = Arc::new(FlowRecord {
         issuer: request.metadata.issuer.clone(),
@@ -133,8 +136,9 @@ async fn authorize(
         scopes: request.scopes.clone(),
         client_id: client.id.clone(),
     });
-    let url = authorization_url(request, client, &record, &pkce.challenge).await?;
+    let url = authorization_url(request, &endpoint, &record, &pkce.challenge).await?;
     let shown = AuthorizationRequest::new(url, request.server, Arc::clone(&record))?;
+    request.has_asked.store(true, Ordering::Relaxed);
     if let Some(confirm) = &request.settings.confirm {
         if !request.waiters.serve(confirm(shown.clone())).await? {
             let host = shown.authorization_server();
@@ -147,7 +151,7 @@ async fn authorize(
         return Ok(None);
     };
     let code = read_code(&redirect?, &record)?;
-    redeem(request, client, &record, &code).await.map(Some)
+    redeem(&endpoint, &record, &code).await.map(Some)
 }
 
 fn flow_timeout(request: &GrantRequest<'_>) -> Duration {
@@ -156,7 +160,7 @@ fn flow_timeout(request: &GrantRequest<'_>) -> Duration {
 
 async fn authorization_url(
     request: &GrantRequest<'_>,
-    client: &Client,
+    token_endpoint: &TokenEndpoint<'_>,
     record: &FlowRecord,
     challenge: &str,
 ) -> Result<String, AuthError> {
@@ -171,20 +175,13 @@ async fn authorization_url(
         let pushed = metadata.pushed_authorization_request_endpoint.as_deref();
         let pushed =
             pushed.ok_or_else(|| missing(metadata, "pushed_authorization_request_endpoint"))?;
-        form = push(
-            &request.token_endpoint(client).await?,
-            pushed,
-            &client.id,
-            form,
-        )
-        .await?;
+        form = push(token_endpoint, pushed, &record.client_id, form).await?;
     }
     append(endpoint, &form)
 }
 
 async fn redeem(
-    request: &GrantRequest<'_>,
-    client: &Client,
+    endpoint: &TokenEndpoint<'_>,
     record: &FlowRecord,
     code: &Secret,
 ) -> Result<TokenResponse, AuthError> {
@@ -193,5 +190,5 @@ async fn redeem(
         .with("redirect_uri", &record.redirect_uri)
         .with("code_verifier", record.verifier.expose())
         .with_some("resource", record.resource.as_deref());
-    request.token_endpoint(client).await?.request(form).await
+    endpoint.request(form).await
 }

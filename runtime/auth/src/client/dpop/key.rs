@@ -18,6 +18,7 @@ use crate::{AuthError, Clock, Secret};
 #[derive(Clone, Debug)]
 pub(crate) struct DpopKey {
     key: SigningKey,
+    algorithm: Algorithm,
     nonces: Arc<Nonces>,
     clock: Clock,
 }
@@ -47,21 +48,24 @@ impl DpopKey {
             }
         }
         Ok(key.map(|key| Self {
+            algorithm: key.algorithm(),
             key,
             nonces: Arc::clone(&dpop.nonces),
             clock: settings.clock.clone(),
         }))
     }
 
-    /// Checks that an authorization server supports the algorithm of the key, if it lists algorithms.
-    pub(crate) fn check(&self, metadata: &AuthorizationServerMetadata) -> Result<(), AuthError> {
+    /// Returns the key with a name of its algorithm that an authorization server lists, if it lists algorithms.
+    pub(crate) fn at(mut self, metadata: &AuthorizationServerMetadata) -> Result<Self, AuthError> {
         let Some(listed) = &metadata.dpop_signing_alg_values_supported else {
-            return Ok(());
+            return Ok(self);
         };
-        let name = self.algorithm().name();
-        if listed.iter().any(|algorithm| algorithm == name) {
-            return Ok(());
+        let listed = listed.iter().map(String::as_str);
+        if let Some(algorithm) = self.key.algorithm_among(listed) {
+            self.algorithm = algorithm;
+            return Ok(self);
         }
+        let name = self.algorithm.name();
         let document = format!("metadata of the authorization server {}", metadata.issuer);
         let reason = format!(
             "`dpop_signing_alg_values_supported` does not list {name}, the algorithm of the key of this client; choose another one \
@@ -85,7 +89,7 @@ impl DpopKey {
             nonce: nonce.as_deref(),
             now: self.clock.now(),
         };
-        let proof = self.key.dpop_proof(self.algorithm(), &request)?;
+        let proof = self.key.dpop_proof(self.algorithm, &request)?;
         let invalid = |_| AuthError::invalid("the proof of possession cannot be sent");
         let mut proof = HeaderValue::try_from(proof).map_err(invalid)?;
         proof.set_sensitive(true);
@@ -96,10 +100,6 @@ impl DpopKey {
     /// Notes the nonce of a response. Returns true if it has one.
     pub(crate) fn observe(&self, url: &Uri, response: &HeaderMap) -> bool {
         self.nonces.observe(url, response)
-    }
-
-    fn algorithm(&self) -> Algorithm {
-        self.key.algorithm()
     }
 }
 

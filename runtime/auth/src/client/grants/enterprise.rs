@@ -83,6 +83,11 @@ impl Grant for EnterpriseGrant {
         false
     }
 
+    fn may_ask_user(&self) -> bool {
+        // The function of the program may let the user sign in at the identity provider.
+        true
+    }
+
     fn grant_types(&self) -> &'static [&'static str] {
         &[JWT_BEARER]
     }

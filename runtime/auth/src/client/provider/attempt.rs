@@ -5,16 +5,20 @@ use std::sync::Arc;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use treenail_runtime::client::{Challenge, Challenges, HttpAttempt, Refusal};
+use treenail_schema::internal::quoted;
 
 use super::need::{Cause, Need};
 use super::server::Server;
 use super::step_ups::owned;
 use super::tokens::{Tokens, insert_token};
+use super::tries::Tries;
 use crate::client::settings::StepUp;
 use crate::client::source::TokenSource;
-use crate::client::store::{Generation, TokenType};
-use crate::{AuthError, Scopes, Secret};
+use crate::client::store::TokenType;
+use crate::{AuthError, Scopes};
 
+/// Error of a server that does not accept the proof of possession.
+const INVALID_PROOF: &str = "invalid_dpop_proof";
 /// Maximum number of authorizations for one request, step-ups included.
 const MAX_AUTHORIZATIONS: u32 = 3;
 /// Maximum number of authorizations in a session until the server accepts a token.
@@ -23,43 +27,6 @@ const MAX_UNACCEPTED: u32 = 3;
 const MAX_UNASKED: u32 = MAX_UNACCEPTED - 1;
 /// Maximum number of repetitions because other requests have renewed the tokens.
 const MAX_CATCH_UPS: u32 = 2;
-
-/// Counters of one request, in all its attempts.
-#[derive(Debug, Default)]
-pub(super) struct Tries {
-    /// The tokens of the last attempt.
-    pub(super) used: Option<Generation>,
-    /// The token of the last attempt, from a source.
-    sent: Option<Secret>,
-    refreshes: u32,
-    authorizations: u32,
-    step_ups: u32,
-    catch_ups: u32,
-    /// The request was repeated with a nonce of the server.
-    has_nonce: bool,
-}
-
-impl Tries {
-    pub(super) fn read<'a>(request: &'a HttpAttempt<'_>) -> Option<&'a Self> {
-        request.state.as_ref()?.downcast_ref()
-    }
-
-    fn of<'a>(request: &'a mut HttpAttempt<'_>) -> &'a mut Self {
-        if Self::read(request).is_none() {
-            request.state = Some(Box::new(Self::default()));
-        }
-        let state = request
-            .state
-            .as_mut()
-            .and_then(|state| state.downcast_mut());
-        state.expect("the value was set above")
-    }
-
-    /// Returns true, once, if a token can be sent again with the nonce that was noted with the response.
-    fn may_use_nonce(&mut self) -> bool {
-        self.used.is_some() && !std::mem::replace(&mut self.has_nonce, true)
-    }
-}
 
 /// Adds the token of a source.
 pub(super) async fn use_source(
@@ -112,7 +79,7 @@ pub(super) async fn use_tokens(
     request: &mut HttpAttempt<'_>,
     headers: &mut HeaderMap,
 ) -> Result<(), AuthError> {
-    let tokens = server.fresh_tokens().await?;
+    let tokens = server.fresh_tokens(request.may_ask_user).await?;
     Tries::of(request).used = tokens.as_ref().map(|tokens| tokens.generation);
     match tokens {
         Some(tokens) => tokens.add_to((request.http_method.as_str(), request.url), headers),
@@ -144,7 +111,7 @@ pub(super) async fn refused(
     let (operation, may_ask_user) = (request.operation, request.may_ask_user);
     let limit = if may_ask_user {
         MAX_UNACCEPTED
-    } else if server.asks_user() {
+    } else if server.may_ask_user() {
         0
     } else {
         MAX_UNASKED
@@ -153,8 +120,13 @@ pub(super) async fn refused(
     need.refused = tries.used;
     let error = challenge.and_then(|challenge| challenge.parameter("error"));
     let is_unauthorized = status == StatusCode::UNAUTHORIZED;
-    if is_unauthorized && error == Some("use_dpop_nonce") && tries.may_use_nonce() {
-        return Ok(Refusal::Retry);
+    if let (true, Some(error @ ("use_dpop_nonce" | INVALID_PROOF))) = (is_unauthorized, error) {
+        if tries.may_repeat_proof() {
+            return Ok(Refusal::Retry);
+        }
+        if error == INVALID_PROOF && tries.used.is_some() {
+            return Err(invalid_proof(challenge));
+        }
     }
     let is_step_up = status == StatusCode::FORBIDDEN && error == Some("insufficient_scope");
     if is_unauthorized {
@@ -178,15 +150,15 @@ async fn unauthorized(
     need: Need,
     limit: u32,
 ) -> Result<Refusal, AuthError> {
-    let current = server.tokens().await?;
-    if let (Some(current), Some(used)) = (&current, tries.used) {
-        if is_renewed(current, used, tries) {
+    if let Some(current) = &server.tokens().await? {
+        if is_renewed(current, tries) {
             return Ok(Refusal::Retry);
         }
+        let is_used = tries.used == Some(current.generation);
         // A token that was never accepted gains nothing from a refresh.
-        if tries.refreshes == 0 && current.generation == used && server.is_accepted(used) {
+        if tries.refreshes == 0 && is_used && server.is_accepted(current.generation) {
             tries.refreshes += 1;
-            if server.refresh_refused(current, &need).await? {
+            if server.try_refresh(current, &need).await?.is_some() {
                 return Ok(Refusal::Retry);
             }
         }
@@ -197,9 +169,10 @@ async fn unauthorized(
     authorize(server, tries, need, limit).await
 }
 
-/// Returns true if another request has renewed the tokens meanwhile.
-fn is_renewed(current: &Tokens, used: Generation, tries: &mut Tries) -> bool {
-    let is_renewed = current.generation != used && tries.catch_ups < MAX_CATCH_UPS;
+/// Returns true if another request has obtained other tokens meanwhile.
+fn is_renewed(current: &Tokens, tries: &mut Tries) -> bool {
+    let is_other = tries.used != Some(current.generation);
+    let is_renewed = is_other && tries.catch_ups < MAX_CATCH_UPS;
     tries.catch_ups += u32::from(is_renewed);
     is_renewed
 }
@@ -233,10 +206,8 @@ async fn step_up(
         // The tokens of another request may have them.
         None => true,
     };
-    if let Some(used) = tries.used {
-        if is_asked && is_renewed(&current, used, tries) {
-            return Ok(Refusal::Retry);
-        }
+    if is_asked && is_renewed(&current, tries) {
+        return Ok(Refusal::Retry);
     }
     let required = match &need.scopes {
         Some(scopes) if is_asked => return Err(asked_already(scopes)),
@@ -277,10 +248,21 @@ async fn is_allowed(
     })
 }
 
+/// Returns the error of a request whose proofs are refused. Other tokens would not change that.
+fn invalid_proof(challenge: Option<&Challenge>) -> AuthError {
+    let description = challenge.and_then(|challenge| challenge.parameter("error_description"));
+    let description = description.map_or("no description".to_owned(), quoted);
+    let text = format!(
+        "the server refuses the proof of possession of this client ({description}); check the clock of this computer, or sign \
+         out and in again"
+    );
+    AuthError::NotAuthorized(text.into())
+}
+
 fn asked_already(required: &Scopes) -> AuthError {
     let text = format!(
         "the server requires the scopes `{required}`, which were asked for already; the user or the authorization server did not \
-         grant them"
+         grant them. Sign out and in again to be asked for them (`OAuth::logout`, `treenail auth logout`)"
     );
     AuthError::NotAuthorized(text.into())
 }

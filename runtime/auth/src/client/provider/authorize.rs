@@ -1,6 +1,7 @@
 //! Authorization: from the discovery to stored tokens.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::attempt::insufficient;
 use super::authorized::Authorized;
@@ -69,20 +70,16 @@ impl Server {
         };
         let discovered = self.discover(need).await?;
         let before = self.tokens_at(&discovered).await?;
-        let now = self.settings.clock.now();
-        // Another process may have stored tokens that suffice.
-        let is_usable = |tokens: &&Arc<Tokens>| {
-            let is_valid = !tokens.is_expired(now) && tokens.is_stored;
-            is_valid && need.is_met_by(tokens, &self.settings)
-        };
-        if let Some(stored) = before.as_ref().filter(is_usable) {
-            self.trust(stored.generation);
-            self.use_tokens(stored);
-            return Ok(Authorized::Tokens(Arc::clone(stored)));
+        let suffices =
+            |tokens: &&Arc<Tokens>| tokens.is_stored && need.is_met_by(tokens, &self.settings);
+        if let Some(stored) = before.as_ref().filter(suffices) {
+            if let Some(usable) = self.use_stored(stored, need).await? {
+                return Ok(Authorized::Tokens(usable));
+            }
         }
-        let asks_user = grant.needs_user();
         let before = before.map(|tokens| tokens.scopes()).unwrap_or_default();
-        let scopes = match self.scopes_to_ask(need, &discovered, &before, asks_user) {
+        let needs_user = grant.needs_user();
+        let scopes = match self.scopes_to_ask(need, &discovered, &before, needs_user) {
             Ok(scopes) => scopes,
             Err(error) => return Ok(Authorized::NotForThis(error)),
         };
@@ -90,17 +87,33 @@ impl Server {
             // Another caller that waits for this one may have a higher limit.
             return Ok(Authorized::NotForThis(error));
         }
-        if asks_user {
-            // Nobody is asked again and again, also if nothing comes of it.
+        let (granted, has_asked) = self.obtain(&**grant, &discovered, &scopes, waiters).await;
+        // A person is not asked again and again, also if nothing comes of it.
+        if has_asked || granted.is_ok() {
             self.count_authorization(need);
         }
-        let granted = self.obtain(&**grant, &discovered, &scopes, waiters).await?;
-        if !asks_user {
-            self.count_authorization(need);
-        }
+        let granted = granted?;
         let asked = scopes.union(&before);
         let tokens = self.adopt(&discovered, granted, &asked).await?;
         Ok(Authorized::Tokens(tokens))
+    }
+
+    /// Uses tokens that another process has stored, after a refresh if they have expired. `None` if that is not possible.
+    async fn use_stored(
+        self: &Arc<Self>,
+        stored: &Arc<Tokens>,
+        need: &Need,
+    ) -> Result<Option<Arc<Tokens>>, AuthError> {
+        let is_expired = stored.is_expired(self.settings.clock.now());
+        if is_expired && stored.record.refresh_token.is_none() {
+            return Ok(None);
+        }
+        self.trust(stored.generation);
+        self.use_tokens(stored);
+        if is_expired {
+            return self.try_refresh(stored, need).await;
+        }
+        Ok(Some(Arc::clone(stored)))
     }
 
     /// Returns the scopes of an authorization. `before` are those that were asked for or granted before. An error concerns this
@@ -110,7 +123,7 @@ impl Server {
         need: &Need,
         discovered: &Discovered,
         before: &Scopes,
-        asks_user: bool,
+        needs_user: bool,
     ) -> Result<Scopes, AuthError> {
         self.check_step_ups(need)?;
         let sources = ScopeSources {
@@ -120,7 +133,7 @@ impl Server {
             resource: discovered.scopes_supported.as_ref(),
             wanted: &self.wanted.all(),
         };
-        plan(&self.settings, sources, &discovered.metadata, asks_user)
+        plan(&self.settings, sources, &discovered.metadata, needs_user)
     }
 
     /// Fails if `authorize` would neither find tokens that suffice nor start or join a task.
@@ -164,13 +177,15 @@ impl Server {
         Err(AuthError::NotAuthorized(reason.into()))
     }
 
+    /// Obtains tokens, and returns true with the outcome if a user was asked.
     async fn obtain(
         &self,
         grant: &dyn Grant,
         discovered: &Discovered,
         scopes: &Scopes,
         waiters: &Waiters,
-    ) -> Result<Granted, AuthError> {
+    ) -> (Result<Granted, AuthError>, bool) {
+        let has_asked = AtomicBool::new(false);
         let request = GrantRequest {
             settings: &self.settings,
             server: &self.url,
@@ -180,12 +195,13 @@ impl Server {
             scopes,
             fetcher: &self.network().fetcher,
             waiters,
+            has_asked: &has_asked,
         };
         let granted = grant.obtain(&request).await;
         if granted.is_err() {
             self.forget_metadata(&discovered.metadata.issuer);
         }
-        granted
+        (granted, has_asked.into_inner())
     }
 
     /// Returns the tokens of the same resource and authorization server: those in use, or stored ones.

@@ -8,7 +8,7 @@ use super::server::Server;
 use super::tokens::Tokens;
 use crate::AuthError;
 use crate::client::registration;
-use crate::client::store::{ServerRecord, TokenRecord, load};
+use crate::client::store::{ServerRecord, TokenRecord, delete_if};
 use crate::client::token::form::Form;
 use crate::client::token::{Client, TokenEndpoint, error};
 
@@ -32,16 +32,9 @@ impl Server {
         let store = &*self.settings.store;
         self.reset();
         if let Some(tokens) = tokens {
-            let _lock = store.lock(&tokens.key).await?;
-            if let Some(entry) = load::<TokenRecord>(store, &tokens.key).await? {
-                store.delete(&tokens.key, entry.generation).await?;
-            }
+            delete_if::<TokenRecord>(store, &tokens.key, |_| true).await?;
         }
-        let key = self.key();
-        let _lock = store.lock(&key).await?;
-        if let Some(entry) = load::<ServerRecord>(store, &key).await? {
-            store.delete(&key, entry.generation).await?;
-            let binding = entry.record;
+        if let Some(binding) = delete_if::<ServerRecord>(store, &self.key(), |_| true).await? {
             registration::forget_public(&self.settings, &binding.issuer, &binding.client_id)
                 .await?;
         }

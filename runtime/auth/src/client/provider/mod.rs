@@ -18,6 +18,7 @@ mod server;
 mod status;
 mod step_ups;
 mod tokens;
+mod tries;
 
 use std::collections::BTreeMap;
 
@@ -29,10 +30,10 @@ use treenail_runtime::client::{
 
 use treenail_schema::JsonObject;
 
-use self::attempt::Tries;
 pub use self::report::{AuthorizationReport, Finding, FindingLevel};
 pub(super) use self::server::{Server, Servers};
 pub use self::status::AuthorizationStatus;
+use self::tries::Tries;
 use super::dpop;
 use super::oauth::OAuth;
 use super::settings::Method;

@@ -14,15 +14,18 @@ use crate::client::token::{TokenEndpoint, TokenResponse};
 use crate::{AuthError, Secret};
 
 impl Server {
-    /// Returns the tokens for the next request, renewed if they expire soon.
-    pub(super) async fn fresh_tokens(self: &Arc<Self>) -> Result<Option<Arc<Tokens>>, AuthError> {
+    /// Returns the tokens for the next request, renewed if they expire soon. A renewal that may ask a user needs `may_ask_user`.
+    pub(super) async fn fresh_tokens(
+        self: &Arc<Self>,
+        may_ask_user: bool,
+    ) -> Result<Option<Arc<Tokens>>, AuthError> {
         let Some(tokens) = self.tokens().await? else {
             return Ok(None);
         };
         if !self.should_renew(&tokens) {
             return Ok(Some(tokens));
         }
-        match self.renew(&tokens).await {
+        match self.renew(&tokens, may_ask_user).await {
             Ok(renewed) => Ok(Some(renewed)),
             Err(error) if !tokens.is_expired(self.settings.clock.now()) => {
                 tracing::debug!(%error, "the token could not be renewed before its expiry");
@@ -43,13 +46,19 @@ impl Server {
         }
     }
 
-    async fn renew(self: &Arc<Self>, tokens: &Arc<Tokens>) -> Result<Arc<Tokens>, AuthError> {
+    async fn renew(
+        self: &Arc<Self>,
+        tokens: &Arc<Tokens>,
+        may_ask_user: bool,
+    ) -> Result<Arc<Tokens>, AuthError> {
         let need = Need::renewal(tokens, self.announcement(None));
         if tokens.record.refresh_token.is_some() {
             return self.refresh(tokens, &need).await;
         }
         match &self.settings.method {
-            Method::Grant(grant) if !grant.needs_user() => {
+            Method::Grant(grant)
+                if !grant.needs_user() && (may_ask_user || !grant.may_ask_user()) =>
+            {
                 let repeated = self.authorize(need.clone(), u32::MAX).await;
                 self.judge_outage(repeated, tokens, &need).await
             }
@@ -57,21 +66,21 @@ impl Server {
         }
     }
 
-    /// Refreshes refused tokens. Returns false if an authorization is necessary.
-    pub(super) async fn refresh_refused(
+    /// Refreshes refused or expired tokens. `None` if an authorization is necessary.
+    pub(super) async fn try_refresh(
         self: &Arc<Self>,
         tokens: &Arc<Tokens>,
         need: &Need,
-    ) -> Result<bool, AuthError> {
+    ) -> Result<Option<Arc<Tokens>>, AuthError> {
         if tokens.record.refresh_token.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         match self.refresh(tokens, need).await {
-            Ok(_) => Ok(true),
+            Ok(refreshed) => Ok(Some(refreshed)),
             Err(error @ (AuthError::Unavailable(_) | AuthError::Store(_))) => Err(error),
             Err(error) => {
                 tracing::debug!(%error, "the token could not be refreshed");
-                Ok(false)
+                Ok(None)
             }
         }
     }

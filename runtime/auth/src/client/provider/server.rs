@@ -179,9 +179,9 @@ impl Server {
         }
     }
 
-    /// Returns true if an authorization asks a user.
-    pub(super) fn asks_user(&self) -> bool {
-        matches!(&self.settings.method, Method::Grant(grant) if grant.needs_user())
+    /// Returns true if an authorization may ask a user.
+    pub(super) fn may_ask_user(&self) -> bool {
+        matches!(&self.settings.method, Method::Grant(grant) if grant.may_ask_user())
     }
 
     pub(super) fn use_tokens(&self, tokens: &Arc<Tokens>) {

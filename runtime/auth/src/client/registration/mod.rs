@@ -8,7 +8,7 @@ pub(super) use self::document::{check_document_url, document};
 use super::credentials::ClientCredentials;
 use super::grant::GrantRequest;
 use super::settings::Settings;
-use super::store::{RegistrationRecord, ServerRecord, StoreKey, load, save_locked};
+use super::store::{RegistrationRecord, ServerRecord, StoreKey, delete_if, load, save_locked};
 use super::token::{Client, ClientProof};
 use crate::AuthError;
 
@@ -112,34 +112,26 @@ pub(super) async fn forget(
     issuer: &str,
     client_id: &str,
 ) -> Result<(), AuthError> {
-    forget_if(settings, issuer, |record| record.client_id == client_id).await
+    let is_meant = |record: &RegistrationRecord| record.client_id == client_id;
+    let key = StoreKey::registration(issuer);
+    delete_if(&*settings.store, &key, is_meant).await.map(drop)
 }
 
-/// Deletes the registration of a public client. Tokens of other servers may need the secret of a confidential one, and only the
-/// id of a public one.
+/// Deletes the registration of a public client, or the issuer of an unbound client id. Tokens of other servers may need the secret
+/// of a confidential client, and only the id of a public one.
 pub(super) async fn forget_public(
     settings: &Settings,
     issuer: &str,
     client_id: &str,
 ) -> Result<(), AuthError> {
+    let store = &*settings.store;
     let is_public = |record: &RegistrationRecord| record.client_secret.is_none();
     let is_meant = |record: &RegistrationRecord| record.client_id == client_id && is_public(record);
-    forget_if(settings, issuer, is_meant).await
-}
-
-async fn forget_if(
-    settings: &Settings,
-    issuer: &str,
-    is_meant: impl Fn(&RegistrationRecord) -> bool,
-) -> Result<(), AuthError> {
-    let (store, key) = (&*settings.store, StoreKey::registration(issuer));
-    // A file is read and deleted in two steps, between which another process must not replace it.
-    let _lock = store.lock(&key).await?;
-    let entry = load::<RegistrationRecord>(store, &key).await?;
-    if let Some(entry) = entry.filter(|entry| is_meant(&entry.record)) {
-        store.delete(&key, entry.generation).await?;
-    }
-    Ok(())
+    delete_if(store, &StoreKey::registration(issuer), is_meant).await?;
+    let is_meant = |record: &ServerRecord| record.issuer == issuer;
+    delete_if(store, &StoreKey::binding(client_id), is_meant)
+        .await
+        .map(drop)
 }
 
 /// Returns true if this client has credentials for an issuer, and not for every other one, without asking anybody.

@@ -20,8 +20,8 @@ pub use self::file::{FileStore, FileStoreBuilder, FileStoreKey};
 pub use self::key::StoreKey;
 pub use self::memory::MemoryStore;
 pub(crate) use self::record::{
-    DpopKeyRecord, RegistrationRecord, ServerRecord, Stored, TokenRecord, TokenType, load, save,
-    save_locked,
+    DpopKeyRecord, RegistrationRecord, ServerRecord, Stored, TokenRecord, TokenType, delete_if,
+    load, save, save_locked,
 };
 
 /// A future of a [`TokenStore`]. The error is [`AuthError::Store`].

@@ -8,7 +8,7 @@ use treenail_runtime::client::{HttpAttempt, HttpAuthorization, Refusal};
 
 use super::fixture::{Resource, oauth};
 use crate::testing::{Endpoint, TestAuthorizationServer, TestClient};
-use crate::{ClientCredentials, OAuth, StepUp};
+use crate::{ClientCredentials, IdentityProvider, OAuth, StepUp};
 
 const INVALID_TOKEN: &str = r#"Bearer error="invalid_token""#;
 
@@ -141,6 +141,32 @@ async fn a_client_without_a_user_is_authorized_for_each_request() {
 }
 
 #[tokio::test]
+async fn requests_in_the_background_do_not_ask_at_an_identity_provider() {
+    let (server, resource, credentials) = machine_server().await;
+    let url = resource.url().parse().unwrap();
+    let provider = IdentityProvider::new(
+        format!("{}/token", server.issuer()),
+        ClientCredentials::public("planner"),
+        async || panic!("the function of the program may ask its user"),
+    );
+    let client = OAuth::enterprise("planner", provider).client(credentials);
+    for (status, value) in [
+        (StatusCode::UNAUTHORIZED, INVALID_TOKEN),
+        (
+            StatusCode::FORBIDDEN,
+            r#"Bearer error="insufficient_scope", scope="a""#,
+        ),
+    ] {
+        let mut attempt = begin(&client, &url).await;
+        attempt.may_ask_user = false;
+        let response = challenge(value);
+        let refused = client.refused(&mut attempt, status, &response).await;
+        assert_eq!(refused.unwrap(), Refusal::Final, "{value}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
 async fn requests_in_the_background_leave_an_authorization_to_the_program() {
     let (server, resource, credentials) = machine_server().await;
     let url = resource.url().parse().unwrap();
@@ -184,4 +210,36 @@ async fn parallel_requests_fail_together_once_the_authorizations_are_used_up() {
     }
     let documents = resource.documents() - before;
     assert!(documents < 5, "{documents} metadata documents");
+}
+
+#[tokio::test]
+async fn a_refused_proof_is_repeated_once_and_costs_no_authorization() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (client, url) = (oauth().dpop(), resource.url().parse().unwrap());
+    refuse(&client, begin(&client, &url).await).await;
+    server.clear_requests();
+    let mut attempt = begin(&client, &url).await;
+    let value = r#"DPoP error="invalid_dpop_proof", error_description="the proof is too old""#;
+    let (status, response) = (StatusCode::UNAUTHORIZED, challenge(value));
+    let refused = client.refused(&mut attempt, status, &response).await;
+    assert_eq!(refused.unwrap(), Refusal::Retry);
+    let refused = client.refused(&mut attempt, status, &response).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("the proof is too old"), "{error}");
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn tokens_that_were_obtained_since_are_used_although_no_user_may_be_asked() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (client, url) = (oauth(), resource.url().parse().unwrap());
+    let mut attempt = begin(&client, &url).await;
+    attempt.may_ask_user = false;
+    refuse(&client, begin(&client, &url).await).await;
+    let response = challenge(INVALID_TOKEN);
+    let status = StatusCode::UNAUTHORIZED;
+    let refused = client.refused(&mut attempt, status, &response).await;
+    assert_eq!(refused.unwrap(), Refusal::Retry);
 }

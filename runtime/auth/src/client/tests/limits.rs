@@ -6,8 +6,8 @@ use tokio::sync::Notify;
 use treenail::client::HttpSession;
 
 use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, oauth, session};
-use crate::testing::{Approval, Endpoint, TestAuthorizationServer};
-use crate::{AuthorizationRequest, Callback, OAuth, Scopes};
+use crate::testing::{Approval, Endpoint, Fault, TestAuthorizationServer, TestClient};
+use crate::{AuthorizationRequest, Callback, ClientCredentials, OAuth, Scopes};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
@@ -23,15 +23,11 @@ async fn a_server_that_refuses_every_token_is_given_up() {
     for _ in 0..10 {
         assert!(call(&session, "tools/list").await.is_err(), "AUTH-X-13");
     }
-    assert!(
-        server.requests_at(Endpoint::Authorization).len() <= 3,
-        "AUTH-X-13 AUTH-C-12"
-    );
-    assert!(
-        server.requests_at(Endpoint::Token).len() <= 6,
-        "AUTH-X-13 AUTH-C-12"
-    );
-    assert!(resource.seen().len() <= 25, "AUTH-X-13");
+    let authorizations = server.requests_at(Endpoint::Authorization).len();
+    assert!((1..=3).contains(&authorizations), "AUTH-X-13 AUTH-C-12");
+    let requests = server.requests_at(Endpoint::Token).len();
+    assert!((1..=6).contains(&requests), "AUTH-X-13 AUTH-C-12");
+    assert!((10..=25).contains(&resource.seen().len()), "AUTH-X-13");
 }
 
 #[tokio::test]
@@ -53,11 +49,9 @@ async fn growing_scopes_end() {
             assert!(call(&session, method).await.is_err(), "AUTH-X-13");
         }
     }
-    assert!(
-        server.requests_at(Endpoint::Authorization).len() <= 3,
-        "AUTH-X-13 AUTH-C-109"
-    );
-    assert!(resource.seen().len() <= 80, "AUTH-X-13");
+    let authorizations = server.requests_at(Endpoint::Authorization).len();
+    assert!((1..=3).contains(&authorizations), "AUTH-X-13 AUTH-C-109");
+    assert!((30..=80).contains(&resource.seen().len()), "AUTH-X-13");
 }
 
 #[tokio::test]
@@ -221,4 +215,37 @@ async fn a_user_who_declines_is_asked_three_times_and_the_error_is_true() {
     let expected = "3 authorizations in a row have led to no token that the server accepted";
     assert!(errors[3].contains(expected), "AUTH-X-13: {errors:?}");
     assert_eq!(server.requests_at(Endpoint::Authorization).len(), 3);
+}
+
+#[tokio::test]
+async fn an_unusable_token_endpoint_is_found_before_the_user_is_asked() {
+    let metadata = Endpoint::OAuthMetadata;
+    let replace = |member, value| Fault::Replace(metadata, member, serde_json::json!([value]));
+    for (fault, expected) in [
+        (
+            Fault::Omit(metadata, "token_endpoint"),
+            "`token_endpoint` is missing",
+        ),
+        (
+            replace("token_endpoint_auth_methods_supported", "private_key_jwt"),
+            "lists no method that this client can use",
+        ),
+        (
+            replace("dpop_signing_alg_values_supported", "EdDSA"),
+            "does not list ES256",
+        ),
+    ] {
+        let app = TestClient::secret("app", "s3cret").redirect_uri(REDIRECT_URI);
+        let server = TestAuthorizationServer::builder().client(app);
+        let server = server.start().await.unwrap();
+        server.inject(fault);
+        let resource = Resource::start(&server).await;
+        let credentials = ClientCredentials::secret("app", "s3cret").issuer(server.issuer());
+        let session = session(&resource, &oauth().client(credentials).dpop());
+        for _ in 0..4 {
+            let error = call(&session, "tools/list").await.unwrap_err().to_string();
+            assert!(error.contains(expected), "AUTH-C-42: {error}");
+        }
+        assert!(server.requests_at(Endpoint::Authorization).is_empty());
+    }
 }

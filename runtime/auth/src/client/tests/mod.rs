@@ -17,5 +17,6 @@ mod lost_registrations;
 mod outages;
 mod registration;
 mod renewal;
+mod shared_store;
 mod step_ups;
 mod storage;

@@ -263,3 +263,28 @@ async fn logout_revokes_tokens_of_clients_that_are_not_known_any_more() {
         );
     }
 }
+
+#[tokio::test]
+async fn logout_ends_the_binding_of_a_client_id() {
+    let start = || {
+        let app = TestClient::public("app").redirect_uri(REDIRECT_URI);
+        TestAuthorizationServer::builder().client(app).start()
+    };
+    let (former, new) = (start().await.unwrap(), start().await.unwrap());
+    let resource = Resource::start(&former).await;
+    let client = oauth().client(ClientCredentials::public("app"));
+    let session = session(&resource, &client);
+    let call = || call(&session, "tools/list");
+    call().await.unwrap();
+    resource.set_issuers([new.issuer()]);
+    resource.rule(|_| Verdict::Unauthorized(String::new()));
+    let error = call().await.unwrap_err().to_string();
+    assert!(error.contains("sign out"), "AUTH-C-54: {error}");
+    client.logout(&resource.url()).await.unwrap();
+    resource.rule(|seen| match seen.token {
+        None => Verdict::Unauthorized(String::new()),
+        Some(_) => Verdict::Accept,
+    });
+    call().await.unwrap();
+    assert_eq!(new.requests_at(Endpoint::Authorization).len(), 1);
+}

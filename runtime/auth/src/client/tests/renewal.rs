@@ -6,12 +6,11 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::fixture::{Resource, Verdict, approve, call, clock, oauth, session};
-use crate::client::store::StoreKey;
 use crate::testing::{Endpoint, Fault, RecordedRequest, TestAuthorizationServer};
-use crate::{Callback, Clock, MemoryStore, OAuth, TokenStore};
+use crate::{Callback, Clock, OAuth};
 
 /// Starts servers whose tokens are valid for an hour, and a clock of the client.
-async fn start() -> (TestAuthorizationServer, Resource, Clock) {
+pub(super) async fn start() -> (TestAuthorizationServer, Resource, Clock) {
     let server = TestAuthorizationServer::builder()
         .access_token_lifetime(Duration::from_secs(3600))
         .start()
@@ -21,7 +20,7 @@ async fn start() -> (TestAuthorizationServer, Resource, Clock) {
     (server, resource, clock())
 }
 
-fn refreshes(server: &TestAuthorizationServer) -> Vec<RecordedRequest> {
+pub(super) fn refreshes(server: &TestAuthorizationServer) -> Vec<RecordedRequest> {
     let requests = server.requests_at(Endpoint::Token).into_iter();
     requests
         .filter(|request| request.parameter("grant_type") == Some("refresh_token"))
@@ -104,37 +103,6 @@ async fn a_hundred_requests_need_one_authorization_and_one_refresh() {
 }
 
 #[tokio::test]
-async fn clients_with_one_store_refresh_one_after_the_other() {
-    let (server, resource, clock) = start().await;
-    let store: Arc<MemoryStore> = Arc::default();
-    let client = || {
-        session(
-            &resource,
-            &oauth().clock(clock.clone()).store(store.clone()),
-        )
-    };
-    let (one, other) = (client(), client());
-    call(&one, "tools/list").await.unwrap();
-    call(&other, "tools/list").await.unwrap();
-    assert_eq!(
-        server.requests_at(Endpoint::Authorization).len(),
-        1,
-        "AUTH-C-123"
-    );
-    clock.advance(Duration::from_secs(3590));
-    let (first, second) = tokio::join!(call(&one, "tools/list"), call(&other, "tools/list"));
-    first.unwrap();
-    second.unwrap();
-    // The second use of a rotated token would revoke everything.
-    assert_eq!(refreshes(&server).len(), 1, "AUTH-X-15 AUTH-C-116");
-    assert_eq!(
-        server.requests_at(Endpoint::Authorization).len(),
-        1,
-        "AUTH-X-15"
-    );
-}
-
-#[tokio::test]
 async fn a_lost_answer_costs_at_most_a_new_authorization() {
     let (server, resource, clock) = start().await;
     let session = session(&resource, &oauth().clock(clock.clone()));
@@ -177,29 +145,6 @@ async fn an_outage_deletes_nothing() {
         1,
         "AUTH-C-117"
     );
-}
-
-#[tokio::test]
-async fn logout_deletes_tokens_that_another_client_has_renewed() {
-    let (server, resource, clock) = start().await;
-    let store = Arc::<MemoryStore>::default();
-    let clients = [(); 2].map(|()| oauth().store(store.clone()).clock(clock.clone()));
-    let [first, second] = clients.each_ref().map(|client| session(&resource, client));
-    call(&first, "tools/list").await.unwrap();
-    clock.advance(Duration::from_secs(3_700));
-    call(&second, "tools/list").await.unwrap();
-    let requests = server.requests_at(Endpoint::Token);
-    let grants = requests.iter().map(|it| it.parameter("grant_type"));
-    let expected = [Some("authorization_code"), Some("refresh_token")];
-    assert_eq!(grants.collect::<Vec<_>>(), expected);
-
-    clients[0].logout(&resource.url()).await.unwrap();
-    let client_id = server.requests_at(Endpoint::Authorization)[0]
-        .parameter("client_id")
-        .unwrap()
-        .to_owned();
-    let key = StoreKey::tokens(&resource.url(), &server.issuer(), &client_id);
-    assert!(store.load(&key).await.unwrap().is_none(), "AUTH-C-121");
 }
 
 #[tokio::test]

@@ -112,6 +112,15 @@ impl Client {
         })
     }
 
+    /// Checks that this client can authenticate at an authorization server.
+    pub(crate) fn check(&self, metadata: &AuthorizationServerMetadata) -> Result<(), AuthError> {
+        let supported = metadata.token_endpoint_auth_methods_supported.as_deref();
+        match (self.method(supported)?, &self.proof) {
+            (Method::PrivateKey, ClientProof::Key(key)) => assertion::check(key, metadata),
+            _ => Ok(()),
+        }
+    }
+
     /// Adds the authentication to a request. Returns the value of the header `Authorization`, if that is its place.
     pub(crate) fn authenticate(
         &self,

@@ -26,6 +26,10 @@ pub(crate) struct TokenEndpoint<'a> {
 
 impl<'a> TokenEndpoint<'a> {
     /// Returns the endpoint that the metadata name.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::Document`] if they name none, or no authentication that the client can use.
     pub(crate) fn new(
         fetcher: &'a Fetcher,
         metadata: &'a AuthorizationServerMetadata,
@@ -34,6 +38,7 @@ impl<'a> TokenEndpoint<'a> {
     ) -> Result<Self, AuthError> {
         let url = metadata.token_endpoint.as_deref();
         let url = url.ok_or_else(|| missing(metadata, "token_endpoint"))?;
+        client.check(metadata)?;
         Ok(Self {
             fetcher,
             metadata,
@@ -50,10 +55,8 @@ impl<'a> TokenEndpoint<'a> {
     ///
     /// [`AuthError::Document`] if the authorization server does not support the algorithm of the key.
     pub(crate) fn with_dpop(mut self, key: Option<DpopKey>) -> Result<Self, AuthError> {
-        if let Some(key) = &key {
-            key.check(self.metadata)?;
-        }
-        self.dpop = key;
+        let key = key.map(|key| key.at(self.metadata));
+        self.dpop = key.transpose()?;
         Ok(self)
     }
 

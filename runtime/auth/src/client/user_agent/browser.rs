@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
 use super::launcher;
 use super::listener::Listener;
 use super::{AuthorizationRequest, UserAgent, UserAgentFlow, UserAgentFuture};
@@ -21,6 +23,8 @@ type Notify = dyn Fn(&AuthorizationRequest) + Send + Sync;
 #[cfg(feature = "oauth")]
 pub struct Browser {
     port: Option<u16>,
+    /// Held by a flow with this port, which the next one waits for.
+    turn: Arc<Mutex<()>>,
     notify: Arc<Notify>,
 }
 
@@ -31,6 +35,7 @@ impl Browser {
     pub fn new() -> Self {
         Self {
             port: None,
+            turn: Arc::default(),
             notify: Arc::new(print_url),
         }
     }
@@ -60,6 +65,8 @@ impl Browser {
     }
 
     /// Sets the port of the listener, for authorization servers that compare it. Default: a free one.
+    ///
+    /// Flows of this user agent and its clones then run one after the other.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = Some(port);
@@ -106,6 +113,10 @@ impl UserAgent for Browser {
     ) -> UserAgentFuture<'a, Box<dyn UserAgentFlow>> {
         let browser = self.clone();
         Box::pin(async move {
+            let turn = match browser.port {
+                Some(_) => Some(Arc::clone(&browser.turn).lock_owned().await),
+                None => None,
+            };
             let listener = match (browser.port, registered.and_then(registered_port)) {
                 (Some(port), _) => Listener::bind(port, PATH).await,
                 (None, Some(port)) => match Listener::bind(port, PATH).await {
@@ -119,7 +130,12 @@ impl UserAgent for Browser {
                     format!("the listener for the redirect of the browser failed: {error}").into(),
                 )
             })?;
-            Ok(Box::new(BrowserFlow { browser, listener }) as Box<dyn UserAgentFlow>)
+            let flow = BrowserFlow {
+                browser,
+                listener,
+                _turn: turn,
+            };
+            Ok(Box::new(flow) as Box<dyn UserAgentFlow>)
         })
     }
 }
@@ -133,6 +149,8 @@ fn registered_port(redirect_uri: &str) -> Option<u16> {
 struct BrowserFlow {
     browser: Browser,
     listener: Listener,
+    /// Released after the listener was closed.
+    _turn: Option<OwnedMutexGuard<()>>,
 }
 
 impl UserAgentFlow for BrowserFlow {
@@ -168,6 +186,24 @@ mod tests {
         drop(first);
         let again = browser.prepare(Some(&registered)).await.unwrap();
         assert_eq!(again.redirect_uri(), registered, "AUTH-C-68");
+    }
+
+    #[tokio::test]
+    async fn flows_with_a_fixed_port_run_one_after_the_other() {
+        let free = Browser::new().prepare(None).await.unwrap();
+        let port = registered_port(free.redirect_uri()).unwrap();
+        drop(free);
+        let browser = Browser::new().port(port);
+        let first = browser.prepare(None).await.unwrap();
+        let clone = browser.clone();
+        let mut second = clone.prepare(None);
+        tokio::select! {
+            biased;
+            _ = &mut second => panic!("the port is in use"),
+            () = tokio::task::yield_now() => {}
+        }
+        drop(first);
+        assert_eq!(second.await.unwrap().redirect_uri(), browser.redirect_uri());
     }
 
     #[test]

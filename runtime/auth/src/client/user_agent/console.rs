@@ -1,20 +1,17 @@
 //! Sign-in over a terminal.
 
 use std::fmt;
-use std::io::{self, BufRead, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use super::terminal::Streams;
 use super::{AuthorizationRequest, UserAgent, UserAgentFlow, UserAgentFuture};
 use crate::AuthError;
-use crate::client::urls::MAX;
 
 /// Port at which nothing is expected to listen.
 const REDIRECT_URI: &str = "http://127.0.0.1:33418/callback";
-
-type Input = Box<dyn BufRead + Send>;
-type Output = Box<dyn Write + Send>;
 
 /// Sign-in over a terminal: prints the URL to standard error, and reads the URL of the redirect from standard input.
 ///
@@ -24,12 +21,7 @@ type Output = Box<dyn Write + Send>;
 #[cfg(feature = "oauth")]
 pub struct Console {
     redirect_uri: Arc<str>,
-    streams: Arc<Mutex<Streams>>,
-}
-
-struct Streams {
-    input: Input,
-    output: Output,
+    streams: Arc<Streams>,
 }
 
 impl Console {
@@ -42,10 +34,7 @@ impl Console {
     pub fn over(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> Self {
         Self {
             redirect_uri: REDIRECT_URI.into(),
-            streams: Arc::new(Mutex::new(Streams {
-                input: Box::new(input),
-                output: Box::new(output),
-            })),
+            streams: Arc::new(Streams::new(input, output)),
         }
     }
 
@@ -97,7 +86,6 @@ impl UserAgentFlow for Console {
         Box::pin(async move {
             // Reading blocks until the user has typed, so a task of the runtime would delay its shutdown.
             std::thread::spawn(move || {
-                let mut streams = streams.lock().unwrap_or_else(PoisonError::into_inner);
                 let redirect = streams.ask(&request, || sender.is_closed());
                 // The flow may have ended already.
                 let _ = sender.send(redirect);
@@ -108,69 +96,41 @@ impl UserAgentFlow for Console {
     }
 }
 
-impl Streams {
-    /// Asks until the user enters the redirect of this flow, or the flow is over.
-    fn ask(
-        &mut self,
-        request: &AuthorizationRequest,
-        is_over: impl Fn() -> bool,
-    ) -> Result<String, AuthError> {
-        let failed = |error: io::Error| {
-            AuthError::NotAuthorized(format!("the terminal failed: {error}").into())
-        };
-        let (server, authorization_server) = (request.server(), request.authorization_server());
-        let text = format!(
-            "{server} requires authorization. Open this URL to sign in at {authorization_server}:\n\n{}\n\n\
-             Then paste the URL of the page to which you are redirected, even if the page does not load:\n",
-            request.url()
-        );
-        self.output.write_all(text.as_bytes()).map_err(failed)?;
-        loop {
-            self.output.flush().map_err(failed)?;
-            let redirect = self.read_line().map_err(failed)?;
-            let redirect = redirect.ok_or_else(|| {
-                AuthError::NotAuthorized("the input ended before the redirect was entered".into())
-            })?;
-            if request.accepts(redirect.trim()) {
-                return Ok(redirect.trim().to_owned());
-            }
-            if is_over() {
-                // Another flow may wait for the streams.
-                return Err(AuthError::NotAuthorized("the sign-in has ended".into()));
-            }
-            let again = format!(
-                "This is not the redirect of this request; it starts with {}. Paste it here:\n",
-                request.redirect_uri()
-            );
-            self.output.write_all(again.as_bytes()).map_err(failed)?;
-        }
-    }
-
-    /// Reads a line of bounded length; `None` at the end of the input.
-    fn read_line(&mut self) -> io::Result<Option<String>> {
-        let mut line = Vec::new();
-        let read = (&mut self.input)
-            .take(MAX as u64)
-            .read_until(b'\n', &mut line)?;
-        let text = String::from_utf8_lossy(&line).into_owned();
-        Ok((read > 0).then_some(text))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::sync::Mutex;
+
     use http::Uri;
+    use tokio::sync::Notify;
 
     use super::super::super::code::tests::request_at;
     use super::*;
 
     /// Output that a test reads.
     #[derive(Clone, Default)]
-    struct Screen(Arc<Mutex<Vec<u8>>>);
+    struct Screen {
+        bytes: Arc<Mutex<Vec<u8>>>,
+        changed: Arc<Notify>,
+    }
+
+    impl Screen {
+        fn text(&self) -> String {
+            String::from_utf8(self.bytes.lock().unwrap().clone()).unwrap()
+        }
+
+        /// Waits for a number of requests.
+        async fn shows(&self, requests: usize) {
+            while self.text().matches("requires authorization").count() < requests {
+                self.changed.notified().await;
+            }
+        }
+    }
 
     impl Write for Screen {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.bytes.lock().unwrap().extend_from_slice(bytes);
+            self.changed.notify_one();
             Ok(bytes.len())
         }
 
@@ -189,8 +149,7 @@ mod tests {
         let mut flow = console.prepare(None).await.unwrap();
         assert_eq!(flow.redirect_uri(), REDIRECT_URI);
         let redirect = flow.authorize(&request).await;
-        let shown = String::from_utf8(screen.0.lock().unwrap().clone()).unwrap();
-        (redirect, shown)
+        (redirect, screen.text())
     }
 
     /// AUTH-C-92, AUTH-C-83
@@ -222,5 +181,47 @@ mod tests {
     async fn the_end_of_the_input_ends_the_flow() {
         let (redirect, _) = enter("nonsense\n").await;
         assert!(matches!(redirect, Err(AuthError::NotAuthorized(_))));
+    }
+
+    /// Lines that a test enters, after it has learnt that the console waits for one.
+    struct Keyboard {
+        waiting: tokio::sync::mpsc::UnboundedSender<()>,
+        lines: std::sync::mpsc::Receiver<&'static str>,
+    }
+
+    impl Read for Keyboard {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.waiting.send(()).map_err(io::Error::other)?;
+            let line = self.lines.recv().map_err(io::Error::other)?;
+            bytes[..line.len()].copy_from_slice(line.as_bytes());
+            Ok(line.len())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flow_that_is_over_neither_hides_the_next_one_nor_takes_its_line() {
+        let (waiting, mut is_waiting) = tokio::sync::mpsc::unbounded_channel();
+        let (keys, lines) = std::sync::mpsc::channel();
+        let screen = Screen::default();
+        let keyboard = io::BufReader::new(Keyboard { waiting, lines });
+        let console = Console::over(keyboard, screen.clone());
+        let server = Uri::from_static("https://mcp.example.com/mcp");
+        let former = request_at("http://127.0.0.1:33418/former", &server);
+        let mut flow = console.prepare(None).await.unwrap();
+        tokio::select! {
+            _ = flow.authorize(&former) => panic!("nothing was entered"),
+            waiting = is_waiting.recv() => waiting.unwrap(),
+        }
+        let request = request_at(REDIRECT_URI, &server);
+        let mut flow = console.prepare(None).await.unwrap();
+        let mut redirect = flow.authorize(&request);
+        tokio::select! {
+            biased;
+            _ = &mut redirect => panic!("nothing was entered"),
+            () = screen.shows(2) => {}
+        }
+        let good = "http://127.0.0.1:33418/callback?code=c1&state=state-of-this-flow\n";
+        keys.send(good).unwrap();
+        assert_eq!(redirect.await.unwrap(), good.trim());
     }
 }

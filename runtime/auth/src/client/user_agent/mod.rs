@@ -5,6 +5,7 @@ mod callback;
 mod console;
 mod launcher;
 mod listener;
+mod terminal;
 
 use std::fmt;
 use std::future::Future;

@@ -55,7 +55,8 @@ fn the_algorithm_is_one_that_the_peer_lists() {
     };
     assert_eq!(among(&p256, &["RS256", "ES256"]), Some("ES256"));
     assert_eq!(among(&rsa, &["PS256", "PS384", "none"]), Some("PS256"));
-    assert_eq!(among(&ed25519, &["Ed25519"]), Some("EdDSA"));
+    assert_eq!(among(&ed25519, &["ES256", "EdDSA"]), Some("EdDSA"));
+    assert_eq!(among(&ed25519, &["ES256", "Ed25519"]), Some("Ed25519"));
     assert_eq!(among(&p256, &["RS256", "HS256"]), None);
 }
 
@@ -156,6 +157,20 @@ fn a_bad_key_does_not_spoil_the_others() {
         .sign(other.algorithm(), "JWT", &object(json!({})))
         .unwrap();
     assert_eq!(set.verify(&Jws::parse(&foreign).unwrap()), Ok(false));
+}
+
+#[test]
+fn both_names_of_ed25519_fit_a_key_with_one_of_them() {
+    let [_, _, key, _] = keys();
+    for name in ["EdDSA", "Ed25519"] {
+        let mut jwk = key.public_jwk();
+        jwk["alg"] = json!(name);
+        let set = KeySet::parse(json!({ "keys": [jwk] }).to_string().as_bytes()).unwrap();
+        for algorithm in key.public_key().algorithms() {
+            let token = key.sign(*algorithm, "JWT", &object(json!({}))).unwrap();
+            assert_eq!(set.verify(&Jws::parse(&token).unwrap()), Ok(true));
+        }
+    }
 }
 
 #[test]

@@ -74,9 +74,10 @@ impl Used {
         self.count >= CAPACITY || of_key >= CAPACITY_OF_KEY
     }
 
-    /// Returns true if the last search was this long ago.
+    /// Returns true if the last search was this long ago, or the clock was set back before it.
     fn is_due(&self, now: SystemTime, interval: Duration) -> bool {
-        self.swept.is_none_or(|swept| now >= swept + interval)
+        self.swept
+            .is_none_or(|swept| now < swept || now >= swept + interval)
     }
 
     fn sweep(&mut self, now: SystemTime) {
@@ -158,6 +159,24 @@ mod tests {
         let later = end + Duration::from_secs(1);
         assert!(insert("five", 0, later, later).unwrap());
         assert!(insert("one", new, later, later).unwrap());
+    }
+
+    #[test]
+    fn proofs_are_forgotten_after_the_clock_was_set_back() {
+        let replays = MemoryReplays::default();
+        let end = |now| now + Duration::from_secs(300);
+        let insert = |number: usize, now| {
+            let id = format!("{number:043}").chars().rev().collect::<String>();
+            replays.insert("one", &id, end(now), now)
+        };
+        let tomorrow = UNIX_EPOCH + Duration::from_secs(24 * 3600);
+        assert!(insert(0, tomorrow).unwrap());
+        for number in 1..CAPACITY_OF_KEY {
+            assert!(insert(number, UNIX_EPOCH).unwrap());
+        }
+        assert!(insert(CAPACITY_OF_KEY, UNIX_EPOCH).is_err());
+        let later = end(UNIX_EPOCH) + Duration::from_secs(1);
+        assert!(insert(CAPACITY_OF_KEY, later).unwrap(), "AUTH-R-64");
     }
 
     #[tokio::test]

@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 
+use crate::Scopes;
 use crate::jose::{JoseError, numeric_date, string};
 use crate::server::{VerifiedToken, VerifyError};
-use crate::{AuthError, Scopes};
 
 /// Claims that only other tokens have: ID tokens, and logout and security event tokens.
 const FOREIGN: [&str; 3] = ["at_hash", "c_hash", "events"];
@@ -90,17 +90,21 @@ fn read_audience(claims: &Map<String, Value>) -> Result<Vec<String>, JoseError> 
 /// Reads `scope`, or else `scp`: a text of scopes that are separated by spaces, or an array of scopes.
 fn read_scopes(claims: &Map<String, Value>) -> Result<Scopes, JoseError> {
     let error = JoseError("the scopes are neither a string nor an array of scopes");
-    let invalid = |_: AuthError| error;
+    // Clients collect scopes by step-ups, so a token may have more than a challenge.
+    let read = |scopes: &str| {
+        let invalid = JoseError("a scope is malformed, or there are more than 1,024");
+        Scopes::from_record(scopes).ok_or(invalid)
+    };
     match claims.get("scope").or_else(|| claims.get("scp")) {
         None => Ok(Scopes::default()),
-        Some(Value::String(scopes)) => scopes.parse().map_err(invalid),
+        Some(Value::String(scopes)) => read(scopes),
         Some(Value::Array(scopes)) => {
             let is_one = |scope: &&str| !scope.is_empty() && !scope.contains(' ');
             let scopes = scopes
                 .iter()
                 .map(|scope| scope.as_str().filter(is_one).ok_or(error))
                 .collect::<Result<Vec<_>, _>>()?;
-            scopes.join(" ").parse().map_err(invalid)
+            read(&scopes.join(" "))
         }
         Some(_) => Err(error),
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::refreshing::Refreshing;
-use crate::jose::{Jws, KeySet};
+use crate::jose::{JoseError, Jws, KeySet};
 use crate::server::VerifyError;
 
 /// Time after a fetch in which an unknown key causes no other one.
@@ -23,22 +23,24 @@ impl IssuerKeys {
     /// tokens with unknown keys are invalid, so the negative cache is one time, whatever peers send.
     pub(super) async fn verify(&self, token: &Jws<'_>) -> Result<(), VerifyError> {
         let fetched = match self {
-            Self::Given(keys) => return result(keys, token),
+            Self::Given(keys) => return judge(keys.verify(token)),
             Self::Fetched(fetched) => fetched,
         };
         let keys = fetched.get().await?;
-        if !matches!(keys.verify(token), Ok(false)) {
-            return result(&keys, token);
+        match keys.verify(token) {
+            Ok(false) => {}
+            verified => return judge(verified),
         }
         match fetched.newer(&keys, COOLDOWN).await? {
-            Some(keys) => result(&keys, token),
+            Some(keys) => judge(keys.verify(token)),
             None => Err(VerifyError::Invalid),
         }
     }
 }
 
-fn result(keys: &KeySet, token: &Jws<'_>) -> Result<(), VerifyError> {
-    match keys.verify(token) {
+/// Judges the result of [`KeySet::verify`].
+fn judge(verified: Result<bool, JoseError>) -> Result<(), VerifyError> {
+    match verified {
         Ok(true) => Ok(()),
         Ok(false) => {
             tracing::debug!("the key of an access token is unknown");

@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::server::VerifyError;
 use crate::{AuthError, Clock};
 
 /// Time after a failure in which nothing is fetched.
 const RETRY: Duration = Duration::from_secs(5);
+/// Time that requests wait for a new value while the former one can be used.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Time after its lifetime in which a value is used if it cannot be fetched.
 const STALE: Duration = Duration::from_secs(3600);
 
@@ -47,6 +50,7 @@ struct State<T> {
     current: Option<Current<T>>,
     /// The start of the last fetch.
     attempted: Option<SystemTime>,
+    /// The last fetch has failed, or the one in progress takes too long.
     has_failed: bool,
     /// Closes at the end of the fetch in progress.
     flight: Option<watch::Receiver<()>>,
@@ -76,14 +80,14 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
         }
     }
 
-    /// Returns the value. Fetches it at first need and after its lifetime. While it cannot be fetched, the former value is
-    /// returned for one hour.
+    /// Returns the value. Fetches it at first need and after its lifetime. While it cannot be fetched, or not within a second, the
+    /// former value is returned for one hour.
     ///
     /// # Errors
     ///
     /// [`VerifyError::Unavailable`] if there is no value.
     pub(super) async fn get(&self) -> Result<Arc<T>, VerifyError> {
-        let (flight, former) = {
+        let (flight, has_former, has_failed) = {
             let mut state = self.shared.state();
             let now = self.shared.clock.now();
             if let Some(current) = state.current.as_ref().filter(|it| it.is_fresh(now)) {
@@ -91,16 +95,16 @@ impl<T: Send + Sync + 'static> Refreshing<T> {
             }
             let may_fetch = !state.has_failed || state.is_attempt_older(RETRY, now);
             let flight = self.shared.join(&mut state, may_fetch);
-            let former = state.current.as_ref().filter(|it| it.is_usable(now));
-            let former = former.filter(|_| state.has_failed);
-            (flight, former.map(|it| Arc::clone(&it.value)))
+            let has_former = state.current.as_ref().is_some_and(|it| it.is_usable(now));
+            (flight, has_former, state.has_failed)
         };
-        let flight = flight.start();
-        // During an outage requests do not wait: an attempt may take its whole time.
-        if let Some(former) = former {
-            return Ok(former);
+        let fetched = wait(flight.start());
+        if !has_former {
+            fetched.await;
+        } else if !has_failed && timeout(PATIENCE, fetched).await.is_err() {
+            // During an outage requests do not wait: an attempt may take its whole time.
+            self.shared.state().note_delay();
         }
-        wait(flight).await;
         let state = self.shared.state();
         let now = self.shared.clock.now();
         let current = state.current.as_ref().filter(|it| it.is_usable(now));
@@ -224,6 +228,11 @@ impl<T: Send + Sync + 'static> Drop for Flight<T> {
 }
 
 impl<T> State<T> {
+    /// Lets requests no longer wait for the fetch in progress, if there is one.
+    fn note_delay(&mut self) {
+        self.has_failed |= self.flight.is_some();
+    }
+
     fn is_attempt_older(&self, duration: Duration, now: SystemTime) -> bool {
         self.attempted
             .is_none_or(|attempted| has_passed(attempted, duration, now))

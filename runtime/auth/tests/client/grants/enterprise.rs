@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use http::header;
+use http::{HeaderMap, Method, header};
 use serde_json::json;
 use treenail::auth::testing::{
     Endpoint, Fault, RecordedRequest, TestAuthorizationServer, TestClient,
 };
 use treenail::auth::{ClientCredentials, IdentityProvider, OAuth, SubjectToken};
+use treenail::client::{HttpAttempt, HttpAuthorization};
 
 use super::{JWT_BEARER, assert_no_user};
 use crate::fixture::{World, extensions};
@@ -68,6 +69,13 @@ async fn an_identity_provider_grants_access_without_asking_the_user() {
     );
     world.clock.advance(Duration::from_secs(3600));
     provider.advance(Duration::from_secs(3600));
+    let url = world.url.parse().expect("a URL");
+    let mut background = HttpAttempt::new(&Method::GET, &url, &url);
+    background.may_ask_user = false;
+    let mut headers = HeaderMap::new();
+    let sent = oauth.authorize(&mut background, &mut headers).await;
+    sent.expect("the expired token");
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
     extensions(&session).await.expect("a result");
     assert_eq!(calls.load(Ordering::Relaxed), 2);
     let exchange = &provider.requests_at(Endpoint::Token)[0];

@@ -111,3 +111,19 @@ pub(crate) async fn save_locked<R: Document>(
     let _lock = store.lock(key).await?;
     save(store, key, record).await
 }
+
+/// Deletes the record of a key if `is_meant` accepts it, and returns it. A file is read and deleted in two steps, between which
+/// another process must not replace it.
+pub(crate) async fn delete_if<R: Document>(
+    store: &dyn TokenStore,
+    key: &StoreKey,
+    is_meant: impl Fn(&R) -> bool,
+) -> Result<Option<R>, AuthError> {
+    let _lock = store.lock(key).await?;
+    let entry = load::<R>(store, key).await?;
+    let Some(entry) = entry.filter(|entry| is_meant(&entry.record)) else {
+        return Ok(None);
+    };
+    store.delete(key, entry.generation).await?;
+    Ok(Some(entry.record))
+}

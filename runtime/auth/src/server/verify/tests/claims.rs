@@ -70,7 +70,7 @@ async fn malformed_times_are_refused_and_not_skipped() {
 #[tokio::test]
 async fn malformed_scopes_are_refused() {
     // AUTH-R-36
-    let many: Vec<_> = (0..65).map(|number| number.to_string()).collect();
+    let many: Vec<_> = (0..=1024).map(|number| number.to_string()).collect();
     let scopes = [
         json!(1),
         json!(null),
@@ -120,6 +120,19 @@ async fn scopes_are_a_text_or_an_array() {
             expected,
             "{name}: {value}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_token_may_have_the_scopes_of_many_step_ups() {
+    // AUTH-R-36
+    let key = key();
+    let verifier = verifier(&key);
+    let scopes: Vec<_> = (0..1024).map(|number| number.to_string()).collect();
+    for value in [json!(scopes), json!(scopes.join(" "))] {
+        let claims = claims_with("scope", Some(value));
+        let token = verify(&verifier, &sign(&key, "at+jwt", &claims)).await;
+        assert_eq!(token.unwrap().scopes.iter().count(), 1024);
     }
 }
 

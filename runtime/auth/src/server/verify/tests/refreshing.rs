@@ -98,8 +98,8 @@ async fn a_former_value_is_used_for_one_hour_while_its_source_is_down() {
     assert_eq!(get(&value).await, Ok(counter.fetches()));
 }
 
-#[tokio::test]
-async fn requests_do_not_wait_for_a_source_that_has_failed() {
+/// Returns a value whose source answers when the gate is notified, after the lifetime of its first value.
+async fn gated() -> (Counter, Arc<Notify>, Clock, Refreshing<usize>) {
     let gate = Arc::new(Notify::new());
     let counter = Counter {
         gate: Some(Arc::clone(&gate)),
@@ -109,8 +109,33 @@ async fn requests_do_not_wait_for_a_source_that_has_failed() {
     let value = Refreshing::new(counter.clone(), clock.clone());
     gate.notify_one();
     assert_eq!(get(&value).await, Ok(1));
-    counter.set_down(true);
     clock.advance(LIFETIME);
+    (counter, gate, clock, value)
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_wait_one_second_for_a_source_that_does_not_answer() {
+    let (counter, gate, clock, value) = gated().await;
+    let start = tokio::time::Instant::now();
+    for _ in 0..3 {
+        assert_eq!(get(&value).await, Ok(1), "AUTH-R-38");
+        assert_eq!(start.elapsed().as_secs(), 1);
+    }
+    // Its late answer counts.
+    let former = value.get().await.unwrap();
+    gate.notify_one();
+    let newer = value.newer(&former, COOLDOWN).await;
+    assert_eq!(newer, Ok(Some(Arc::new(2))));
+    clock.advance(LIFETIME);
+    gate.notify_one();
+    assert_eq!(get(&value).await, Ok(3));
+    assert_eq!(counter.fetches(), 3);
+}
+
+#[tokio::test]
+async fn requests_do_not_wait_for_a_source_that_has_failed() {
+    let (counter, gate, clock, value) = gated().await;
+    counter.set_down(true);
     gate.notify_one();
     assert_eq!(get(&value).await, Ok(1));
     // The gate is closed: the next fetch does not end.
