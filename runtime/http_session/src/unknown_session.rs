@@ -45,7 +45,10 @@ async fn refusal_of_ping(inner: &Inner, state: &SessionState) -> Option<ErrorRes
         ..state.subject()
     };
     let response = inner.sender.post_legacy(state, subject, PING);
-    let refusal = async { HttpResponse::expect_success(response.await.ok()?).await.err() };
+    let refusal = async {
+        let response = response.await.ok()?;
+        HttpResponse::expect_success(response).await.err()
+    };
     let limit = inner.limits.request_timeout;
     timeout(limit, in_background_if(true, refusal)).await.ok()?
 }
