@@ -246,6 +246,24 @@ async fn listening_streams_do_not_take_all_connections() {
     running.finish().await;
 }
 
+#[tokio::test]
+async fn a_closing_server_does_not_wait_for_the_rest_of_a_head() {
+    let never = Duration::MAX;
+    let limits = Limits::default()
+        .shutdown_timeout(never)
+        .http(HttpLimits::default().read_timeout(never));
+    let running = Running::start(builder().limits(limits).build().unwrap()).await;
+    let mut sockets = Vec::new();
+    for start in ["", "\r\n", "POST /mcp HTTP/1.1\r\nhost: localhost\r\n"] {
+        let mut socket = running.connect().await;
+        socket.write_all(start.as_bytes()).await.unwrap();
+        sockets.push(socket);
+    }
+    // Connections are accepted in their order.
+    assert!(ask(&running, &add(), "/mcp").await.contains("200 OK"));
+    running.finish().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_closing_server_finishes_requests_in_flight() {
     let desk = Desk::default();

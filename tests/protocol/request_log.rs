@@ -9,7 +9,7 @@ use treenail::prelude::*;
 use treenail::transport::Handled;
 
 use crate::support::log::Log;
-use crate::support::peer::{MODERN, meta};
+use crate::support::peer::{MODERN, Peer, meta};
 
 /// Echoes a text.
 #[mcp_tool]
@@ -21,6 +21,25 @@ fn echo(text: String) -> String {
 #[mcp_tool]
 async fn sleep(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+/// Never waits, and yields only when its budget is used up.
+#[mcp_tool(timeout = Duration::from_millis(20))]
+async fn busy() -> i64 {
+    loop {
+        tokio::task::coop::consume_budget().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_always_ready_is_slow_too() {
+    Log::start();
+    let log = LogLayer::new().slow(Duration::from_millis(1));
+    let server = treenail::server!().tools(tools![busy]).layer(log);
+    let mut peer = Peer::connect(&server.build().unwrap(), MODERN).await;
+    peer.call("busy", json!({})).await;
+    let lines = Log::take();
+    assert!(lines[0].contains("a request is slow"), "{lines:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use treenail::prelude::*;
 use treenail::proxy::Remote;
 use treenail::server::FeatureDescriptor;
 
+use crate::log::Log;
 use crate::script::{Line, legacy_server, scripted, tools};
 use crate::station::{LEGACY, MODERN, client_of, gateway, impatient};
 
@@ -81,6 +82,37 @@ async fn a_list_that_fails_later_stays_and_is_fetched_again() {
         tokio::task::yield_now().await;
     }
     assert_eq!(count.load(Ordering::SeqCst), 5);
+}
+
+#[tokio::test]
+async fn an_item_that_cannot_be_read_does_not_hide_the_others() {
+    let remote = failing(|message, line| {
+        let schema = json!({"type": "object"});
+        let item = |name: &str| json!({"name": name, "inputSchema": schema, "uri": "a:b", "uriTemplate": "a:{b}"});
+        let mut items = [item("good"), item("bad"), item("other")];
+        items[1]["icons"] = json!([{"src": 5}]);
+        items[2]["annotations"] = json!({"readOnlyHint": "yes", "priority": "yes"});
+        let lists = json!({"tools": items, "resources": items, "resourceTemplates": items});
+        line.answer(message, &lists);
+        true
+    });
+    let (log, _guard) = Log::record();
+    let (gateway, proxy) = gateway();
+    let mounted = proxy.mount(remote).unwrap();
+    mounted.connected().await;
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    assert_eq!(client.tools().await.unwrap()[0].name, "script.good");
+    assert_eq!(client.resources().await.unwrap()[0].name, "script.good");
+    assert_eq!(
+        client.url_templates().await.unwrap()[0].listed().name,
+        "script.good"
+    );
+    assert_eq!(mounted.status().to_string(), "connected, with 3 features");
+    let lines = log.lines();
+    let warned = lines.iter().any(|line| {
+        line.contains("omitted a feature of a server") && line.contains("it cannot be read")
+    });
+    assert!(warned, "{lines:?}");
 }
 
 #[tokio::test]

@@ -1,12 +1,14 @@
 //! `_meta` of calls at a mounted server: the members of the client, and those of the proxy.
 
 use treenail::context::Principal;
+use treenail::dynamic::{RawResult, Tool};
 use treenail::prelude::*;
 use treenail::schema::MetaObject;
 
-use crate::station::{ERAS, gateway, remote};
+use crate::station::{ERAS, client_of, gateway, remote};
 
 const TENANT: &str = "com.example/tenant";
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Returns members of `_meta`.
 #[mcp_tool(read_only)]
@@ -60,5 +62,31 @@ async fn members_of_the_proxy_replace_those_of_the_client() {
                 );
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn members_of_a_result_that_belong_to_one_hop_are_not_passed_on() {
+    // SRV-META-05
+    for (caller, mounted) in ERAS {
+        let tool = Tool::new("meta").raw(|_, _| async {
+            let meta = json!({
+                "com.example/trace": 7, "io.modelcontextprotocol/related-task": {"taskId": "x"},
+            });
+            Ok(RawResult::new(&json!({"content": [], "_meta": meta})).expect("it is JSON"))
+        });
+        let server = Server::builder("internal", "1.0.0").add(tool);
+        let server = server.build().unwrap();
+        let (gateway, proxy) = gateway();
+        let remote = remote("plain", &server, mounted);
+        proxy.mount(remote).unwrap().connected().await;
+        let client = client_of(&gateway, caller).build().await.unwrap();
+        let result = client.call_tool("plain.meta", ()).await.unwrap();
+        let mut meta = serde_json::to_value(&result.meta).unwrap();
+        if let Some(info) = meta.as_object_mut().unwrap().remove(SERVER_INFO) {
+            assert_ne!(info["name"], "internal", "{caller} {mounted}");
+            assert!(caller.is_modern(), "{caller} {mounted}");
+        }
+        assert_eq!(meta, json!({"com.example/trace": 7}), "{caller} {mounted}");
     }
 }

@@ -71,6 +71,25 @@ async fn the_same_uri_of_two_servers_has_two_forms() {
 }
 
 #[tokio::test]
+async fn namespaces_that_differ_only_in_a_character_have_prefixes_of_their_own() {
+    let (one, two) = (library("one"), library("two"));
+    let (gateway, proxy) = gateway();
+    for (namespace, server) in [("my_files", &one), ("my-files", &two)] {
+        let mounted = proxy.mount(remote(namespace, server, MODERN)).unwrap();
+        mounted.connected().await;
+    }
+    let client = client_of(&gateway, MODERN).build().await.unwrap();
+    for (namespace, text) in [("my_files", "one"), ("my-files", "two")] {
+        let result = client.call_tool(&*format!("{namespace}.links"), ()).await;
+        let content = serde_json::to_value(&result.unwrap().content).unwrap();
+        let unlisted = content[1]["uri"].as_str().unwrap();
+        let read = client.read_resource(unlisted).await.unwrap();
+        let expected = format!("{text} data://unlisted");
+        assert_eq!(read.contents[0].as_text(), Some(&*expected), "{unlisted}");
+    }
+}
+
+#[tokio::test]
 async fn a_uri_is_not_taken_over_by_a_server_that_connects_later() {
     let (one, two) = (library("one"), library("two"));
     let (gateway, proxy) = gateway();

@@ -13,7 +13,9 @@ use crate::installed::{print_line, program};
 /// HTTP server that stops on drop.
 pub(crate) struct HttpServer {
     _process: Child,
-    url: String,
+    /// Host and port.
+    address: String,
+    path: String,
 }
 
 impl HttpServer {
@@ -46,12 +48,19 @@ impl HttpServer {
         });
         Self {
             _process: process,
-            url: format!("http://127.0.0.1:{port}{path}"),
+            address: format!("127.0.0.1:{port}"),
+            path: path.to_owned(),
         }
+    }
+
+    /// Returns its host and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// Returns a builder for a new session with this server.
     pub(crate) fn builder(&self) -> McpClientBuilder {
-        McpClient::builder().url(&*self.url)
+        let (address, path) = (&self.address, &self.path);
+        McpClient::builder().url(format!("http://{address}{path}"))
     }
 }

@@ -101,10 +101,14 @@ impl HeadTimeout {
         WriteFlag(Arc::clone(&self.requests))
     }
 
+    /// Returns true if the connection has no request, and writes nothing.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.requests.is_active() && !self.requests.is_writing.load(Ordering::Relaxed)
+    }
+
     /// Polls the timeout after each poll of the connection. It elapses only while the connection has no request, and writes nothing.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let requests = &*self.requests;
-        if requests.is_active() || requests.is_writing.load(Ordering::Relaxed) {
+        if !self.is_idle() {
             self.idle = None;
             return Poll::Pending;
         }

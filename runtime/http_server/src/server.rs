@@ -232,13 +232,15 @@ where
         }
         match self_wake.poll(context, |context| serving.as_mut().poll(context)) {
             Poll::Ready(ended) => Poll::Ready(Some(ended)),
+            // hyper waits for the rest of a first head.
+            Poll::Pending if is_shutting_down && head_timeout.is_idle() => Poll::Ready(None),
             Poll::Pending => head_timeout.poll(context).map(|()| None),
         }
     });
     match ended.await {
         Some(Ok(())) => {}
         Some(Err(error)) => tracing::debug!(%error, "a connection failed"),
-        None => tracing::debug!("a connection was idle for too long"),
+        None => tracing::debug!("a connection was idle for too long, or when the server closed"),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::sender::Parts;
 use crate::session_state::SessionState;
 use crate::source::Source;
 use crate::sse_2024_11_05::{self, may_be_http_sse};
-use crate::{Answer, headers, message};
+use crate::{Answer, headers, message, unknown_session};
 
 /// Sends a modern request. The future owns the whole exchange, so dropping it closes the stream.
 pub(crate) async fn send_modern(
@@ -110,9 +110,13 @@ async fn exchange(
         Err(error) => error,
     };
     if !starts_session(request) || !may_be_http_sse(&error) {
+        if state.id.is_some() && error.may_refuse_session(request.id) {
+            // Boxed: it is rare, and must not enlarge the future of every request.
+            return Err(Box::pin(unknown_session::error_for(inner, &state, error)).await);
+        }
         return Err(inner.state.error_for(error, &state));
     }
-    // Boxed: it is rare, and must not enlarge the future of every request.
+    // Boxed for the same reason.
     let state = Box::pin(sse_2024_11_05::connect(inner, state, error)).await?;
     let posted = post(reply, request, &state).await;
     posted.unwrap_or_else(|error| Err(error.into()))
@@ -161,9 +165,13 @@ async fn send(
         let accepted = HttpResponse::expect_success(response).await;
         return Ok(accepted.map_or_else(HttpResponse::Error, |()| HttpResponse::Accepted));
     }
-    if starts_session(request) && response.status().is_success() {
-        let headers = response.headers();
-        inner.state.store_session_id(state.handshake, headers)?;
+    if response.status().is_success() {
+        if starts_session(request) {
+            let headers = response.headers();
+            inner.state.store_session_id(state.handshake, headers)?;
+        } else if state.is_untried {
+            inner.state.note_answer(state.handshake);
+        }
     }
     HttpResponse::read(response, &inner.limits).await
 }

@@ -7,7 +7,8 @@
 //!   dispatches each message to the request (`pending`) or the handler that it belongs to.
 //! - `authorized` sends requests with credentials that change. Their interface, `HttpAuthorization`, is a part of the runtime.
 //! - `exchange` is one request from start to end, and `response_stream` its answer on a stream. `inner` is the state that all requests share.
-//! - Legacy era only: `session_state`, `get_stream` (messages that belong to no request) and `sse_2024_11_05`.
+//! - Legacy era only: `session_state`, `unknown_session` (servers that do not answer with status 404), `get_stream` (messages that
+//!   belong to no request) and `sse_2024_11_05`.
 //! - `client_builder` extends the builders of clients, and `builder` is that of a session.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -32,6 +33,7 @@ mod session;
 mod session_state;
 mod source;
 mod sse_2024_11_05;
+mod unknown_session;
 
 use treenail_http_client::HttpError;
 use treenail_runtime::client::ClientError;

@@ -12,7 +12,7 @@ use treenail_http_client::body::{self, End};
 use treenail_http_client::response::{describe_redirect, is_compressed, media_type, retry_after};
 use treenail_runtime::RpcError;
 use treenail_runtime::client::{Challenges, ClientError, ClientLimits, Unauthorized};
-use treenail_runtime::internal::{error_in, system_time};
+use treenail_runtime::internal::{answered_id, error_in, system_time};
 use treenail_schema::internal::quoted;
 
 /// Maximum size of the body of an error response in bytes: enough for a protocol message.
@@ -42,6 +42,8 @@ pub(crate) struct ErrorResponse {
     pub(crate) status: StatusCode,
     /// The JSON-RPC error in the body, if there is one.
     pub(crate) rpc_error: Option<RpcError>,
+    /// Id in the body.
+    id: Option<i64>,
     challenges: Challenges,
     retry_after: Option<Duration>,
     body: Arc<str>,
@@ -113,7 +115,7 @@ impl HttpResponse {
         }
     }
 
-    /// Checks the status of the response to a message that has no answer.
+    /// Checks the status of a response whose body is not needed.
     pub(crate) async fn expect_success(response: Response<Incoming>) -> Result<(), ErrorResponse> {
         let (head, mut body) = response.into_parts();
         if !head.status.is_success() {
@@ -125,6 +127,16 @@ impl HttpResponse {
 }
 
 impl ErrorResponse {
+    /// Returns true for status 400 that is not an answer to the request `id`. The server may have refused its session then.
+    pub(crate) fn may_refuse_session(&self, id: i64) -> bool {
+        self.status == StatusCode::BAD_REQUEST && self.id != Some(id)
+    }
+
+    /// Returns true if both responses have the same status and the same text.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.status == other.status && self.body == other.body
+    }
+
     async fn read(head: &Parts, body: &mut Incoming) -> Self {
         let (status, headers) = (head.status, &head.headers);
         let url = shown_url(head.extensions.get());
@@ -133,6 +145,7 @@ impl ErrorResponse {
                 url,
                 status,
                 rpc_error: None,
+                id: None,
                 challenges: Challenges::default(),
                 retry_after: None,
                 body: describe_redirect(headers).into(),
@@ -157,6 +170,7 @@ impl ErrorResponse {
             retry_after: retry_after(headers, system_time()).map(|it| it.min(MAX_RETRY_AFTER)),
             // Its id is ignored: the message answers the request that was posted.
             rpc_error: error_in(&bytes),
+            id: answered_id(&bytes),
             body: String::from_utf8_lossy(shown).into(),
         }
     }

@@ -37,6 +37,8 @@ pub(crate) struct SessionState {
     pub(crate) transport: LegacyTransport,
     /// The handshake replaces an expired session, and is not complete yet. A session that it leaves behind counts as expired.
     is_renewing: bool,
+    /// The session replaces an expired one, and the server has not answered a request in it yet.
+    pub(crate) is_untried: bool,
 }
 
 impl SessionState {
@@ -146,6 +148,7 @@ impl StateStore {
         current.state = SessionState {
             handshake: state.handshake + 1,
             is_renewing: state.is_renewing || has_expired,
+            is_untried: state.is_untried || has_expired,
             ..SessionState::default()
         };
     }
@@ -153,6 +156,11 @@ impl StateStore {
     /// Opens the session to all messages, after the server has accepted `notifications/initialized`.
     pub(crate) fn complete_handshake(&self, handshake: u64) {
         self.update(handshake, |current| current.state.is_renewing = false);
+    }
+
+    /// Notes that the server has answered a request in the session.
+    pub(crate) fn note_answer(&self, handshake: u64) {
+        self.update(handshake, |current| current.state.is_untried = false);
     }
 
     /// Changes the transport and drops the session id. Returns false if the session is closed, or another handshake has
@@ -200,8 +208,13 @@ impl StateStore {
         if error.status != StatusCode::NOT_FOUND || state.id.is_none() {
             return error.into();
         }
-        self.switch_transport(state.handshake, LegacyTransport::Expired);
+        self.expire(state);
         ClientError::SessionExpired
+    }
+
+    /// Ends the session on this side, unless another handshake has started.
+    pub(crate) fn expire(&self, state: &SessionState) {
+        self.switch_transport(state.handshake, LegacyTransport::Expired);
     }
 
     pub(crate) fn is_closed(&self) -> bool {

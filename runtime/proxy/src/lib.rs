@@ -4,7 +4,7 @@
 
 // The modules, from the bytes up: `tap` and `tapped` (the messages of one connection), `calls`, `deadline` and `exchange`
 // (requests in flight), `forward`, `answer` and `waiting` (requests of servers for their clients, between eras), `names`, `uris`, `matcher`,
-// `template_uris` and `rewrite` (the view of clients), `lists`, `interface`, `features` and `omissions` (lists of a server as features of the proxy), `subscriptions`,
+// `template_uris` and `rewrite` (the view of clients), `lists`, `malformed`, `interface`, `features` and `omissions` (lists of a server as features of the proxy), `subscriptions`,
 // `supervisor` (connection and changes), `mounted` and `proxy`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -21,6 +21,7 @@ mod interface;
 mod limits;
 mod link;
 mod lists;
+mod malformed;
 mod matcher;
 mod mounted;
 mod names;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use memchr::memmem;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::link::RESERVED;
 
 /// Kind of a result, which determines the places of its URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +54,36 @@ pub(crate) fn rewrite_uris(
     }
 }
 
+/// Removes the members of `_meta` of a result that belong to one hop, such as the name of the server. A result without any is not copied.
+pub(crate) fn without_reserved_meta(text: String) -> String {
+    // The slash may be escaped.
+    let name = RESERVED.trim_end_matches('/');
+    if memmem::find(text.as_bytes(), name.as_bytes()).is_none() {
+        return text;
+    }
+    let rewritten = || {
+        let mut members: JsonMembers<'_> = serde_json::from_str(&text).ok()?;
+        let mut meta: JsonMembers<'_> = serde_json::from_str(members.get("_meta")?.get()).ok()?;
+        meta.retain(|key, _| !key.starts_with(RESERVED));
+        let meta = to_raw_value(&meta).ok()?;
+        members.insert("_meta".to_owned(), &meta);
+        serde_json::to_string(&members).ok()
+    };
+    rewritten().unwrap_or(text)
+}
+
 /// Removes the members of a result that allow a cache to reuse it. Text that is no object is returned as it is.
 pub(crate) fn without_cache_hints(text: String) -> String {
-    let members = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(&text);
-    let Ok(mut members) = members else {
+    let Ok(mut members) = serde_json::from_str::<JsonMembers<'_>>(&text) else {
         return text;
     };
     members.retain(|name, _| name != "ttlMs" && name != "cacheScope");
-    serde_json::to_string(&members).unwrap_or(text)
+    let rewritten = serde_json::to_string(&members);
+    rewritten.unwrap_or(text)
 }
+
+/// Members of an object, by their names.
+pub(crate) type JsonMembers<'a> = BTreeMap<String, &'a RawValue>;
 
 #[derive(Deserialize)]
 struct Members<'a> {
@@ -129,6 +152,27 @@ mod tests {
 
     fn prefix(uri: &str) -> Option<String> {
         uri.starts_with("data:").then(|| format!("x+{uri}"))
+    }
+
+    #[test]
+    fn the_meta_of_a_result_loses_the_members_of_one_hop() {
+        let table = [
+            (
+                r#"{"content":[],"_meta":{"io.modelcontextprotocol\/serverInfo":{"name":5},"a/b":1.0}}"#,
+                r#"{"_meta":{"a/b":1.0},"content":[]}"#,
+            ),
+            (
+                r#"{"a": "io.modelcontextprotocol/serverInfo"}"#,
+                r#"{"a": "io.modelcontextprotocol/serverInfo"}"#,
+            ),
+            (
+                r#"{"a": "io.modelcontextprotocol/", "_meta": 5}"#,
+                r#"{"a": "io.modelcontextprotocol/", "_meta": 5}"#,
+            ),
+        ];
+        for (result, expected) in table {
+            assert_eq!(without_reserved_meta(result.to_owned()), expected);
+        }
     }
 
     #[test]

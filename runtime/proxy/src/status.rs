@@ -12,7 +12,8 @@ pub enum Status {
     /// The server is connected, and its features are served.
     #[non_exhaustive]
     Connected {
-        /// Number of its tools, prompts, resources and templates that are served.
+        /// Number of its tools, prompts, resources and templates that the filter selects, up to the limit. Some of them may be omitted
+        /// with a warning, such as a second one of the same name.
         features: usize,
     },
     /// The server is not connected, and the proxy tries to connect again; or it is a server over HTTP that the latest request has

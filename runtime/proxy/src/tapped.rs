@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use treenail_runtime::client::{
-    IncomingHandler, IncomingRequest, Session, SessionFuture, SessionNotification, SessionWrapper,
+    IncomingHandler, IncomingRequest, Session, SessionFuture, SessionNotification, SessionRequest,
+    SessionWrapper,
 };
 
+use crate::malformed::is_list;
 use crate::tap::Tap;
 
 /// Returns the session with a tap.
@@ -31,6 +33,17 @@ impl SessionWrapper for TappedSession {
         tap.attach(&incoming);
         self.session
             .listen(Arc::new(TappedHandler { tap, incoming }));
+    }
+
+    fn request(&self, request: SessionRequest) -> SessionFuture<'_, String> {
+        if !is_list(&request.method) {
+            return self.session.request(request);
+        }
+        let method = request.method.clone();
+        Box::pin(async move {
+            let text = self.session.request(request).await?;
+            Ok(self.tap.readable_list(&method, text))
+        })
     }
 
     fn notify(&self, notification: SessionNotification) -> SessionFuture<'_, ()> {

@@ -47,7 +47,7 @@ pub fn answered_request(invalid: &Invalid<'_>, text: &[u8]) -> Option<i64> {
 }
 
 /// Returns the id of the request that a malformed message answers, if its first or last bytes contain it.
-fn answered_id(message: &[u8]) -> Option<i64> {
+pub fn answered_id(message: &[u8]) -> Option<i64> {
     let head = &message[..message.len().min(SEARCH_BYTES)];
     let tail = &message[message.len().saturating_sub(SEARCH_BYTES)..];
     id_at_ends(head, tail).answered?.parse().ok()

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use treenail_schema::{CallToolRequest, CallToolResult};
 
 pub use crate::client::answers::{
-    answered_request, check_decoded_size, error_in, is_cut_off, read_answer,
+    answered_id, answered_request, check_decoded_size, error_in, is_cut_off, read_answer,
 };
 pub use crate::client::background::{in_background, in_background_if, is_in_background};
 pub use crate::client::cache::{HeaderArguments, with_session_builder};

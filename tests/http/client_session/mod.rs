@@ -18,3 +18,4 @@ mod sse_2024_11_05;
 mod sse_fallback;
 mod streams;
 mod subscriptions;
+mod unknown_session;

@@ -4,6 +4,7 @@ mod content;
 mod discovery;
 mod elicitation;
 mod notifications;
+mod restart;
 mod tasks;
 mod timing;
 

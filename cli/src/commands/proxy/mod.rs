@@ -2,6 +2,7 @@
 
 mod pattern;
 mod servers;
+mod warnings;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +15,8 @@ use treenail::schema::Revision;
 use treenail::tasks::{Tasks, ToolTask};
 
 use self::pattern::Patterns;
-use self::servers::{BehindProxy, configured, named};
+use self::servers::{BehindProxy, configured, named, prefix_of};
+use self::warnings::print_warnings;
 use crate::args::{
     AuthArgs, OutputArgs, TraceTarget, Verbosity, parse_duration, parse_trace_target,
 };
@@ -104,7 +106,9 @@ fn parse_address(text: &str) -> Result<String, String> {
 
 impl Proxy {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        print_warnings(terminal);
         let servers = self.servers()?;
+        self.check_renames(&servers)?;
         let mut builder = Server::builder("treenail-proxy", env!("CARGO_PKG_VERSION")).dynamic();
         if self.tasks {
             builder = builder.extension(Tasks::new());
@@ -180,6 +184,21 @@ impl Proxy {
         Ok(servers)
     }
 
+    /// Rejects new names for features of no server.
+    fn check_renames(&self, servers: &[(String, String, ServerEntry)]) -> Result<(), Failure> {
+        let has_server = |given: &String| {
+            let mut namespaces = servers.iter().map(|(_, namespace, _)| namespace);
+            namespaces.any(|namespace| given.starts_with(&prefix_of(namespace)))
+        };
+        let mut renamed = self.renamed.iter().filter(|given| given.contains('='));
+        match renamed.find(|given| !has_server(given)) {
+            Some(given) => Err(Failure::usage(format!(
+                "invalid value `{given}` for --rename: no server has a feature of this name"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn mount(
         &self,
         gateway: &Gateway,
@@ -214,10 +233,7 @@ impl Proxy {
     /// Adds the filters and names of the options.
     fn select(&self, remote: Remote, namespace: &str) -> Result<Remote, Failure> {
         let patterns = Patterns::parse(&self.filters)?;
-        let prefix = match namespace {
-            "" => String::new(),
-            namespace => format!("{namespace}."),
-        };
+        let prefix = prefix_of(namespace);
         let start = prefix.clone();
         let mut remote =
             remote.filter(move |item| patterns.include(&format!("{start}{}", item.name())));

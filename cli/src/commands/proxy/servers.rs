@@ -101,6 +101,14 @@ pub(super) fn named(given: &str) -> Result<(String, ServerEntry), Failure> {
     Ok((name.to_owned(), entry))
 }
 
+/// Returns the start of the names of a server.
+pub(super) fn prefix_of(namespace: &str) -> String {
+    match namespace {
+        "" => String::new(),
+        namespace => format!("{namespace}."),
+    }
+}
+
 /// Reads the servers of a configuration file. Characters that names of tools must not have become `_`.
 pub(super) fn configured(file: &Path) -> Result<Vec<(String, ServerEntry)>, Failure> {
     let legal = |character: char| match character {

@@ -236,8 +236,20 @@ fn a_wrong_configuration_file_is_reported_with_its_place() {
 }
 
 #[test]
+fn the_warnings_of_the_proxy_are_shown() {
+    let one = format!("one='{}'", server());
+    let options = ["-s", &one, "--rename", "one.nope=one.x"];
+    let outcome = through_proxy(&["list", "tools", "--verbose"], &options);
+    let warning = "server `one`: nothing to rename: the server has no `nope`";
+    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+    let quiet = [&options[..], &["--quiet"]].concat();
+    let outcome = through_proxy(&["list", "tools", "--verbose"], &quiet);
+    assert!(!outcome.stderr.contains(warning), "{}", outcome.stderr);
+}
+
+#[test]
 fn wrong_options_are_reported() {
-    let table: [(&[&str], &str); 5] = [
+    let table: [(&[&str], &str); 6] = [
         (&["proxy"], "there is no server"),
         (
             &["proxy", "-s", "a b=x"],
@@ -250,6 +262,10 @@ fn wrong_options_are_reported() {
         (
             &["proxy", "-s", "a=x", "--rename", "x"],
             "for --rename: expected `name=new`",
+        ),
+        (
+            &["proxy", "-s", "a=x", "--rename", "b.y=z"],
+            "for --rename: no server has a feature of this name",
         ),
         (&["proxy", "-s", "a=x", "--filter", "!"], "for --filter"),
     ];

@@ -13,7 +13,7 @@ use super::capabilities::passed_capabilities;
 const PROGRESS_TOKEN: &str = "progressToken";
 
 /// Prefix of the members of `_meta` that belong to one hop.
-const RESERVED: &str = "io.modelcontextprotocol/";
+pub(crate) const RESERVED: &str = "io.modelcontextprotocol/";
 
 /// Returns the members of the `_meta` of a notification that do not belong to one hop, if there are any.
 pub(crate) fn passed_notification_meta(

@@ -17,7 +17,7 @@ use treenail_runtime::internal::{HeaderArguments, client_limits, sends_header_ar
 use treenail_schema::{LoggingLevel, Revision, error_code};
 
 pub(crate) use self::capabilities::all_capabilities;
-pub(crate) use self::meta::passed_notification_meta;
+pub(crate) use self::meta::{RESERVED, passed_notification_meta};
 use crate::remote::CallMeta;
 use crate::tap::Tap;
 

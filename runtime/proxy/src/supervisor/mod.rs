@@ -103,7 +103,8 @@ impl Supervisor {
             };
             failures += 1;
             let (server, reason) = (&self.upstream.name, shortened(&cause));
-            tracing::warn!(%server, cause = %reason, "a server of the proxy is not connected");
+            // Its own target, since programs that report the status have it twice otherwise.
+            tracing::warn!(target: "treenail_proxy::status", %server, cause = %reason, "a server of the proxy is not connected");
             self.upstream.set_down(Arc::clone(&cause));
             self.status.send_replace(Status::Disconnected { cause });
             let delay = backoff.delay_with_jitter(failures, jitter());

@@ -18,6 +18,8 @@ use self::requests::OpenRequest;
 use crate::calls::Calls;
 use crate::event::Event;
 use crate::limits::{MAX_URI_BYTES, ProxyLimits};
+use crate::malformed::without_malformed;
+use crate::omissions::Omissions;
 
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub(crate) struct Tap {
     open: Mutex<HashMap<Box<str>, OpenRequest>>,
     /// Rate limit for warnings about requests of the server that are refused.
     warnings: LogThrottle,
+    /// Rate limit for warnings about items of lists that cannot be read.
+    list_warnings: LogThrottle,
 }
 
 /// Changes that the server has announced and that have not been handled.
@@ -85,6 +89,7 @@ impl Tap {
             changed: Notify::new(),
             open: Mutex::default(),
             warnings: LogThrottle::default(),
+            list_warnings: LogThrottle::default(),
         })
     }
 
@@ -193,6 +198,12 @@ impl Tap {
     pub(crate) fn note(&self, change: impl FnOnce(&mut News)) {
         change(&mut lock(&self.news));
         self.changed.notify_one();
+    }
+
+    /// Returns the text of a list without the items that cannot be read.
+    pub(crate) fn readable_list(&self, method: &str, text: String) -> String {
+        let omissions = Omissions::new(&self.server, &self.list_warnings);
+        without_malformed(method, text, &omissions)
     }
 
     /// Handles a notification. Returns false for one that is not for the proxy.

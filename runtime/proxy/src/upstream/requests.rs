@@ -13,7 +13,7 @@ use crate::forward::Forwarder;
 use crate::link::{HeaderSource, Link, RemoteCall};
 use crate::matcher::Comparisons;
 use crate::race::{Either, race};
-use crate::rewrite::{ResultKind, rewrite_uris};
+use crate::rewrite::{ResultKind, rewrite_uris, without_reserved_meta};
 
 /// Tool of a server, as its calls need it.
 pub(crate) struct MountedTool {
@@ -164,7 +164,7 @@ impl Upstream {
             Either::First(result) => result,
             Either::Second(()) => Err(Failure::Server(self.not_connected(UNMOUNTED))),
         };
-        Ok(self.with_uris_at_proxy(kind, result?))
+        Ok(self.with_uris_at_proxy(kind, without_reserved_meta(result?)))
     }
 
     /// Replaces the URIs of a result by those at the proxy. A URI that is not compared stays as it is, unless it certainly belongs

@@ -1,6 +1,6 @@
 //! Log of requests, and warnings about slow ones.
 
-use std::future::{Future as _, poll_fn};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::thread;
@@ -12,6 +12,7 @@ use tower_service::Service;
 use treenail_schema::Method;
 
 use crate::context::Context as CallContext;
+use crate::deadline::poll_timer;
 use crate::error::carried_ref;
 use crate::server::layer::{BoxError, Request, RequestService, Response, ResponseFuture};
 use crate::wire::{RpcError, shortened};
@@ -100,7 +101,7 @@ impl Service<Request> for LogService {
                 let polled = response.as_mut().poll(cx);
                 let is_pending = polled.is_pending();
                 let is_late = |(_, timer): &mut (Duration, Pin<Box<Sleep>>)| {
-                    is_pending && timer.as_mut().poll(cx).is_ready()
+                    is_pending && poll_timer(timer.as_mut(), cx).is_ready()
                 };
                 if let Some((limit, _)) = timer.take_if(is_late) {
                     entry.warn(limit);

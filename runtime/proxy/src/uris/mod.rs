@@ -3,67 +3,12 @@
 //! A URI stays as it is if no other server of the proxy has it. Otherwise its scheme gets the namespace as a prefix:
 //! `weather+file:///today`. A URI with the prefix of a mount belongs to that mount only, so no other server can list it unchanged.
 
+mod owners;
+
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
 
-/// Owners of URIs, and prefixes of URIs. All mounts of a proxy share it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Owners(Arc<Mutex<Table>>);
-
-#[derive(Debug, Default)]
-struct Table {
-    /// Owners of URIs and templates that are served unchanged, by the number of their mount.
-    owners: HashMap<Box<str>, u64>,
-    /// Prefixes of all mounts; empty without a namespace.
-    prefixes: HashMap<u64, Box<str>>,
-    /// The number of mounts of each prefix that is not empty: a mount is replaced by one with the same namespace.
-    counts: HashMap<Box<str>, usize>,
-}
-
-impl Table {
-    /// Returns true if the URI or template certainly belongs to another mount.
-    fn is_foreign(&self, uri: &str, mount: u64) -> bool {
-        self.owners.get(uri).is_some_and(|owner| *owner != mount)
-            || self.has_foreign_prefix(uri, mount)
-    }
-
-    /// Returns true if the URI starts with the prefix of another mount.
-    fn has_foreign_prefix(&self, uri: &str, mount: u64) -> bool {
-        // A prefix has one `+`, at its end.
-        let Some(prefix) = uri.find('+').map(|end| &uri[..=end]) else {
-            return false;
-        };
-        let own = self.prefixes.get(&mount);
-        own.is_none_or(|own| **own != *prefix) && self.counts.contains_key(prefix)
-    }
-
-    fn insert(&mut self, mount: u64, prefix: &str) {
-        self.prefixes.insert(mount, prefix.into());
-        if !prefix.is_empty() {
-            *self.counts.entry(prefix.into()).or_default() += 1;
-        }
-    }
-
-    fn remove(&mut self, mount: u64) {
-        self.owners.retain(|_, owner| *owner != mount);
-        let Some(prefix) = self.prefixes.remove(&mount) else {
-            return;
-        };
-        if let Some(count) = self.counts.get_mut(&prefix) {
-            *count -= 1;
-            if *count == 0 {
-                self.counts.remove(&prefix);
-            }
-        }
-    }
-}
-
-impl Owners {
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+pub(crate) use self::owners::Owners;
 
 /// URIs of one mount.
 #[derive(Debug)]
@@ -76,8 +21,7 @@ pub(crate) struct Uris {
 
 impl Uris {
     pub(crate) fn new(owners: Owners, mount: u64, namespace: &str) -> Self {
-        let prefix = scheme_prefix(namespace);
-        owners.lock().insert(mount, &prefix);
+        let prefix = owners.lock().insert(mount, namespace);
         Self {
             owners,
             mount,
@@ -163,24 +107,6 @@ impl Uris {
 impl Drop for Uris {
     fn drop(&mut self) {
         self.release();
-    }
-}
-
-/// Returns the namespace as the start of a URI scheme, which has letters, digits, `+`, `-` and `.` and starts with a letter. The only
-/// `+` is at its end.
-pub(crate) fn scheme_prefix(namespace: &str) -> String {
-    if namespace.is_empty() {
-        return String::new();
-    }
-    let legal = |character: char| match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '.' => character,
-        _ => '-',
-    };
-    let scheme: String = namespace.chars().map(legal).collect();
-    if scheme.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        format!("{scheme}+")
-    } else {
-        format!("x-{scheme}+")
     }
 }
 
@@ -280,20 +206,6 @@ mod tests {
             (&format!("git{many}"), true),
         ] {
             assert_eq!(own.is_foreign(uri), expected, "{uri:.20}");
-        }
-    }
-
-    #[test]
-    fn a_prefix_is_the_start_of_a_scheme() {
-        let table = [
-            ("weather", "weather+"),
-            ("a_b", "a-b+"),
-            ("a+b:c", "a-b-c+"),
-            ("1st", "x-1st+"),
-            ("", ""),
-        ];
-        for (namespace, expected) in table {
-            assert_eq!(scheme_prefix(namespace), expected);
         }
     }
 }
