@@ -70,7 +70,7 @@ impl Watch {
         }
     }
 
-    /// Sends a version, unless a newer one was sent while its text was written.
+    /// Sends a version, unless a newer one was sent while its text was written. An end is the last version in any case.
     fn send(
         &self,
         server: &Server,
@@ -80,7 +80,7 @@ impl Watch {
     ) -> Result<(), RpcError> {
         // Held until the end: versions are sent in their order.
         let mut watched = self.watched();
-        let Some(last) = watched.get_mut(id).filter(|last| **last < version) else {
+        let Some(last) = watched.get_mut(id).filter(|last| is_final || **last < version) else {
             return Ok(());
         };
         *last = version;

@@ -45,6 +45,11 @@ pub(super) fn late() -> StoreError {
     StoreError::Unavailable("PostgreSQL does not respond in time".to_owned())
 }
 
+pub(super) fn overloaded() -> StoreError {
+    let reason = "all connections of the store to PostgreSQL are busy; raise its `max_connections`";
+    StoreError::Unavailable(reason.to_owned())
+}
+
 /// Converts an error. Its message contains no text of PostgreSQL, which may have a part of a task, apart from the code.
 fn store_error(error: &Error) -> StoreError {
     error
@@ -59,6 +64,9 @@ fn with_code(code: &str) -> StoreError {
         "53100" => StoreError::Full("the disk of PostgreSQL has no space left".to_owned()),
         "25006" => unavailable(
             "this PostgreSQL is read-only, such as a standby; use the URL of the primary one, or `target_session_attrs=read-write`",
+        ),
+        "26000" | "42P05" => other(
+            "the prepared statements of PostgreSQL are those of another connection, as with a pooler in transaction mode; use its session mode, or connect to PostgreSQL itself",
         ),
         "28000" | "28P01" => unavailable(
             "PostgreSQL refuses the user, the password, the address, or a connection without TLS",
