@@ -80,7 +80,10 @@ impl Watch {
     ) -> Result<(), RpcError> {
         // Held until the end: versions are sent in their order.
         let mut watched = self.watched();
-        let Some(last) = watched.get_mut(id).filter(|last| is_final || **last < version) else {
+        let Some(last) = watched
+            .get_mut(id)
+            .filter(|last| is_final || **last < version)
+        else {
             return Ok(());
         };
         *last = version;

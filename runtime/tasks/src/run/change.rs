@@ -174,7 +174,12 @@ impl Run {
         held.lease.renewal = Instant::now();
         drop(held);
         let id = &self.key.id;
-        tracing::warn!(?id, known, version, "the task store has lost changes of a running task");
+        tracing::warn!(
+            ?id,
+            known,
+            version,
+            "the task store has lost changes of a running task"
+        );
     }
 
     pub(super) fn lease(&self) -> Lease {

@@ -11,6 +11,9 @@ use crate::store::StoreError;
 /// Text of each error of a TLS connector, whose kind is not public.
 const TLS: &str = "error performing TLS handshake";
 
+/// Reason of errors that a pooler causes.
+const POOLER: &str = "a pooler refuses the connection, or is in transaction mode, which cannot be used; use its session mode, or connect to PostgreSQL itself";
+
 /// Error of an operation.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
@@ -65,9 +68,10 @@ fn with_code(code: &str) -> StoreError {
         "25006" => unavailable(
             "this PostgreSQL is read-only, such as a standby; use the URL of the primary one, or `target_session_attrs=read-write`",
         ),
-        "26000" | "42P05" => other(
-            "the prepared statements of PostgreSQL are those of another connection, as with a pooler in transaction mode; use its session mode, or connect to PostgreSQL itself",
-        ),
+        // The statements of several connections are mixed.
+        "26000" | "42P05" => other(POOLER),
+        // A pooler reports its own errors with this code, too.
+        "08P01" => unavailable(POOLER),
         "28000" | "28P01" => unavailable(
             "PostgreSQL refuses the user, the password, the address, or a connection without TLS",
         ),
