@@ -38,9 +38,10 @@ impl Drop for Driver {
 pub fn open_client(url: &str) -> Result<Client> {
     parse_url(url).map_err(|error| {
         let lacks_tls = url.starts_with("rediss:") && !cfg!(feature = "redis-tls");
-        Error::Build(match lacks_tls {
-            true => "a Redis URL with TLS requires the feature `redis-tls`".to_owned(),
-            false => format!("invalid Redis URL: {error}"),
+        Error::Build(if lacks_tls {
+            "a Redis URL with TLS requires the feature `redis-tls`".to_owned()
+        } else {
+            format!("invalid Redis URL: {error}")
         })
     })
 }

@@ -9,6 +9,7 @@ use treenail::Server;
 use treenail::tasks::{MemoryStore, StoredTask, TaskStore, Tasks};
 
 use crate::peer::Peer;
+use crate::push::listen;
 use crate::works::{Works, limits, shared};
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -61,10 +62,12 @@ async fn the_end_of_a_task_is_final_in_a_version_that_its_run_has_stored_before(
     for same_process in [false, true] {
         let (works, store) = (Works::default(), shared());
         let (here, there) = (replica(&works, &store), replica(&works, &store));
-        let mut peer = Peer::modern(&here);
+        let (mut peer, mut watching) = (Peer::modern(&here), Peer::modern(&here));
         let mut other = Peer::modern(if same_process { &here } else { &there });
         let (task, before) = renewed(&mut peer, &store).await;
         let lost = stored(&store, &task).await.version;
+        assert_eq!(listen(&mut watching, &[&task]).await, json!([task]));
+        assert_eq!(watching.next().await["params"]["status"], "working");
         go_back(&store, before).await;
         other.result("tasks/cancel", json!({"taskId": task})).await;
         assert_eq!(stored(&store, &task).await.version, lost);
@@ -73,5 +76,6 @@ async fn the_end_of_a_task_is_final_in_a_version_that_its_run_has_stored_before(
         sleep(limits().watch_interval * 20).await;
         assert_eq!(peer.get(&task).await["status"], "cancelled");
         assert_eq!(works.notes(), ["begin"], "{same_process}");
+        assert_eq!(watching.next().await["params"]["status"], "cancelled");
     }
 }

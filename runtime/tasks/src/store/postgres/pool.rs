@@ -230,6 +230,7 @@ impl Pool {
 
     fn close_idle(&self) {
         let closed = std::mem::take(&mut *self.idle());
+        // Without the lock, which the statement above releases.
         drop(closed);
     }
 
