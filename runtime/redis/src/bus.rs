@@ -74,7 +74,7 @@ impl RedisBus {
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
         Ok(Self {
             client: open_client(url.as_ref())?,
