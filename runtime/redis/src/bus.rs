@@ -14,7 +14,7 @@ use redis::{
 };
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
-use treenail_runtime::{BusFuture, Error, EventBus, EventLink, Result};
+use treenail_runtime::{BusFuture, EventBus, EventLink, Result};
 
 use crate::connection::{Driver, RESPONSE_TIMEOUT, open_client, open_connection};
 
@@ -32,14 +32,16 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(10);
 /// reach its primary. The other replicas are then notified that everything may have changed. Redis disconnects a replica that
 /// cannot keep up (`client-output-buffer-limit pubsub`), which bounds the messages buffered for it.
 ///
-/// A user with limited permissions needs the commands `PUBLISH` and `SUBSCRIBE`, and `ROLE` for the check of a copy.
+/// A user with limited permissions needs the channel, which new users of Redis 7 lack, the commands `PUBLISH` and `SUBSCRIBE`, and
+/// `ROLE` for the check of a copy: `ACL SETUSER bus on >password &treenail -@all +publish +subscribe +role`.
 ///
 /// All replicas of a server need the same channel. A party that can publish there can make clients reload the items they
 /// subscribed to, so protect Redis with a password. The URL contains it, `redis://name:password@host:6379`, and is not
 /// logged. Messages longer than those of a replica are dropped while they are read. Over TLS they are first held in memory,
 /// up to `proto-max-bulk-len` of Redis.
 ///
-/// For TLS (`rediss://`), add `redis` to your dependencies with one of its TLS features, such as `tokio-rustls-comp`.
+/// TLS (`rediss://`) requires the feature `redis-tls`. The certificate of Redis is verified against the roots of the system, or those in
+/// the file that the environment variable `SSL_CERT_FILE` names.
 ///
 /// ```
 /// use treenail::Server;
@@ -68,16 +70,14 @@ impl fmt::Debug for RedisBus {
 }
 
 impl RedisBus {
-    /// Creates a bus over the Redis at `url`: `redis://host:port` or `redis+unix:///path`. It does not connect yet.
+    /// Creates a bus over the Redis at `url`: `redis://host:port`, `rediss://host:port` or `redis+unix:///path`. It does not connect yet.
     ///
     /// # Errors
     ///
-    /// [`Error::Build`] if `url` is not a valid Redis URL.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
     pub fn new(url: impl AsRef<str>) -> Result<Self> {
-        let client = open_client(url.as_ref())
-            .map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
         Ok(Self {
-            client,
+            client: open_client(url.as_ref())?,
             channel: "treenail".into(),
         })
     }

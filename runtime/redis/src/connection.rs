@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use treenail_runtime::{Error, Result};
 
 use crate::bounded_stream::BoundedStream;
 
@@ -30,7 +31,22 @@ impl Drop for Driver {
 }
 
 /// Reads a URL such as `redis://host:port`. It does not connect.
-pub fn open_client(url: &str) -> RedisResult<Client> {
+///
+/// # Errors
+///
+/// [`Error::Build`] if the URL is not valid, or requires TLS without support for it.
+pub fn open_client(url: &str) -> Result<Client> {
+    parse_url(url).map_err(|error| {
+        let lacks_tls = url.starts_with("rediss:") && !cfg!(feature = "redis-tls");
+        Error::Build(if lacks_tls {
+            "a Redis URL with TLS requires the feature `redis-tls`".to_owned()
+        } else {
+            format!("invalid Redis URL: {error}")
+        })
+    })
+}
+
+fn parse_url(url: &str) -> RedisResult<Client> {
     let address = url.into_connection_info()?;
     let settings = address.redis_settings().clone();
     // RESP2 needs separate connections for messages and responses.
@@ -59,9 +75,20 @@ pub async fn open_connection(
             spawn_driver(settings, BoundedStream::new(socket, max_string), config).await
         }
         _ => {
+            #[cfg(feature = "redis-tls")]
+            provide_crypto();
             let connecting = client.get_multiplexed_async_connection_with_config(&config);
             Ok((connecting.await?, None))
         }
+    }
+}
+
+/// Sets the cryptography of rustls for the process, unless the program has. With that of several crates in the build, rustls would panic.
+#[cfg(feature = "redis-tls")]
+fn provide_crypto() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Fails if the program sets it at the same time.
+        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 

@@ -52,9 +52,10 @@ impl Watch {
         self.server.get_or_init(|| server.downgrade());
     }
 
-    /// Publishes a version of a task, if it has subscribers and the version is newer than the last one.
+    /// Publishes a version of a task, if it has subscribers and the version is newer than the last one, or the end of the task.
     pub(crate) fn publish(&self, key: &TaskKey, version: u64, record: &Record) {
-        if !self.is_news(&key.id, version) {
+        let change = (version, record.is_final());
+        if !self.is_news(&key.id, change) {
             return;
         }
         let Some(server) = self.server.get().and_then(WeakServer::upgrade) else {
@@ -64,13 +65,13 @@ impl Watch {
         let text = state.and_then(|state| view_text(Some(&server), &state, Form::Complete));
         let sent = text
             .map_err(not_written)
-            .and_then(|text| self.send(&server, &key.id, (version, record.is_final()), &text));
+            .and_then(|text| self.send(&server, &key.id, change, &text));
         if let Err(error) = sent {
             tracing::error!(id = ?key.id, %error, "the change of a task could not be published");
         }
     }
 
-    /// Sends a version, unless a newer one was sent while its text was written.
+    /// Sends a version, unless a newer one was sent while its text was written. An end is the last version in any case.
     fn send(
         &self,
         server: &Server,
@@ -80,7 +81,10 @@ impl Watch {
     ) -> Result<(), RpcError> {
         // Held until the end: versions are sent in their order.
         let mut watched = self.watched();
-        let Some(last) = watched.get_mut(id).filter(|last| **last < version) else {
+        let Some(last) = watched
+            .get_mut(id)
+            .filter(|last| is_final || **last < version)
+        else {
             return Ok(());
         };
         *last = version;
@@ -90,9 +94,13 @@ impl Watch {
         publish(server, (MEMBER, id.as_str()), METHOD, text)
     }
 
-    /// Returns `true` if a version is newer than the last one that subscribers have.
-    fn is_news(&self, id: &TaskId, version: u64) -> bool {
-        self.watched().get(id).is_some_and(|last| *last < version)
+    /// Returns `true` if subscribers may lack a version: it is another than the last one, an older one too if the store has lost
+    /// changes, or the end of the task.
+    fn is_news(&self, id: &TaskId, (version, is_final): (u64, bool)) -> bool {
+        let watched = self.watched();
+        watched
+            .get(id)
+            .is_some_and(|last| is_final || *last != version)
     }
 
     /// Adds a task. Returns `false` if there are too many.
@@ -202,7 +210,7 @@ impl Engine {
             }
             // Most have not changed, so their bodies are not read.
             let found = match self.state(&id).await {
-                Ok(Some(task)) if !self.watch.is_news(&id, task.version) => continue,
+                Ok(Some(task)) if !self.watch.is_news(&id, (task.version, false)) => continue,
                 Ok(Some(_)) => self.get(&id).await,
                 found => found,
             };

@@ -69,6 +69,8 @@ pub(crate) struct Engine {
     pub(crate) journal_full: LogThrottle,
     /// Warnings about due tasks of a newer version, which each sweep finds.
     pub(crate) newer: LogThrottle,
+    /// Warnings about changes and reads of running tasks that have failed, which each of them repeats.
+    pub(crate) store_failing: LogThrottle,
 }
 
 impl Engine {
@@ -95,6 +97,7 @@ impl Engine {
             not_created: LogThrottle::default(),
             journal_full: LogThrottle::default(),
             newer: LogThrottle::default(),
+            store_failing: LogThrottle::default(),
         }
     }
 

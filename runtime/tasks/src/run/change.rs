@@ -65,7 +65,9 @@ impl Run {
                 self.stop(Stop::Lost);
                 return Err(NotStored::Stopped);
             };
-            tracing::warn!(?id, %error, "a change of a task could not be stored; trying again");
+            if self.engine.store_failing.is_due() {
+                tracing::warn!(?id, %error, "a change of a task could not be stored; trying again");
+            }
             sleep(delay).await;
         }
     }
@@ -93,6 +95,11 @@ impl Run {
                 return Ok(());
             }
             self.refresh().await?;
+            if self.version() == version {
+                // Another attempt at once would be the same.
+                let error = "a conflict without another version of the task".to_owned();
+                return Err(NotStored::Store(StoreError::Other(error)));
+            }
         }
         let error = StoreError::Other("the task changes too often".to_owned());
         Err(NotStored::Store(error))
@@ -124,26 +131,20 @@ impl Run {
 
     /// Reads the record, which another process may have changed.
     pub(crate) async fn refresh(&self) -> Result<(), NotStored> {
+        let known = self.version();
         let stored = self.engine.get(&self.key.id).await;
         let Some(stored) = stored.map_err(NotStored::Store)? else {
             self.stop(Stop::Lost);
             return Err(NotStored::Stopped);
         };
         match Record::read(&stored) {
-            Ok(record) => {
-                let (id, before) = (&self.key.id, self.held().version);
-                if stored.version > before {
-                    tracing::trace!(
-                        ?id,
-                        version = stored.version,
-                        "a task has changed elsewhere"
-                    );
-                    self.adopt(stored.version, &record);
-                    self.engine
-                        .watch
-                        .publish(&self.key, stored.version, &record);
-                }
+            Ok(record) if stored.version > self.version() || record.is_final() => {
+                let (id, version) = (&self.key.id, stored.version);
+                tracing::trace!(?id, version, "a task has changed elsewhere");
+                self.adopt(version, &record);
+                self.engine.watch.publish(&self.key, version, &record);
             }
+            Ok(record) => self.compare(known, stored.version, &record),
             Err(error) => {
                 let id = &self.key.id;
                 let newer = Newer::check(&[&stored.body, &stored.state]);
@@ -156,6 +157,29 @@ impl Run {
             Some(Stop::Ended | Stop::Lost) => Err(NotStored::Stopped),
             _ => Ok(()),
         }
+    }
+
+    /// Compares a record that is not newer with the version that was known before it was read. An older one shows that the store has
+    /// lost its last changes. Unless it has another run, this one stores at once what it holds, as the next version.
+    fn compare(&self, known: u64, version: u64, record: &Record) {
+        if record.run.as_ref() != Some(&self.id) {
+            self.stop(Stop::Lost);
+            return;
+        }
+        let mut held = self.held();
+        if version >= known || held.version != known {
+            return;
+        }
+        held.version = version;
+        held.lease.renewal = Instant::now();
+        drop(held);
+        let id = &self.key.id;
+        tracing::warn!(
+            ?id,
+            known,
+            version,
+            "the task store has lost changes of a running task"
+        );
     }
 
     pub(super) fn lease(&self) -> Lease {

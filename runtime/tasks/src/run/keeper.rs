@@ -11,7 +11,7 @@ use treenail_runtime::RpcError;
 use treenail_runtime::internal::deadline;
 
 use super::change::NotStored;
-use super::{Pending, Run, Stop};
+use super::{BACKOFF, Pending, Run, Stop};
 use crate::record::Record;
 
 /// Least interval between two changes, so that no setting makes a busy loop.
@@ -59,17 +59,19 @@ impl Run {
         let interval = limits.watch_interval;
         let mut look = deadline::after(interval);
         let mut next_message = Instant::now();
+        let mut failures = 0;
         loop {
             let (now, renewal) = (Instant::now(), self.lease().renewal);
             if let Some(pending) = self.take_pending(now >= next_message) {
                 let mut taken = Taken { run: self, pending };
-                if self.try_change(|record| taken.pending.apply(record)).await {
+                let change = |record: &mut Record| taken.pending.apply(record);
+                if self.try_change(change, &mut failures).await {
                     taken.pending = Pending::default();
                 }
                 next_message = deadline::after(limits.message_interval.max(LEAST));
             } else if now >= renewal {
                 // Any change renews the lease.
-                self.try_change(|_| true).await;
+                self.try_change(|_| true, &mut failures).await;
             } else if now >= look {
                 self.look().await;
                 look = deadline::after(interval);
@@ -87,23 +89,31 @@ impl Run {
     }
 
     /// Stores a change of the keeper. Returns `false`, after a while, if it has to be repeated.
-    async fn try_change(&self, edit: impl Fn(&mut Record) -> bool + Send + Sync) -> bool {
+    async fn try_change(
+        &self,
+        edit: impl Fn(&mut Record) -> bool + Send + Sync,
+        failures: &mut u32,
+    ) -> bool {
         let mut edit = |record: &mut Record| Ok::<_, RpcError>(edit(record));
         let Err(problem) = self.change(&mut edit).await else {
+            *failures = 0;
             return true;
         };
-        if !matches!(problem, NotStored::Stopped) {
+        if !matches!(problem, NotStored::Stopped) && self.engine.store_failing.is_due() {
             let id = &self.key.id;
             tracing::warn!(?id, %problem, "the lease of a task could not be renewed; trying again");
         }
-        sleep(LEAST).await;
+        *failures = failures.saturating_add(1);
+        sleep(BACKOFF.delay(*failures).max(LEAST)).await;
         false
     }
 
     /// Looks for answers and cancellations that other processes have stored.
     async fn look(&self) {
         if let Err(NotStored::Store(error)) = self.refresh().await {
-            tracing::warn!(id = ?self.key.id, %error, "a running task could not be read");
+            if self.engine.store_failing.is_due() {
+                tracing::warn!(id = ?self.key.id, %error, "a running task could not be read");
+            }
         }
     }
 

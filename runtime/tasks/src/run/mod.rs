@@ -215,10 +215,11 @@ impl Run {
         self.version.subscribe()
     }
 
-    /// Takes over a change that has been stored in this process or read from the store.
+    /// Takes over a change that has been stored in this process or read from the store. The end of a task counts in any version: a
+    /// store may have lost those that this run has stored.
     pub(crate) fn adopt(&self, version: u64, record: &Record) {
         let mut held = self.held();
-        if version <= held.version {
+        if version <= held.version && !record.is_final() {
             return;
         }
         held.version = version;

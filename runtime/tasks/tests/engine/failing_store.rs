@@ -13,6 +13,8 @@ use treenail::tasks::{
 pub(crate) struct FailingStore {
     inner: Arc<MemoryStore>,
     fails: Arc<AtomicBool>,
+    /// Number of operations that have failed for that reason.
+    failures: Arc<AtomicUsize>,
     /// Set while operations panic.
     panics: Arc<AtomicBool>,
     /// Task whose record cannot be read.
@@ -44,6 +46,7 @@ impl FailingStore {
         Self {
             inner,
             fails: Arc::default(),
+            failures: Arc::default(),
             panics: Arc::default(),
             damaged: Arc::default(),
             hides_bodies: Arc::default(),
@@ -61,6 +64,10 @@ impl FailingStore {
 
     pub(crate) fn fail(&self, fails: bool) {
         self.fails.store(fails, Ordering::SeqCst);
+    }
+
+    pub(crate) fn failures(&self) -> usize {
+        self.failures.load(Ordering::SeqCst)
     }
 
     pub(crate) fn panic(&self, panics: bool) {
@@ -133,6 +140,7 @@ impl FailingStore {
     ) -> StoreFuture<'a, T> {
         assert!(!self.panics.load(Ordering::SeqCst), "a bug of the store");
         if self.fails.load(Ordering::SeqCst) {
+            self.failures.fetch_add(1, Ordering::SeqCst);
             return Box::pin(async { Err(StoreError::Unavailable("no route to host".to_owned())) });
         }
         operation()

@@ -10,6 +10,7 @@ mod failing_store;
 mod leases;
 mod limits;
 mod lost_changes;
+mod lost_versions;
 mod newer;
 mod older;
 mod older_asking;

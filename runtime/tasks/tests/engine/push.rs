@@ -11,7 +11,7 @@ use crate::failing_store::FailingStore;
 use crate::peer::Peer;
 use crate::works::{Works, crash, limits, shared};
 
-async fn listen(peer: &mut Peer, tasks: &[&str]) -> Value {
+pub(crate) async fn listen(peer: &mut Peer, tasks: &[&str]) -> Value {
     peer.send(
         "subscriptions/listen",
         json!({"notifications": {"taskIds": tasks}}),

@@ -79,6 +79,11 @@ impl PostgresStoreBuilder {
     }
 
     /// Sets the maximum number of connections of this process, at least 1. Default 4.
+    ///
+    /// A connection completes one operation at a time. With the default [`TaskLimits`](crate::TaskLimits), a running task needs about
+    /// 0.6 operations per second: a read per `watch_interval`, and a renewal per third of its `lease`. So 1,000 running tasks need at
+    /// least 6 connections if an operation takes 10 ms, and 30 if it takes 50 ms, besides those for requests of clients. Operations
+    /// that find no free connection within half of the timeout fail.
     #[must_use]
     pub fn max_connections(mut self, max_connections: usize) -> Self {
         self.max_connections = max_connections.max(1);
@@ -93,8 +98,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Sets the timeout of an operation, which includes the wait for a connection. Default 10 s. A statement that
-    /// takes longer is cancelled.
+    /// Sets the timeout of an operation, which includes the wait for a connection: at most half of it. Default 10 s.
+    /// A statement that takes longer is cancelled.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;

@@ -11,6 +11,9 @@ use crate::store::StoreError;
 /// Text of each error of a TLS connector, whose kind is not public.
 const TLS: &str = "error performing TLS handshake";
 
+/// Reason of errors that a pooler causes.
+const POOLER: &str = "a pooler refuses the connection, or is in transaction mode, which cannot be used; use its session mode, or connect to PostgreSQL itself";
+
 /// Error of an operation.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
@@ -45,6 +48,11 @@ pub(super) fn late() -> StoreError {
     StoreError::Unavailable("PostgreSQL does not respond in time".to_owned())
 }
 
+pub(super) fn overloaded() -> StoreError {
+    let reason = "all connections of the store to PostgreSQL are busy; raise its `max_connections`";
+    StoreError::Unavailable(reason.to_owned())
+}
+
 /// Converts an error. Its message contains no text of PostgreSQL, which may have a part of a task, apart from the code.
 fn store_error(error: &Error) -> StoreError {
     error
@@ -60,6 +68,10 @@ fn with_code(code: &str) -> StoreError {
         "25006" => unavailable(
             "this PostgreSQL is read-only, such as a standby; use the URL of the primary one, or `target_session_attrs=read-write`",
         ),
+        // The statements of several connections are mixed.
+        "26000" | "42P05" => other(POOLER),
+        // A pooler reports its own errors with this code, too.
+        "08P01" => unavailable(POOLER),
         "28000" | "28P01" => unavailable(
             "PostgreSQL refuses the user, the password, the address, or a connection without TLS",
         ),

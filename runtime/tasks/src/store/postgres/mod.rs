@@ -37,7 +37,9 @@ const MIN_VALUE_BOUND: usize = 64 << 10;
 ///
 /// Each process has up to four connections, which are opened when they are needed. After they are lost, the next operation opens
 /// another. With several hosts in the URL and `target_session_attrs=read-write`, it is one to the primary server. An operation has
-/// ten seconds. A pooler such as PgBouncer must be in session mode.
+/// ten seconds, at most half of them in the queue for a connection; renewals of leases go first. If PostgreSQL accepts no further
+/// connection, the store works with those that it has. A pooler such as PgBouncer must be in session mode. Its transaction mode
+/// works for the first process, and fails for later ones.
 ///
 /// The tables are created on first use: `treenail_tasks`, and two beside it with the endings `_usage` and `_format`, with a function
 /// of triggers with the ending `_count`. Their user needs the right to connect, and `CREATE` on the schema for the first use. Without it, a database administrator starts the

@@ -1,42 +1,67 @@
 //! Connections of a store, which are opened when they are needed.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use tokio::sync::{Mutex, Semaphore};
-use tokio::time::{Duration, Instant, timeout};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Duration, Instant, sleep, timeout, timeout_at};
 use tokio_postgres::Row;
+use treenail_runtime::internal::{Backoff, deadline};
 
-use super::failure::{Failure, late};
+use super::failure::{Failure, late, overloaded};
 use super::query::{Query, Value};
 use super::session::{Session, Settings};
 use crate::store::StoreError;
 
 /// Interval of warnings about damaged records.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
+/// Delays until the place of a connection that could not be opened is used again, while the pool has other connections.
+const VACANCY: Backoff = Backoff {
+    initial: Duration::from_millis(100),
+    max: Duration::from_secs(5),
+};
 
 /// Bounded pool of connections.
 pub(super) struct Pool {
     settings: Settings,
     idle: std::sync::Mutex<Vec<Session>>,
-    permits: Semaphore,
+    /// Places of connections, and the queue for them.
+    places: Arc<Semaphore>,
+    /// Queue before that one. Replacements renew leases, and skip it.
+    lobby: Arc<Semaphore>,
+    /// Cloned by each connection, to count them.
+    connections: Arc<()>,
     /// Error of the last attempt to connect. One operation connects at a time.
     failure: Mutex<Option<Failure>>,
     /// Number of attempts to connect.
     attempts: AtomicU64,
+    /// Number of those that have failed since the last success.
+    failures: AtomicU32,
     checked: AtomicBool,
     warned: std::sync::Mutex<Option<Instant>>,
+}
+
+/// Right of an operation to use one connection.
+struct Turn {
+    place: Option<OwnedSemaphorePermit>,
+    _lobby: Option<OwnedSemaphorePermit>,
+    /// Time until which it may wait for a place.
+    queue_end: Instant,
 }
 
 impl Pool {
     /// Creates a pool of at most `max` connections.
     pub(super) fn new(settings: Settings, max: usize) -> Self {
+        let max = max.min(Semaphore::MAX_PERMITS);
         Self {
             settings,
             idle: std::sync::Mutex::default(),
-            permits: Semaphore::new(max.min(Semaphore::MAX_PERMITS)),
+            places: Arc::new(Semaphore::new(max)),
+            lobby: Arc::new(Semaphore::new(max)),
+            connections: Arc::default(),
             failure: Mutex::default(),
             attempts: AtomicU64::new(0),
+            failures: AtomicU32::new(0),
             checked: AtomicBool::new(false),
             warned: std::sync::Mutex::default(),
         }
@@ -72,40 +97,87 @@ impl Pool {
         Ok(!rows.is_empty())
     }
 
-    /// Runs a statement to its end, even if the caller does not wait for it: an abandoned statement would cost a connection.
+    /// Runs a statement to its end, even if the caller does not wait for it: an abandoned statement would cost a connection. A
+    /// caller that stops waiting earlier leaves the queue.
     async fn run(
         self: &Arc<Self>,
         query: Query,
         values: Arc<Vec<Value>>,
     ) -> Result<Vec<Row>, Failure> {
+        let end = deadline::after(self.settings.timeout);
+        let turn = self.turn(query).await?;
         let pool = Arc::clone(self);
-        let running = tokio::spawn(async move {
-            let completed = timeout(pool.settings.timeout, pool.execute(query, &values)).await;
-            completed.unwrap_or_else(|_| {
-                // The host of the server may be gone. Each idle connection to it would cost another timeout.
-                pool.idle().clear();
-                Err(Failure::from(late()))
-            })
-        });
+        let running = tokio::spawn(async move { pool.execute(turn, end, query, &values).await });
         let ended = || StoreError::Unavailable("its runtime has ended".to_owned());
         let completed = running.await;
         completed.unwrap_or_else(|_| Err(Failure::from(ended())))
     }
 
-    async fn execute(&self, query: Query, values: &[Value]) -> Result<Vec<Row>, Failure> {
-        let _permit = self.permits.acquire().await;
-        let mut session = match self.take() {
-            Some(session) => session,
-            None => self.open().await?,
+    /// Waits for a place, up to half of the timeout. The rest is for the statement: under overload, operations that get their
+    /// place at the last moment would all be cut off in their statement.
+    async fn turn(&self, query: Query) -> Result<Turn, Failure> {
+        let queue_end = deadline::after(self.settings.timeout / 2);
+        let waiting = async {
+            let lobby = match query {
+                Query::Replace => None,
+                _ => acquire(&self.lobby).await,
+            };
+            Turn {
+                place: acquire(&self.places).await,
+                _lobby: lobby,
+                queue_end,
+            }
         };
-        let rows = session.run(query, values, &self.settings.names).await;
+        let turn = timeout_at(queue_end, waiting).await;
+        turn.map_err(|_| Failure::from(overloaded()))
+    }
+
+    async fn execute(
+        &self,
+        turn: Turn,
+        end: Instant,
+        query: Query,
+        values: &[Value],
+    ) -> Result<Vec<Row>, Failure> {
+        let connected = timeout_at(end, self.connect(turn)).await;
+        let (_turn, mut session) = connected.unwrap_or_else(|_| Err(Failure::from(late())))?;
+        let running = session.run(query, values, &self.settings.names);
+        let Ok(rows) = timeout_at(end, running).await else {
+            // The host of the server may be gone. Each idle connection to it would cost another timeout.
+            self.close_idle();
+            return Err(Failure::from(late()));
+        };
         let rows = rows.map_err(Failure::from);
         match &rows {
             // Those of a server that has ended are lost, too.
-            Err(failure) if failure.is_lost => self.idle().clear(),
+            Err(failure) if failure.is_lost => self.close_idle(),
             _ => self.idle().push(session),
         }
         rows
+    }
+
+    /// Takes an idle connection, or opens one. If that fails while the pool has others, waits for one of those.
+    async fn connect(&self, mut turn: Turn) -> Result<(Turn, Session), Failure> {
+        loop {
+            let failure = match self.take() {
+                Some(session) => return Ok((turn, session)),
+                None => match self.open().await {
+                    Ok(session) => return Ok((turn, session)),
+                    Err(failure) => failure,
+                },
+            };
+            if self.is_empty() {
+                return Err(failure);
+            }
+            // Its place stays vacant for a while, so there are as many places as connections.
+            let (place, failures) = (turn.place.take(), self.failures.load(Ordering::Relaxed));
+            tokio::spawn(async move {
+                sleep(VACANCY.delay(failures)).await;
+                drop(place);
+            });
+            let place = timeout_at(turn.queue_end, acquire(&self.places)).await;
+            turn.place = place.map_err(|_| failure)?;
+        }
     }
 
     /// Connects, or returns the error of an attempt for which this operation has waited. Otherwise the last one would wait for
@@ -121,8 +193,12 @@ impl Pool {
                 return Err(failure.clone());
             }
         }
-        let opened = Session::open(&self.settings).await;
+        let opened = self.attempt().await;
         self.attempts.fetch_add(1, Ordering::Relaxed);
+        match &opened {
+            Ok(_) => self.failures.store(0, Ordering::Relaxed),
+            Err(_) => _ = self.failures.fetch_add(1, Ordering::Relaxed),
+        }
         *failure = opened.as_ref().err().cloned();
         drop(failure);
         let mut session = opened?;
@@ -132,11 +208,30 @@ impl Pool {
         Ok(session)
     }
 
+    /// Connects once. While the pool has other connections, the time is short: a pooler may make this one wait for their end.
+    async fn attempt(&self) -> Result<Session, Failure> {
+        let parts = if self.is_empty() { 1 } else { 3 };
+        let opening = Session::open(&self.settings, &self.connections);
+        let opened = timeout(self.settings.timeout / parts, opening).await;
+        opened.unwrap_or_else(|_| Err(Failure::from(late())))
+    }
+
+    /// Returns whether there is no connection.
+    fn is_empty(&self) -> bool {
+        Arc::strong_count(&self.connections) == 1
+    }
+
     /// Takes an idle connection.
     fn take(&self) -> Option<Session> {
         let mut idle = self.idle();
         idle.retain(|session| !session.is_closed());
         idle.pop()
+    }
+
+    fn close_idle(&self) {
+        let closed = std::mem::take(&mut *self.idle());
+        // Without the lock, which the statement above releases.
+        drop(closed);
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
@@ -154,4 +249,9 @@ impl Pool {
             );
         }
     }
+}
+
+/// Waits for a permit. No semaphore of the pool is closed.
+async fn acquire(semaphore: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(semaphore).acquire_owned().await.ok()
 }

@@ -82,11 +82,13 @@ pub(super) struct Session {
     statements: [Option<Statement>; QUERIES],
     /// Set while a response is pending. The connection cannot be used again without it.
     is_busy: bool,
+    /// Counts the connections of the pool.
+    _counted: Arc<()>,
 }
 
 impl Session {
     /// Connects, and creates the tables if there are none.
-    pub(super) async fn open(settings: &Settings) -> Result<Self, Failure> {
+    pub(super) async fn open(settings: &Settings, counter: &Arc<()>) -> Result<Self, Failure> {
         let connector = settings.connector.clone();
         let (client, driver) = (connector.connect)(&settings.config).await?;
         let mut session = Self {
@@ -95,6 +97,7 @@ impl Session {
             connector,
             statements: Default::default(),
             is_busy: true,
+            _counted: Arc::clone(counter),
         };
         let prepared = session.prepare(settings).await;
         session.is_busy = false;

@@ -1,5 +1,9 @@
 //! Errors of Redis as errors of a store.
 
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+
 use treenail_redis::internal::redis::{ErrorKind, RedisError};
 
 use crate::store::StoreError;
@@ -13,9 +17,24 @@ pub(super) fn store_error(error: &RedisError) -> StoreError {
     match error.kind() {
         ErrorKind::AuthenticationFailed => unavailable("Redis refuses the name or password"),
         ErrorKind::Io if error.is_timeout() => unavailable("Redis does not respond in time"),
-        ErrorKind::Io => unavailable("Redis cannot be reached"),
+        ErrorKind::Io => match io_kind(error) {
+            // That of errors of rustls.
+            Some(io::ErrorKind::InvalidData) => unavailable(
+                "the TLS handshake with Redis failed, or its response is invalid; check its certificate, and the trusted roots",
+            ),
+            kind => StoreError::Unavailable(match kind {
+                Some(kind) => format!("Redis cannot be reached ({kind})"),
+                None => "Redis cannot be reached".to_owned(),
+            }),
+        },
         _ => with_code(code(error)),
     }
+}
+
+fn io_kind(error: &RedisError) -> Option<io::ErrorKind> {
+    let source = error.source()?;
+    let source: &Arc<dyn Error + Send + Sync> = source.downcast_ref()?;
+    source.downcast_ref().map(io::Error::kind)
 }
 
 fn with_code(code: Option<&str>) -> StoreError {
@@ -135,6 +154,24 @@ mod tests {
             store_error(&demoted),
             StoreError::Unavailable(reason.to_owned())
         );
+    }
+
+    #[test]
+    fn errors_of_tls_are_told_from_those_of_the_network() {
+        for (kind, expected) in [
+            (
+                io::ErrorKind::InvalidData,
+                "the TLS handshake with Redis failed",
+            ),
+            (
+                io::ErrorKind::NotFound,
+                "Redis cannot be reached (entity not found)",
+            ),
+        ] {
+            let message = store_error(&io::Error::new(kind, "secret").into()).to_string();
+            assert!(message.contains(expected), "{message}");
+            assert!(!message.contains("secret"), "{message}");
+        }
     }
 
     #[test]

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use treenail_redis::internal::open_client;
 use treenail_redis::internal::redis::{Cmd, Value};
-use treenail_runtime::Error;
 
 use self::keys::Keys;
 use self::link::Link;
@@ -39,10 +38,12 @@ const READ_TASKS: usize = 16;
 ///
 /// A party with access to Redis has access to all tasks, so protect it with a password. The URL contains it,
 /// `redis://name:password@host:6379`, and is not logged. The user needs the commands `EVAL`, `EXISTS`, `HDEL`, `HGET`,
-/// `HINCRBY`, `HMGET`, `HSET`, `HSTRLEN`, `TIME`, `UNLINK`, `ZADD`, `ZRANGEBYLEX`, `ZRANGEBYSCORE` and `ZREM`, and
-/// `CONFIG|GET` for the warnings.
+/// `HINCRBY`, `HMGET`, `HSET`, `HSTRLEN`, `TIME`, `UNLINK`, `ZADD`, `ZRANGEBYLEX`, `ZRANGEBYSCORE` and `ZREM` on the keys
+/// `{treenail:weather}:*`, braces included, with the name from [`server`](Self::server) in place of `weather`, and `CONFIG|GET` for the
+/// warnings.
 ///
-/// For TLS (`rediss://`), add `redis` to your dependencies with one of its TLS features, such as `tokio-rustls-comp`.
+/// TLS (`rediss://`) requires the feature `redis-tls`. The certificate of Redis is verified against the roots of the system, or those in
+/// the file that the environment variable `SSL_CERT_FILE` names.
 ///
 /// ```
 /// use treenail::tasks::RedisStore;
@@ -60,14 +61,13 @@ pub struct RedisStore {
 }
 
 impl RedisStore {
-    /// Creates a store in the Redis at `url`: `redis://host:port` or `redis+unix:///path`. It does not connect yet.
+    /// Creates a store in the Redis at `url`: `redis://host:port`, `rediss://host:port` or `redis+unix:///path`. It does not connect yet.
     ///
     /// # Errors
     ///
-    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL.
+    /// [`treenail_runtime::Error::Build`] if `url` is not a valid Redis URL, or requires TLS without the feature `redis-tls`.
     pub fn new(url: impl AsRef<str>) -> treenail_runtime::Result<Self> {
-        let client = open_client(url.as_ref());
-        let client = client.map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))?;
+        let client = open_client(url.as_ref())?;
         let max_body_bytes = 64 << 20;
         Ok(Self {
             link: Arc::new(Link::new(client, max_body_bytes)),

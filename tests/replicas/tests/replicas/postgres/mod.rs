@@ -2,6 +2,7 @@
 
 mod failure;
 mod kill;
+mod overload;
 mod postgres_server;
 mod schema;
 mod silence;

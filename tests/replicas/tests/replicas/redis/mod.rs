@@ -7,6 +7,7 @@ mod redis_server;
 mod silence;
 mod store;
 mod subscription;
+mod tls;
 mod unresponsive;
 
 use serde_json::{Value, json};
