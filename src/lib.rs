@@ -47,6 +47,9 @@ pub use treenail_runtime::{
 // The version is part of the name, so that macros and library of different versions fail with an error that names it.
 #[doc(hidden)]
 pub use treenail_macros::__discard;
+#[cfg(not(feature = "client"))]
+#[doc(hidden)]
+pub use treenail_runtime::missing_features::client::{ClientError, McpClient, McpClientSession};
 #[doc(hidden)]
 pub use treenail_runtime::private as __private_0_1_0;
 #[cfg(not(feature = "tasks"))]

@@ -9,7 +9,8 @@ pub use crate::elicit::AskError;
 pub use crate::http::ServeHttp as _;
 #[cfg(all(feature = "tasks", feature = "client"))]
 pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
-#[cfg(feature = "client")]
+// Without the feature `client`, they are placeholders that name it.
+#[cfg_attr(not(feature = "client"), doc(hidden))]
 pub use crate::{ClientError, McpClient, McpClientSession};
 pub use crate::{
     Context, RpcError, Server, Stream, ToolError, Value, json, mcp_client, mcp_form, mcp_tool,

@@ -37,7 +37,8 @@ pub mod internal;
 mod json;
 mod limits;
 mod log_throttle;
-mod missing_features;
+#[doc(hidden)]
+pub mod missing_features;
 mod naming;
 mod outbox;
 mod panic;

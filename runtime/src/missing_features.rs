@@ -1,53 +1,85 @@
-//! Methods of features that are off: the compiler names the feature where such a method is called.
+//! Functions of features that are off: the compiler names the feature where such a function is called.
+//!
+//! A function has the bound `for<'a> Self: Needs…`, which fails at the call only. Its output is that of the trait, so that the rest of
+//! the expression has no further errors.
 
-#[cfg(not(feature = "http-server"))]
-use crate::error::{Error, Result};
+#![allow(
+    unused_lifetimes,
+    reason = "a bound without a lifetime would fail at the function itself"
+)]
+
 #[cfg(not(feature = "http-server"))]
 use crate::server::Server;
-#[cfg(any(not(feature = "http-server"), not(feature = "tower")))]
+#[cfg(any(
+    not(feature = "dynamic"),
+    not(feature = "http-server"),
+    not(feature = "tower")
+))]
 use crate::server::ServerBuilder;
 
-/// Trait without implementations, for parameters of methods that need the feature `http-server`.
+/// Trait without implementations, for types with methods that need the feature `http-server`.
 #[cfg(not(feature = "http-server"))]
 #[diagnostic::on_unimplemented(
     message = "this method needs the feature `http-server` of `treenail`",
     label = "the feature `http-server` is off",
     note = "run `cargo add treenail --features http-server`"
 )]
-pub trait NeedsHttpServer {}
+pub trait NeedsHttpServer {
+    #[doc(hidden)]
+    type Output;
+    #[doc(hidden)]
+    fn never(&self) -> Self::Output;
+}
 
 #[cfg(not(feature = "http-server"))]
-#[expect(
-    clippy::unused_async,
-    reason = "the signature is that of the method with the feature"
+macro_rules! http_methods {
+    ($($server:ty),*) => {$(
+        impl $server {
+            #[doc(hidden)]
+            pub fn serve_http<A>(&self, _: A) -> <Self as NeedsHttpServer>::Output
+            where
+                for<'a> Self: NeedsHttpServer,
+            {
+                self.never()
+            }
+
+            #[doc(hidden)]
+            pub fn bind_http<A>(&self, _: A) -> <Self as NeedsHttpServer>::Output
+            where
+                for<'a> Self: NeedsHttpServer,
+            {
+                self.never()
+            }
+        }
+    )*};
+}
+
+#[cfg(not(feature = "http-server"))]
+http_methods!(Server, ServerBuilder);
+
+/// Trait without implementations, for types with methods that need the feature `dynamic`.
+#[cfg(not(feature = "dynamic"))]
+#[diagnostic::on_unimplemented(
+    message = "this method needs the feature `dynamic` of `treenail`",
+    label = "the feature `dynamic` is off",
+    note = "run `cargo add treenail --features dynamic`"
 )]
+pub trait NeedsDynamic {
+    #[doc(hidden)]
+    type Output;
+    #[doc(hidden)]
+    fn never(&self) -> Self::Output;
+}
+
+#[cfg(not(feature = "dynamic"))]
 impl ServerBuilder {
     #[doc(hidden)]
-    pub async fn serve_http<A: NeedsHttpServer>(self, _: A) -> Result<()> {
-        self.build().and_then(|_| Err(off()))
+    pub fn add<F>(&self, _: F) -> <Self as NeedsDynamic>::Output
+    where
+        for<'a> Self: NeedsDynamic,
+    {
+        self.never()
     }
-}
-
-#[cfg(not(feature = "http-server"))]
-#[expect(
-    clippy::unused_async,
-    reason = "the signature is that of the method with the feature"
-)]
-impl Server {
-    #[doc(hidden)]
-    pub async fn serve_http<A: NeedsHttpServer>(&self, _: A) -> Result<()> {
-        Err(off())
-    }
-
-    #[doc(hidden)]
-    pub async fn bind_http<A: NeedsHttpServer>(&self, _: A) -> Result<()> {
-        Err(off())
-    }
-}
-
-#[cfg(not(feature = "http-server"))]
-fn off() -> Error {
-    Error::Build("the feature `http-server` is off".to_owned())
 }
 
 /// Trait without implementations, for parameters of methods that need the feature `tower`.
@@ -130,4 +162,63 @@ impl crate::client::McpClientBuilder {
     pub fn http<H: NeedsHttpClient>(self, _: H) -> Self {
         self
     }
+}
+
+/// The names of the client in `treenail`, without its feature `client`.
+#[cfg(not(feature = "client"))]
+pub mod client {
+    use std::fmt;
+
+    /// Trait without implementations, for types that need the feature `client`.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` needs the feature `client` of `treenail`",
+        label = "the feature `client` is off",
+        note = "run `cargo add treenail --features client`"
+    )]
+    pub trait NeedsClient {
+        #[doc(hidden)]
+        type Output;
+        #[doc(hidden)]
+        fn never() -> Self::Output;
+    }
+
+    /// Client that cannot be built.
+    #[derive(Clone, Debug)]
+    pub enum McpClient {}
+
+    impl McpClient {
+        #[doc(hidden)]
+        pub fn builder() -> <Self as NeedsClient>::Output
+        where
+            for<'a> Self: NeedsClient,
+        {
+            Self::never()
+        }
+    }
+
+    /// Client that cannot be built.
+    #[derive(Clone, Debug)]
+    pub enum McpClientSession {}
+
+    impl McpClientSession {
+        #[doc(hidden)]
+        pub fn builder() -> <Self as NeedsClient>::Output
+        where
+            for<'a> Self: NeedsClient,
+        {
+            Self::never()
+        }
+    }
+
+    /// Error of clients that cannot be built.
+    #[derive(Clone, Debug)]
+    pub enum ClientError {}
+
+    impl fmt::Display for ClientError {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            match *self {}
+        }
+    }
+
+    impl std::error::Error for ClientError {}
 }

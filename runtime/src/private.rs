@@ -22,12 +22,6 @@ pub use crate::function::bounds::Check;
 pub use crate::function::field_type::{FieldTraits, LacksTraits, present};
 pub use crate::function::kind::{self, Kind, Returns, ReturnsValue};
 pub use crate::function::{FeatureKind, Function, Output};
-#[cfg(all(feature = "client", not(feature = "http-client")))]
-pub use crate::missing_features::NeedsHttpClient;
-#[cfg(not(feature = "http-server"))]
-pub use crate::missing_features::NeedsHttpServer;
-#[cfg(not(feature = "tower"))]
-pub use crate::missing_features::NeedsTower;
 pub use crate::missing_features::tasks as without_tasks;
 pub use crate::prompt::{PromptInfo, PromptMetadata};
 pub use crate::resource::output::{IntoContents, ResourceReply};

@@ -28,8 +28,8 @@ impl ContentBlock {
     }
 
     /// A link to a resource.
-    pub fn resource_link(name: impl Into<String>, uri: impl Into<String>) -> Self {
-        ResourceLink::new(name, uri).into()
+    pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        ResourceLink::new(uri, name).into()
     }
 
     /// The contents of a resource.

@@ -5,6 +5,8 @@ use std::ops::{Deref, DerefMut};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::{NotificationMetaObject, RequestMetaObject, ResultMetaObject};
+
 /// A JSON object.
 pub type JsonObject = Map<String, Value>;
 
@@ -65,5 +67,50 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for MetaObject {
                 .map(|(key, value)| (key.into(), value.into()))
                 .collect(),
         )
+    }
+}
+
+/// Conversions from metadata with the keys of extensions and vendors, which become members of `extra`. Those of the protocol have fields.
+macro_rules! from_meta_object {
+    ($($name:ident),*) => {$(
+        /// The members become those of [`extra`](Self::extra). Keys of the protocol have setters.
+        impl From<MetaObject> for $name {
+            #[inline]
+            fn from(meta: MetaObject) -> Self {
+                let extra = meta.into_inner().into();
+                Self { extra, ..Self::new() }
+            }
+        }
+
+        /// The members become those of [`extra`](Self::extra). Keys of the protocol have setters.
+        impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for $name {
+            fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+                MetaObject::from_iter(entries).into()
+            }
+        }
+    )*};
+}
+
+from_meta_object!(NotificationMetaObject, RequestMetaObject, ResultMetaObject);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_with_keys_of_vendors_is_that_of_any_message() {
+        let members = [("com.example/a", 1)];
+        let expected = json!({"com.example/a": 1});
+        let result = ResultMetaObject::from(MetaObject::from_iter(members));
+        assert_eq!(serde_json::to_value(&result).unwrap(), expected);
+        let request = RequestMetaObject::from_iter(members).with_progress_token("t");
+        assert_eq!(
+            serde_json::to_value(&request).unwrap(),
+            json!({"progressToken": "t", "com.example/a": 1})
+        );
+        let notification = NotificationMetaObject::from_iter(members);
+        assert_eq!(serde_json::to_value(&notification).unwrap(), expected);
     }
 }

@@ -266,7 +266,7 @@ async fn an_enum_with_data_is_read_from_the_json_in_a_text() {
     let entry = r#"{"kind":"Reading","value":"x"}"#;
     let params = json!({"name": "explain", "arguments": {"entry": entry}});
     let (_, message) = peer.refused("prompts/get", params).await;
-    let expected = "expected an object, got the string \"{\\\"kind\\\":\\\"Reading\\\",\\\"value\\\":\\\"x\\\"}\": \
+    let expected = "expected {\"kind\": \"Reading\", \"value\": …} or {\"kind\": \"Remark\", \"text\": …}, got the string \"{\\\"kind\\\":\\\"Reading\\\",\\\"value\\\":\\\"x\\\"}\": \
         the text has an invalid type: string \"x\", expected u8";
     assert!(message.contains(expected), "{message}");
 }

@@ -1,4 +1,4 @@
-//! Values of another type than the argument has, which `serde_json` reports as syntax errors.
+//! Values of another type than the argument has, which `serde_json` reports as syntax errors, or without their place.
 
 use serde_json::json;
 use treenail::prelude::*;
@@ -15,6 +15,28 @@ enum Priority {
 enum Shape {
     Circle { radius: u128 },
     Square { side: Priority },
+    Point,
+}
+
+#[mcp_type]
+#[serde(tag = "kind")]
+enum Tagged {
+    A { radius: u8 },
+    B,
+}
+
+#[mcp_type]
+#[serde(untagged)]
+enum Either {
+    Number(i64),
+    Text(String),
+}
+
+#[mcp_type]
+#[serde(untagged)]
+enum Place {
+    At { latitude: f64, longitude: f64 },
+    In { city: String },
 }
 
 #[mcp_type]
@@ -42,6 +64,21 @@ fn nested(issue: Issue) {
 #[mcp_tool]
 fn data(shape: Shape) {
     let _ = shape;
+}
+
+#[mcp_tool]
+fn tagged(tagged: Tagged) {
+    let _ = tagged;
+}
+
+#[mcp_tool]
+fn either(either: Either) {
+    let _ = either;
+}
+
+#[mcp_tool]
+fn place(place: Place) {
+    let _ = place;
 }
 
 #[mcp_tool]
@@ -107,29 +144,88 @@ async fn a_value_of_another_type_is_shown_with_the_expected_one() {
 }
 
 #[tokio::test]
-async fn a_mismatch_at_an_unknown_place_within_a_value_is_no_syntax_error() {
+async fn a_mismatch_in_an_enum_with_data_has_its_place() {
     let table = [
         (
             "data",
             json!({"shape": {"Square": {"side": 1}}}),
-            "/shape: does not match the schema",
+            "/shape/Square/side: expected one of \"Low\", \"High\", got 1",
         ),
         (
             "data",
-            json!({"shape": {"Circle": {"radius": 1}, "Square": {"side": "Low"}}}),
-            "/shape: does not match the schema",
+            json!({"shape": {"Circle": {"radius": "1"}}}),
+            "/shape/Circle/radius: expected an integer (at least 0), got the string \"1\"",
         ),
         (
-            "nested",
-            json!({"issue": {"priority": "Low", "others": [], "number": 1.5}}),
-            "/issue: does not match the schema",
+            "data",
+            json!({"shape": {"Circle": {}}}),
+            "/shape/Circle: missing field `radius`",
         ),
     ];
     check(&table).await;
 }
 
+#[tokio::test]
+async fn a_value_that_is_none_of_the_variants_is_shown_with_them() {
+    let shapes = r#"expected "Point" or {"Circle": …} or {"Square": …}, got"#;
+    let tagged = r#"expected {"kind": "A", "radius": …} or {"kind": "B"}, got"#;
+    let table = [
+        (
+            "data",
+            json!({"shape": {"Circle": {"radius": 1}, "Square": {"side": "Low"}}}),
+            format!(
+                r#"/shape: {shapes} the object {{"Circle":{{"radius":1}},"Square":{{"side":"Low"}}}}"#
+            ),
+        ),
+        (
+            "data",
+            json!({"shape": {}}),
+            format!("/shape: {shapes} the object {{}}"),
+        ),
+        (
+            "data",
+            json!({"shape": 1}),
+            format!("/shape: {shapes} 1"),
+        ),
+        (
+            "tagged",
+            json!({"tagged": "A"}),
+            format!(r#"/tagged: {tagged} the string "A""#),
+        ),
+        (
+            "tagged",
+            json!({"tagged": {"kind": "A", "radius": 300}}),
+            "/tagged: invalid value: integer `300`, expected u8".to_owned(),
+        ),
+        (
+            "either",
+            json!({"either": {}}),
+            "/either: expected an integer or a string, got the object {}".to_owned(),
+        ),
+        (
+            "place",
+            json!({"place": {"latitude": 1}}),
+            r#"/place: expected {"latitude": …, "longitude": …} or {"city": …}, got the object {"latitude":1}"#
+                .to_owned(),
+        ),
+    ];
+    let table = table.each_ref();
+    let table = table.map(|(name, arguments, expected)| (*name, arguments.clone(), &**expected));
+    check(&table).await;
+}
+
+#[tokio::test]
+async fn a_mismatch_at_an_unknown_place_within_a_value_is_no_syntax_error() {
+    let table = [(
+        "nested",
+        json!({"issue": {"priority": "Low", "others": [], "number": 1.5}}),
+        "/issue: does not match the schema",
+    )];
+    check(&table).await;
+}
+
 async fn check(table: &[(&str, Value, &str)]) {
-    let tools = tools![plain, optional, nested, data, large];
+    let tools = tools![plain, optional, nested, data, tagged, either, place, large];
     let server = treenail::server!().tools(tools).build().unwrap();
     let mut peer = Peer::connect(&server, MODERN).await;
     for (name, arguments, expected) in table {

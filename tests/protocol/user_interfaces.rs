@@ -116,14 +116,14 @@ fn metadata_of_another_type_is_an_error() {
             integer,
         ),
         (
-            new().add([Resource::new("a", "a:b")
+            new().add([Resource::new("a:b", "a")
                 .meta(seven.clone())
                 .handler(|_, _| async { "" })]),
             "resource `a`",
             integer,
         ),
         (
-            new().add([ResourceTemplate::new("a", "a:{b}")
+            new().add([ResourceTemplate::new("a:{b}", "a")
                 .meta(seven)
                 .handler(|_, _| async { "" })]),
             "resource `a`",
@@ -143,7 +143,7 @@ fn metadata_of_another_type_is_an_error() {
 
 #[tokio::test]
 async fn settings_of_a_user_interface_are_on_its_contents_too() {
-    let made = treenail::dynamic::Resource::new("made", "ui://made").meta(interface());
+    let made = treenail::dynamic::Resource::new("ui://made", "made").meta(interface());
     let made = made.handler(|_, _| async { "<html>" });
     let server = Server::builder("charts", "1.0.0").mount(Charts).add([made]);
     let mut peer = Peer::connect(&server.build().unwrap(), MODERN).await;

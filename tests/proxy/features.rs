@@ -79,8 +79,8 @@ async fn a_template_does_not_read_a_resource_that_is_not_served() {
     use treenail::dynamic::{Resource, ResourceTemplate};
 
     for revision in [LEGACY, MODERN] {
-        let secret = Resource::new("secret", "file:///secret").handler(|_, _| async { "secret" });
-        let files = ResourceTemplate::new("files", "file:///{+path}")
+        let secret = Resource::new("file:///secret", "secret").handler(|_, _| async { "secret" });
+        let files = ResourceTemplate::new("file:///{+path}", "files")
             .handler(|_, read| async move { read.uri().to_owned() });
         let server = Server::builder("files", "1").add(secret).add(files);
         let server = server.build().unwrap();

@@ -14,10 +14,10 @@ fn charts(name: &'static str) -> Server {
     let tool: treenail::schema::Tool = serde_json::from_value(tool).unwrap();
     let empty = || RawResult::new(&json!({"content": []})).unwrap();
     let tool = Tool::from(tool).raw(move |_, _| async move { Ok(empty()) });
-    let interface = ResourceTemplate::new("ui", "ui://{+rest}").unlisted();
+    let interface = ResourceTemplate::new("ui://{+rest}", "ui").unlisted();
     let interface =
         interface.handler(move |_, read| async move { format!("{name} {}", read.uri()) });
-    let other = Resource::new("other", "data://other").handler(|_, _| async { "x" });
+    let other = Resource::new("data://other", "other").handler(|_, _| async { "x" });
     let server = Server::builder(name, "1").add([tool, interface, other]);
     server.build().unwrap()
 }
@@ -56,7 +56,7 @@ async fn an_unlisted_user_interface_is_read_under_its_uri() {
 
 #[tokio::test]
 async fn a_filter_of_resources_drops_a_user_interface_too() {
-    let listed = Resource::new("chart", "ui://chart").handler(|_, _| async { "x" });
+    let listed = Resource::new("ui://chart", "chart").handler(|_, _| async { "x" });
     let tool = json!({
         "name": "chart", "inputSchema": {"type": "object"},
         "_meta": {"ui": {"resourceUri": "ui://chart"}},

@@ -9,7 +9,7 @@ use crate::station::{ERAS, MODERN, client_of, gateway, remote};
 
 /// Server whose resource `data://same` has its name as content, and whose tool `links` refers to several resources.
 fn library(name: &'static str) -> Server {
-    let same = Resource::new("same", "data://same").handler(move |_, _| async move { name });
+    let same = Resource::new("data://same", "same").handler(move |_, _| async move { name });
     let links = Tool::new("links").raw(|_, _| async {
         let links = ["data://same", "data://unlisted"]
             .map(|uri| json!({"type": "resource_link", "name": "link", "uri": uri}));
@@ -17,7 +17,7 @@ fn library(name: &'static str) -> Server {
         let [one, two] = links;
         Ok(RawResult::new(&json!({"content": [one, two, embedded]})).expect("it is JSON"))
     });
-    let unlisted = treenail::dynamic::ResourceTemplate::new("unlisted", "data://{+rest}")
+    let unlisted = treenail::dynamic::ResourceTemplate::new("data://{+rest}", "unlisted")
         .unlisted()
         .handler(move |_, read| async move { format!("{name} {}", read.uri()) });
     let server = Server::builder(name, "1").add([same, links, unlisted]);
@@ -120,10 +120,10 @@ async fn a_uri_is_not_taken_over_by_a_server_that_connects_later() {
 fn greedy() -> Server {
     use treenail::dynamic::ResourceTemplate;
 
-    let all = ResourceTemplate::new("all", "{+uri}")
+    let all = ResourceTemplate::new("{+uri}", "all")
         .accepts(|_| true)
         .handler(|_, read| async move { format!("greedy {}", read.uri()) });
-    let fixed = Resource::new("fixed", "one+data://fixed").handler(|_, _| async { "greedy" });
+    let fixed = Resource::new("one+data://fixed", "fixed").handler(|_, _| async { "greedy" });
     let server = Server::builder("greedy", "1").add(fixed).add(all);
     server.build().unwrap()
 }
@@ -166,8 +166,8 @@ async fn no_server_takes_over_uris_with_the_prefix_of_another() {
 #[tokio::test]
 async fn a_uri_that_starts_like_the_prefix_of_its_server_stays_whole() {
     let uri = "git+https://x";
-    let resource = Resource::new("x", uri).handler(|_, read| async move { read.uri().to_owned() });
-    let template = treenail::dynamic::ResourceTemplate::new("y", "git+ssh://{host}")
+    let resource = Resource::new(uri, "x").handler(|_, read| async move { read.uri().to_owned() });
+    let template = treenail::dynamic::ResourceTemplate::new("git+ssh://{host}", "y")
         .handler(|_, read| async move { read.uri().to_owned() });
     let server = Server::builder("git", "1").add(resource).add(template);
     let server = server.build().unwrap();

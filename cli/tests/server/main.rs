@@ -99,7 +99,7 @@ impl Everything {
         let mut result = CallToolResult::text("one\x1b]0;title\x07\r\ntwo\u{9b}31m\u{202e}");
         result
             .content
-            .push(ContentBlock::resource_link("a\x1b[1m", "file:///\x08b"));
+            .push(ContentBlock::resource_link("file:///\x08b", "a\x1b[1m"));
         result
     }
 

@@ -77,7 +77,7 @@ impl FeatureMaker<'_> {
         }
         let prefix = self.upstream.uris.prefix().to_owned();
         let (upstream, owner) = (Arc::clone(self.upstream), Arc::clone(self.upstream));
-        let route = dynamic::ResourceTemplate::new(UNLISTED, format!("{prefix}{{+uri}}"))
+        let route = dynamic::ResourceTemplate::new(format!("{prefix}{{+uri}}"), UNLISTED)
             .scope(self.unlisted_scopes()?)
             // A listed resource has a feature of its own, with scopes of its own.
             .accepts(move |uri| {
@@ -100,7 +100,7 @@ impl FeatureMaker<'_> {
         }
         let uris: HashSet<String> = lists.interfaces.iter().cloned().collect();
         let (upstream, owner) = (Arc::clone(upstream), Arc::clone(upstream));
-        let route = dynamic::ResourceTemplate::new("interfaces", ANY_URI)
+        let route = dynamic::ResourceTemplate::new(ANY_URI, "interfaces")
             .scope(self.unlisted_scopes()?)
             .accepts(move |uri| uris.contains(uri) && owner.uris.owns(uri))
             .subscribable(lists.subscribable)
@@ -129,7 +129,7 @@ impl FeatureMaker<'_> {
 
     /// Returns the scopes of resources that no list contains.
     fn unlisted_scopes(&self) -> Option<RequiredScopes> {
-        let template = ResourceTemplate::new(UNLISTED, ANY_URI);
+        let template = ResourceTemplate::new(ANY_URI, UNLISTED);
         self.scopes(&FeatureDescriptor::ResourceTemplate(&template))
     }
 

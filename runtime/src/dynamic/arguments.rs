@@ -12,7 +12,7 @@ use treenail_schema::internal::{Places, TextDeserializer};
 use crate::call::CallState;
 use crate::context::Context;
 use crate::error::Error;
-use crate::function::argument_error::{Problem, format_problems};
+use crate::function::argument_error::{Problem, format_problems, short_value};
 use crate::function::integral::without_fractions;
 use crate::wire::{Members, as_string};
 
@@ -143,10 +143,13 @@ impl Arguments {
                     }
                     let json = &mut serde_json::Deserializer::from_str(self.text());
                     serde_path_to_error::deserialize(json)
-                        .map_err(|error| ArgumentError::new(&error))
+                        .map_err(|error| ArgumentError::new(self.text(), &error))
                 })
             }
-            Form::Texts => parse_texts(&self.texts()).map_err(|error| ArgumentError::new(&error)),
+            Form::Texts => {
+                let read = parse_texts(&self.texts());
+                read.map_err(|error| ArgumentError::new(self.text(), &error))
+            }
         }
     }
 
@@ -225,8 +228,8 @@ fn failed_argument<'a>(texts: &'a [(String, String)], error: &TextError) -> Opti
 pub struct ArgumentError(Box<str>);
 
 impl ArgumentError {
-    fn new<E: fmt::Display>(error: &serde_path_to_error::Error<E>) -> Self {
-        let problem = Problem::located("", error);
+    fn new<E: fmt::Display>(text: &str, error: &serde_path_to_error::Error<E>) -> Self {
+        let problem = Problem::located("", short_value(text).as_ref(), error);
         let heading = "the arguments could not be read:".to_owned();
         Self(format_problems(heading, &[problem], &Map::new()).into())
     }

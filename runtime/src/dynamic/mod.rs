@@ -109,3 +109,14 @@ impl IntoIterator for Feature {
         std::iter::once(self)
     }
 }
+
+/// Features for a server: one, or a collection of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a `Feature` nor a collection of them",
+    label = "a feature has a handler",
+    note = "`handler`, `blocking`, `stream` or `raw` completes a builder: `Tool::new(\"now\").handler(…)`"
+)]
+pub trait IntoFeatures: IntoIterator<Item = Feature> {}
+
+#[diagnostic::do_not_recommend]
+impl<I: IntoIterator<Item = Feature>> IntoFeatures for I {}

@@ -30,7 +30,7 @@ use crate::wire::RpcError;
 /// use treenail::dynamic::Resource;
 /// use treenail::Server;
 ///
-/// let readme = Resource::new("readme", "docs://readme")
+/// let readme = Resource::new("docs://readme", "readme")
 ///     .mime_type("text/markdown")
 ///     .handler(|_, _| async { "# Demo" });
 /// let server = Server::builder("demo", "1.0.0").add(readme).build()?;
@@ -60,8 +60,8 @@ impl From<treenail_schema::Resource> for Resource {
 
 impl Resource {
     /// Creates a resource.
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
-        treenail_schema::Resource::new(name, uri).into()
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        treenail_schema::Resource::new(uri, name).into()
     }
 
     /// Sets the size in bytes.

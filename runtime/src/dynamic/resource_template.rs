@@ -33,7 +33,7 @@ use crate::wire::RpcError;
 /// use treenail::dynamic::ResourceTemplate;
 /// use treenail::Server;
 ///
-/// let pages = ResourceTemplate::new("page", "docs://pages/{id}")
+/// let pages = ResourceTemplate::new("docs://pages/{id}", "page")
 ///     .complete("id", |typed| vec![format!("{}-1", typed.text())])
 ///     .handler(|_, request| async move { request.variable("id") });
 /// let server = Server::builder("demo", "1.0.0").add(pages).build()?;
@@ -70,8 +70,8 @@ impl From<treenail_schema::ResourceTemplate> for ResourceTemplate {
 
 impl ResourceTemplate {
     /// Creates a template.
-    pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
-        treenail_schema::ResourceTemplate::new(name, uri_template).into()
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+        treenail_schema::ResourceTemplate::new(uri_template, name).into()
     }
 
     /// Decides by `accepts` whether a URI belongs to the template, instead of by the template itself. The handler gets no

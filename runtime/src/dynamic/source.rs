@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Feature;
+use super::IntoFeatures;
 use crate::server::absence::Absence;
 use crate::server::provider::Provider;
 use crate::server::{Namespace, Parts};
@@ -66,10 +66,7 @@ impl FeatureSource {
     }
 
     /// Returns the features as a part of a server.
-    pub(crate) fn parts(
-        &self,
-        features: impl IntoIterator<Item = Feature>,
-    ) -> Result<Parts, String> {
+    pub(crate) fn parts(&self, features: impl IntoFeatures) -> Result<Parts, String> {
         let fill = |namespace: Namespace| namespace.add(features);
         let root = Namespace::root();
         let filled = match &*self.namespace {

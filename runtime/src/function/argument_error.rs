@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
-use treenail_schema::internal::json_schema::{Schema, push_token, schema_at};
+use treenail_schema::internal::json_schema::{push_token, schema_at};
 
 use crate::function::schema_fit::fits_description;
 use crate::function::schema_hint::{describe_schema, list_arguments};
@@ -14,7 +14,7 @@ use crate::wire::shortened;
 /// Maximum length of a value in a message, in bytes of JSON.
 const MAX_SHOWN_BYTES: usize = 60;
 
-/// Maximum length of an argument that is parsed again to locate its problem, in bytes of JSON.
+/// Maximum length of a value that is parsed again to describe its problem, in bytes of JSON.
 const MAX_REPARSED_BYTES: usize = 64 * 1024;
 
 /// Maximum number of unknown or repeated arguments that are reported for one call.
@@ -47,8 +47,8 @@ pub enum Fault {
     },
     /// The value cannot be deserialized, for a reason that the schema may not contain.
     Unreadable {
-        /// The value as it appears in the message, if it is known.
-        value: Option<String>,
+        /// The value, if it is known.
+        value: Option<Value>,
         /// The reason, from the deserializer.
         reason: String,
     },
@@ -88,14 +88,9 @@ impl Problem {
         text: &str,
         error: &serde_path_to_error::Error<serde_json::Error>,
     ) -> Self {
-        let inner = pointer_of(error.path());
-        // Parsed into a `Value`, JSON takes many times its length, so long arguments are not parsed again.
-        let value = if text.len() <= MAX_REPARSED_BYTES {
-            let value = serde_json::from_str::<Value>(text).ok();
-            value.and_then(|value| Some(truncated_json(&value.pointer(&inner)?.to_string())))
-        } else {
-            inner.is_empty().then(|| truncated_json(text))
-        };
+        let whole = short_value(text);
+        let inner = pointer_of(error.path(), whole.as_ref());
+        let value = whole.and_then(|mut whole| whole.pointer_mut(&inner).map(Value::take));
         let reason = json_reason(error.inner());
         let mut problem = Self::new(name, Fault::Unreadable { value, reason });
         problem.pointer.push_str(&inner);
@@ -106,10 +101,11 @@ impl Problem {
     #[inline]
     pub(crate) fn located<E: std::fmt::Display>(
         pointer: &str,
+        value: Option<&Value>,
         error: &serde_path_to_error::Error<E>,
     ) -> Self {
+        let pointer = pointer.to_owned() + &pointer_of(error.path(), value);
         let (value, reason) = (None, reason_of(error.inner()));
-        let pointer = pointer.to_owned() + &pointer_of(error.path());
         Self::at(pointer, Fault::Unreadable { value, reason })
     }
 
@@ -148,39 +144,47 @@ impl Problem {
                     reason,
                 },
                 Some(expected),
-            ) if has_serde_form(reason) => {
-                let fits = |schema| seems_to_fit(value, schema, input_schema);
-                if schema.is_some_and(fits) {
+            ) => {
+                let fits = |schema| fits_description(value, schema, input_schema);
+                let shown = truncated_json(&value.to_string());
+                if has_serde_form(reason) && !schema.is_some_and(fits) {
+                    format!("expected {expected}, got {shown}")
+                } else if !has_serde_form(reason) && adds_to(&expected, value, reason) {
+                    // The reason of a date or a URL rarely names the value or the format.
+                    format!("expected {expected}, got {shown}: {reason}")
+                } else {
                     // It is a wrong key, or violates a condition that the schema does not have.
                     reason.clone()
-                } else {
-                    format!("expected {expected}, got {value}")
                 }
-            }
-            // The reason of a date or a URL rarely names the value or the format.
-            (
-                Fault::Unreadable {
-                    value: Some(value),
-                    reason,
-                },
-                Some(expected),
-            ) if adds_to(&expected, value, reason) => {
-                format!("expected {expected}, got {value}: {reason}")
             }
             (Fault::Unreadable { reason, .. }, _) => reason.clone(),
         }
     }
 }
 
-/// Returns the location of an error, as a JSON Pointer.
-fn pointer_of(path: &serde_path_to_error::Path) -> String {
+/// Parses JSON for the description of a problem, if it is short or a string: parsed into a `Value`, other JSON takes many times its
+/// length.
+pub(crate) fn short_value(text: &str) -> Option<Value> {
+    let is_short = text.len() <= MAX_REPARSED_BYTES || text.starts_with('"');
+    is_short.then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// Returns the location of an error in a value, as a JSON Pointer.
+fn pointer_of(path: &serde_path_to_error::Path, value: Option<&Value>) -> String {
     let mut pointer = String::new();
     for segment in path {
         match segment {
             Segment::Seq { index } => push_token(&mut pointer, &index.to_string()),
             Segment::Map { key } => push_token(&mut pointer, key),
-            // An enum variant may or may not be a key, so the rest of the path is ambiguous.
-            Segment::Enum { .. } | Segment::Unknown => break,
+            Segment::Enum { variant } => {
+                // The variant is a key, unless a tag names it. Then the rest of the path is ambiguous.
+                let parent = value.and_then(|value| value.pointer(&pointer));
+                if parent.and_then(|parent| parent.get(variant)).is_none() {
+                    break;
+                }
+                push_token(&mut pointer, variant);
+            }
+            Segment::Unknown => break,
         }
     }
     pointer
@@ -192,14 +196,14 @@ fn reason_of(error: &impl std::fmt::Display) -> String {
     shortened(reason.split(" at line ").next().unwrap_or_default())
 }
 
-/// Reason in place of a syntax error, in messages without the expected type.
+/// Reason in place of one that names a Rust type, or a syntax error, in messages without the expected type.
 const OTHER_TYPE: &str = "does not match the schema";
 
 /// Reason of a number that a type of 128 bits cannot hold.
 const OUT_OF_RANGE: &str = "number out of range";
 
 /// Returns the reason why `serde_json` cannot read a JSON text. For enums and 128-bit integers, it reports a value of another type as
-/// a syntax error.
+/// a syntax error. For untagged enums, it names no more than the Rust type.
 fn json_reason(error: &serde_json::Error) -> String {
     let reason = reason_of(error);
     let is_other_type = error.is_syntax()
@@ -211,7 +215,7 @@ fn json_reason(error: &serde_json::Error) -> String {
             "expected `,` or `}`",
         ]
         .contains(&&*reason);
-    if is_other_type {
+    if is_other_type || reason.starts_with("data did not match any variant of ") {
         OTHER_TYPE.to_owned()
     } else {
         reason
@@ -232,23 +236,9 @@ fn has_serde_form(reason: &str) -> bool {
     .any(|form| reason.starts_with(form))
 }
 
-/// Returns whether a value, as it appears in a message, satisfies the description of a schema.
-fn seems_to_fit(shown: &str, schema: &Schema, root: &Schema) -> bool {
-    let json = shown.trim_start_matches(|first: char| !matches!(first, '"' | '{' | '['));
-    let json = if json.is_empty() { shown } else { json };
-    // One that is truncated is not JSON. Its type is known nevertheless.
-    let value = serde_json::from_str(json).unwrap_or_else(|_| match json.chars().next() {
-        Some('{') => Value::Object(Map::new()),
-        Some('[') => Value::Array(Vec::new()),
-        Some('"') => Value::String(String::new()),
-        _ => Value::Null,
-    });
-    fits_description(&value, schema, root)
-}
-
 /// Returns whether the description of the expected string completes the reason: that of serde for unknown variants has it.
-fn adds_to(expected: &str, value: &str, reason: &str) -> bool {
-    value.starts_with("the string ") && expected != "a string" && !reason.starts_with("unknown ")
+fn adds_to(expected: &str, value: &Value, reason: &str) -> bool {
+    value.is_string() && expected != "a string" && !reason.starts_with("unknown ")
 }
 
 /// Formats the problems: `heading`, then one line for each.

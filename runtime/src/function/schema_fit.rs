@@ -3,6 +3,8 @@
 use serde_json::Value;
 use treenail_schema::internal::json_schema::{MAX_STEPS, Schema, follow};
 
+use crate::function::schema_hint::required_members;
+
 /// Returns `true` if the value satisfies the parts of a schema that [`describe_schema`](super::schema_hint::describe_schema)
 /// describes. A value that is read for the type of the schema and fails nevertheless violates something else.
 pub(crate) fn fits_description(value: &Value, schema: &Schema, root: &Schema) -> bool {
@@ -23,7 +25,10 @@ fn fits(value: &Value, schema: &Schema, root: &Schema, steps: &mut u32) -> bool 
     }
     if let Some(Value::Array(choices)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
         let mut choices = choices.iter().filter_map(Value::as_object);
-        return choices.any(|choice| fits(value, choice, root, steps));
+        return choices.any(|choice| {
+            let choice = follow(choice, root, steps);
+            has_members(value, choice) && fits(value, choice, root, steps)
+        });
     }
     let is_kind = |kind: &Value| kind.as_str().is_some_and(|kind| has_type(value, kind));
     let has_type = match schema.get("type") {
@@ -32,6 +37,22 @@ fn fits(value: &Value, schema: &Schema, root: &Schema, steps: &mut u32) -> bool 
         None => true,
     };
     has_type && is_in_bounds(value, schema)
+}
+
+/// Returns whether a value has the members by which alternatives are described, and no others if those are not allowed. Only
+/// objects have members.
+fn has_members(value: &Value, schema: &Schema) -> bool {
+    let Value::Object(members) = value else {
+        return true;
+    };
+    let has = |(name, constant): (&str, Option<&Value>)| {
+        let member = members.get(name);
+        member.is_some_and(|member| constant.is_none_or(|constant| constant == member))
+    };
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let properties = schema.get("properties");
+    let is_known = |name: &String| properties.is_some_and(|all| all.get(name).is_some());
+    required_members(schema).all(has) && (!is_closed || members.keys().all(is_known))
 }
 
 fn has_type(value: &Value, kind: &str) -> bool {
@@ -90,6 +111,10 @@ mod tests {
     fn values_are_compared_with_described_keywords() {
         let small = json!({"type": "integer", "minimum": 0, "maximum": 255});
         let either = json!({"anyOf": [small, {"type": "null"}]});
+        let closed = json!({"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": false});
+        let tagged =
+            json!({"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]});
+        let shape = json!({"oneOf": [closed, tagged]});
         let table = [
             (&small, json!(7), true),
             (&small, json!(7.0), true),
@@ -124,6 +149,12 @@ mod tests {
                 false,
             ),
             (&json!({"type": "object"}), json!({"x": 1}), true),
+            (&closed, json!({}), true),
+            (&shape, json!({}), false),
+            (&shape, json!({"a": 1}), true),
+            (&shape, json!({"a": 1, "x": 2}), false),
+            (&shape, json!({"kind": "b", "x": 2}), true),
+            (&shape, json!({"kind": "c"}), false),
             (&json!({"enum": ["a"]}), json!("b"), false),
             (&json!({"const": "a"}), json!("a"), true),
             (&json!({}), json!("a"), true),

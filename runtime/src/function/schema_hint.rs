@@ -7,6 +7,9 @@ use treenail_schema::internal::json_schema::{MAX_STEPS, Schema, follow};
 
 use crate::wire::quoted;
 
+/// Maximum number of members with which an object is described.
+const MAX_SHOWN_MEMBERS: usize = 4;
+
 /// Lists the arguments of a schema, for an error message.
 pub(crate) fn list_arguments(schema: &Schema) -> String {
     match schema.get("properties") {
@@ -28,8 +31,13 @@ fn describe_steps(schema: &Schema, root: &Schema, steps: &mut u32) -> Option<Str
     *steps = steps.checked_sub(1)?;
     let schema = follow(schema, root, steps);
     if let Some(Value::Array(values)) = schema.get("enum") {
-        let values: Vec<_> = values.iter().map(Value::to_string).collect();
-        return Some(format!("one of {}", values.join(", ")));
+        return Some(match &**values {
+            [only] => only.to_string(),
+            values => {
+                let values: Vec<_> = values.iter().map(Value::to_string).collect();
+                format!("one of {}", values.join(", "))
+            }
+        });
     }
     if let Some(value) = schema.get("const") {
         return Some(value.to_string());
@@ -89,9 +97,10 @@ fn describe_alternatives(schema: &Schema, root: &Schema, steps: &mut u32) -> Opt
         .get("anyOf")
         .or_else(|| schema.get("oneOf"))?
         .as_array()?;
-    let choices = choices
-        .iter()
-        .map(|choice| describe_steps(choice.as_object()?, root, steps));
+    let choices = choices.iter().map(|choice| {
+        let choice = follow(choice.as_object()?, root, steps);
+        describe_members(choice).or_else(|| describe_steps(choice, root, steps))
+    });
     let mut distinct = Vec::new();
     for choice in choices {
         let choice = choice?;
@@ -100,6 +109,33 @@ fn describe_alternatives(schema: &Schema, root: &Schema, steps: &mut u32) -> Opt
         }
     }
     Some(distinct.join(" or "))
+}
+
+/// Describes an object by its required members, by which the alternatives of an enum differ, as in `{"kind": "circle", "radius": …}`.
+fn describe_members(schema: &Schema) -> Option<String> {
+    let members = required_members(schema).map(|(name, constant)| match constant {
+        Some(constant) => format!("{}: {constant}", Value::from(name)),
+        None => format!("{}: …", Value::from(name)),
+    });
+    let mut members: Vec<_> = members.take(MAX_SHOWN_MEMBERS + 1).collect();
+    if members.len() > MAX_SHOWN_MEMBERS {
+        members[MAX_SHOWN_MEMBERS] = "…".to_owned();
+    }
+    (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")))
+}
+
+/// Returns the names of the required members of an object, each with its value if only one is allowed.
+pub(super) fn required_members(schema: &Schema) -> impl Iterator<Item = (&str, Option<&Value>)> {
+    let names = schema.get("required").and_then(Value::as_array);
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    names.map(|name| {
+        let property = schema.get("properties").and_then(|all| all.get(name));
+        let constant = property.and_then(|property| match property.get("enum") {
+            Some(Value::Array(values)) => values.first().filter(|_| values.len() == 1),
+            _ => property.get("const"),
+        });
+        (name, constant)
+    })
 }
 
 fn with_conditions(mut text: String, schema: &Schema) -> String {
@@ -161,6 +197,11 @@ mod tests {
                 "between": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
                 "loop": {"$ref": "#/properties/loop"},
                 "any": {},
+                "shape": {"oneOf": [
+                    {"type": "string", "enum": ["point"]},
+                    {"type": "object", "properties": {"circle": {}}, "required": ["circle"]},
+                    {"type": "object", "properties": {"kind": {"const": "box"}}, "required": ["kind", "a", "b", "c", "d"]},
+                ]},
             },
             "$defs": {"Place": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}},
         });
@@ -187,6 +228,10 @@ mod tests {
             ("/loop", None),
             ("/loop/a/b/c", None),
             ("/any", None),
+            (
+                "/shape",
+                Some(r#""point" or {"circle": …} or {"kind": "box", "a": …, "b": …, "c": …, …}"#),
+            ),
             ("/nothing", None),
         ];
         for (pointer, expected) in table {

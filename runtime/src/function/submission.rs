@@ -78,8 +78,9 @@ impl Submission {
             None => Value::Object(arguments),
         };
         let place = self.member.map(|member| format!("/{member}"));
-        (self.check)(&value)
-            .map_err(|error| Problem::located(place.as_deref().unwrap_or_default(), &error))?;
+        (self.check)(&value).map_err(|error| {
+            Problem::located(place.as_deref().unwrap_or_default(), Some(&value), &error)
+        })?;
         Ok(value)
     }
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use treenail_schema::internal::TextDeserializer;
 
 use crate::function::argument::{Argument, Form};
@@ -30,13 +31,11 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
         Argument::new(name, Form::Text, read, |name, json| {
             let Some(text) = as_string(json) else {
                 let reason = format!("expected a string in quotes, got {}", truncated_json(json));
-                return Some(Problem::new(
-                    name,
-                    Fault::Unreadable {
-                        value: None,
-                        reason,
-                    },
-                ));
+                let fault = Fault::Unreadable {
+                    value: None,
+                    reason,
+                };
+                return Some(Problem::new(name, fault));
             };
             let error = TextDeserializer::read::<T>(&text).err()?;
             let mut reason = shortened(&error.to_string());
@@ -44,7 +43,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> TextArgument for T {
                 // The place in the JSON is unknown, so the expected type of the whole does not explain the error.
                 reason = format!("the text has an {reason}");
             }
-            let value = Some(truncated_json(json));
+            let value = Some(Value::String(text.into_owned()));
             Some(Problem::new(name, Fault::Unreadable { value, reason }))
         })
     }

@@ -144,7 +144,7 @@ fn descriptor(
     metadata: &mut ResourceMetadata,
     details: ResourceDetails,
 ) -> (Resource, Vec<Part>) {
-    let mut resource = Resource::new(name, details.uri);
+    let mut resource = Resource::new(details.uri, name);
     resource.title = metadata.title.map(str::to_owned);
     resource.description = metadata.description.map(str::to_owned);
     resource.icons = metadata.take_icons();
@@ -156,7 +156,7 @@ fn descriptor(
 
 /// Converts the descriptor to that of a template, which has no size.
 fn into_template(resource: Resource) -> ResourceTemplate {
-    let mut template = ResourceTemplate::new(resource.name, resource.uri);
+    let mut template = ResourceTemplate::new(resource.uri, resource.name);
     template.title = resource.title;
     template.description = resource.description;
     template.icons = resource.icons;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
-use crate::dynamic::{Feature, FeatureSource};
+use crate::dynamic::{FeatureSource, IntoFeatures};
 use crate::entry::EntryKind;
 use crate::server::namespace::{Namespace, Parts};
 use crate::server::provider::Provider;
@@ -67,7 +67,7 @@ impl Edit {
         reason = "a server is not a number, and the name is that of collections"
     )]
     #[cfg(feature = "dynamic")]
-    pub fn add(self, features: impl IntoIterator<Item = Feature>) -> Self {
+    pub fn add(self, features: impl IntoFeatures) -> Self {
         self.push(Namespace::root().add(features))
     }
 
@@ -101,11 +101,7 @@ impl Edit {
     /// have them, at most the last 1,000 of its disabled features are remembered, and none once all clones of the source have been
     /// dropped.
     #[cfg(feature = "dynamic")]
-    pub fn provide(
-        mut self,
-        source: &FeatureSource,
-        features: impl IntoIterator<Item = Feature>,
-    ) -> Self {
+    pub fn provide(mut self, source: &FeatureSource, features: impl IntoFeatures) -> Self {
         let parts = source.parts(features);
         self.steps.push(Step::Provide(source.provider(), parts));
         self

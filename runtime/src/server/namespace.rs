@@ -8,7 +8,7 @@ use treenail_schema::{Prompt, Tool};
 
 use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
-use crate::dynamic::{Bound, Feature};
+use crate::dynamic::{Bound, IntoFeatures};
 use crate::extension::{Extension, ExtensionFacts};
 use crate::naming::validate_name;
 use crate::registered::Registered;
@@ -69,7 +69,7 @@ impl Namespace {
         reason = "a server is not a number, and the name is that of collections"
     )]
     #[cfg(feature = "dynamic")]
-    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+    pub fn add(mut self, features: impl IntoFeatures) -> Self {
         let path = &self.path;
         self.parts = self
             .parts
@@ -199,7 +199,7 @@ impl Parts {
     fn add_features(
         mut self,
         namespace: &str,
-        features: impl IntoIterator<Item = Feature>,
+        features: impl IntoFeatures,
     ) -> Result<Self, String> {
         let mut group = Group {
             mounted: None,

@@ -3893,10 +3893,10 @@ object! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
-    /// The programmatic name.
-    pub name: String,
     /// The URI of the resource.
     pub uri: String,
+    /// The programmatic name.
+    pub name: String,
     /// Hints about audience and importance.
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
@@ -3915,10 +3915,10 @@ pub struct Resource {
 
 impl Resource {
     /// Creates a value from its required members.
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
-            name: name.into(),
             uri: uri.into(),
+            name: name.into(),
             annotations: None,
             description: None,
             icons: None,
@@ -3973,7 +3973,7 @@ impl Resource {
 }
 
 object! {
-    Resource { required name = "name", required uri = "uri", optional annotations =
+    Resource { required uri = "uri", required name = "name", optional annotations =
     "annotations", optional description = "description", optional icons = "icons",
     optional mime_type = "mimeType", optional size = "size", optional title = "title",
     optional meta = "_meta" }
@@ -4015,10 +4015,10 @@ impl From<BlobResourceContents> for ResourceContents {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// The programmatic name.
-    pub name: String,
     /// The URI of the resource.
     pub uri: String,
+    /// The programmatic name.
+    pub name: String,
     /// Hints about audience and importance.
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
@@ -4037,10 +4037,10 @@ pub struct ResourceLink {
 
 impl ResourceLink {
     /// Creates a value from its required members.
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
-            name: name.into(),
             uri: uri.into(),
+            name: name.into(),
             annotations: None,
             description: None,
             icons: None,
@@ -4095,8 +4095,8 @@ impl ResourceLink {
 }
 
 object! {
-    ResourceLink("type" = "resource_link") { required name = "name", required uri =
-    "uri", optional annotations = "annotations", optional description = "description",
+    ResourceLink("type" = "resource_link") { required uri = "uri", required name =
+    "name", optional annotations = "annotations", optional description = "description",
     optional icons = "icons", optional mime_type = "mimeType", optional size = "size",
     optional title = "title", optional meta = "_meta" }
 }
@@ -4105,10 +4105,10 @@ object! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The programmatic name.
-    pub name: String,
     /// A URI template after RFC 6570.
     pub uri_template: String,
+    /// The programmatic name.
+    pub name: String,
     /// Hints about audience and importance.
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
@@ -4125,10 +4125,10 @@ pub struct ResourceTemplate {
 
 impl ResourceTemplate {
     /// Creates a value from its required members.
-    pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
-            name: name.into(),
             uri_template: uri_template.into(),
+            name: name.into(),
             annotations: None,
             description: None,
             icons: None,
@@ -4176,7 +4176,7 @@ impl ResourceTemplate {
 }
 
 object! {
-    ResourceTemplate { required name = "name", required uri_template = "uriTemplate",
+    ResourceTemplate { required uri_template = "uriTemplate", required name = "name",
     optional annotations = "annotations", optional description = "description", optional
     icons = "icons", optional mime_type = "mimeType", optional title = "title", optional
     meta = "_meta" }

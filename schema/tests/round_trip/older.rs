@@ -51,10 +51,10 @@ fn results_conform_to_every_revision() {
     );
     check(
         "ListResourcesResult",
-        &ListResourcesResult::new([Resource::new("a", "a:b")]),
+        &ListResourcesResult::new([Resource::new("a:b", "a")]),
         oldest,
     );
-    let template = ResourceTemplate::new("a", "a:{b}");
+    let template = ResourceTemplate::new("a:{b}", "a");
     check(
         "ListResourceTemplatesResult",
         &ListResourceTemplatesResult::new([template]),
@@ -126,7 +126,7 @@ fn variants_know_since_when_they_exist() {
         Revision::V2025_03_26
     );
     assert_eq!(
-        ContentBlock::resource_link("a", "a:b").since(),
+        ContentBlock::resource_link("a:b", "a").since(),
         Revision::V2025_06_18
     );
     let tool_use = ToolUseContent::new("c", "t", JsonObject::new());

@@ -215,7 +215,7 @@ async fn messages_without_text_are_encoded() {
     let call = Block::ToolUse(ToolUseContent::new("c1", "f", JsonObject::new()));
     let nothing = ToolResultContent::new("c1", []);
     let structured = ToolResultContent::new("c2", []).with_structured_content(json!([1]));
-    let link = ToolResultContent::new("c3", [ContentBlock::resource_link("a", "file:///a")]);
+    let link = ToolResultContent::new("c3", [ContentBlock::resource_link("file:///a", "a")]);
     let results = [nothing, structured, link].map(Block::ToolResult).to_vec();
     let messages = [
         SamplingMessage::new(Role::Assistant, call),
@@ -226,7 +226,7 @@ async fn messages_without_text_are_encoded() {
     assert_eq!(messages[0]["content"], Value::Null);
     assert_eq!(messages[1]["content"], "[the tool returned nothing]");
     assert_eq!(messages[2]["content"], "[1]");
-    let link = r#"{"type":"resource_link","name":"a","uri":"file:///a"}"#;
+    let link = r#"{"type":"resource_link","uri":"file:///a","name":"a"}"#;
     assert_eq!(messages[3]["content"], link);
     assert_eq!(messages[4], Value::Null, "ALL-SAM-02: only results");
 }

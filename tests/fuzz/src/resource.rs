@@ -45,7 +45,7 @@ fn variables(template: &str) -> Vec<String> {
 /// Makes a server with the template, whose handler returns the variables. `None` if the template is invalid.
 fn server(template: &str, names: &[String]) -> Option<Server> {
     let names = names.to_vec();
-    let resource = ResourceTemplate::new("t", template).handler(move |_, request| {
+    let resource = ResourceTemplate::new(template, "t").handler(move |_, request| {
         let values = names
             .iter()
             .map(|name| (name.clone(), json!(request.variable(name))));
@@ -100,7 +100,7 @@ async fn check_round_trip(server: &Server, template: &str, values: &Map<String, 
 }
 
 fn expand(template: &str, values: &Map<String, Value>) -> String {
-    let listed = treenail::schema::ResourceTemplate::new("t", template);
+    let listed = treenail::schema::ResourceTemplate::new(template, "t");
     let expanded = UrlTemplate::from(listed).expand(values);
     expanded.expect("the server accepts fewer templates than the client")
 }

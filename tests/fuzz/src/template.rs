@@ -12,7 +12,7 @@ pub(crate) fn run(data: &[u8]) {
         return;
     };
     let values = json!({"a": a, "b": b, "c": c, "list": [a, b, c], "keys": {a: b, "k": c}});
-    let listed = UrlTemplate::from(ResourceTemplate::new("t", template));
+    let listed = UrlTemplate::from(ResourceTemplate::new(template, "t"));
     let Ok(uri) = listed.expand(&values) else {
         return;
     };

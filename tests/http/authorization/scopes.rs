@@ -248,7 +248,7 @@ async fn a_transport_of_the_program_can_enforce_scopes() {
 
 #[tokio::test]
 async fn an_unlisted_template_needs_its_scopes() {
-    let template = ResourceTemplate::new("doc", "docs://{id}").unlisted();
+    let template = ResourceTemplate::new("docs://{id}", "doc").unlisted();
     let template = template.scope("files:admin");
     let server = Server::builder("files", "1.0.0")
         .add(template.handler(|_, _| async { "secret" }))

@@ -28,7 +28,7 @@ async fn a_failed_subscription_is_no_interest() {
         }
     });
     let resource = |name: &str| {
-        let resource = Resource::new(name, format!("a://{name}")).subscribable(true);
+        let resource = Resource::new(format!("a://{name}"), name).subscribable(true);
         resource.handler(|_, _| async { "text" })
     };
     let builder = treenail::server!().extension(extension);
@@ -56,7 +56,7 @@ async fn a_failed_subscription_is_no_interest() {
 
 #[tokio::test]
 async fn a_request_that_changes_no_subscription_is_no_change() {
-    let resource = Resource::new("a", "a://a").subscribable(true);
+    let resource = Resource::new("a://a", "a").subscribable(true);
     let resource = resource.handler(|_, _| async { "text" });
     let server = treenail::server!().dynamic().add(resource).build().unwrap();
     let mut resources = server.subscribed_resources();

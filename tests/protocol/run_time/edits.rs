@@ -96,7 +96,7 @@ async fn a_removed_handler_may_use_the_server() {
 #[tokio::test]
 async fn listed_and_unlisted_templates_replace_each_other() {
     let page = |text: &'static str, listed: bool| {
-        let page = ResourceTemplate::new("page", "docs://{id}");
+        let page = ResourceTemplate::new("docs://{id}", "page");
         let page = if listed { page } else { page.unlisted() };
         page.handler(move |_, _| async move { text })
     };
@@ -144,7 +144,7 @@ async fn only_nulls_that_are_invalid_are_left_out() {
 
 #[tokio::test]
 async fn a_template_that_panics_matches_nothing() {
-    let custom = ResourceTemplate::new("custom", "a://{id}")
+    let custom = ResourceTemplate::new("a://{id}", "custom")
         .accepts(|uri| uri.split_at(5).1 == "x")
         .handler(|_, _| async { "custom" });
     let server = treenail::server!().add(custom).build().unwrap();
@@ -215,9 +215,9 @@ async fn an_edit_is_made_as_a_whole_or_not_at_all() {
 #[tokio::test]
 async fn peers_are_notified_of_replacements_only_of_the_kinds_that_changed() {
     for revision in Revision::ALL.into_iter().filter(|it| !it.is_modern()) {
-        let resource = || Resource::new("one", "extra://one").handler(|_, _| async { "new" });
+        let resource = || Resource::new("extra://one", "one").handler(|_, _| async { "new" });
         let template =
-            || ResourceTemplate::new("some", "extra://some/{id}").handler(|_, _| async { "some" });
+            || ResourceTemplate::new("extra://some/{id}", "some").handler(|_, _| async { "some" });
         let server = treenail::server!().dynamic().mount(Extra).build().unwrap();
         let mut peer = Peer::connect(&server, revision).await;
         peer.told_nothing().await;

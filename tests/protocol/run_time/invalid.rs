@@ -91,19 +91,19 @@ fn invalid_features_do_not_build() {
             "prompt `x.a`: there is no argument `citty` to complete; did you mean `city`?",
         ),
         (
-            Resource::new("a", "no scheme").handler(one),
+            Resource::new("no scheme", "a").handler(one),
             "resource `x.a`: `no scheme` is not a URI",
         ),
         (
-            Resource::new("a\nb", "a://b").handler(one),
+            Resource::new("a://b", "a\nb").handler(one),
             "the resource name `x.a\\nb` has a control character",
         ),
         (
-            ResourceTemplate::new("a", "a://b").handler(one),
+            ResourceTemplate::new("a://b", "a").handler(one),
             "resource `x.a`: its URI has no variable",
         ),
         (
-            ResourceTemplate::new("a", "a://{?b}").handler(one),
+            ResourceTemplate::new("a://{?b}", "a").handler(one),
             "resource `x.a`: its URI contains `{?b}`",
         ),
     ];
@@ -148,8 +148,8 @@ fn a_declared_output_that_the_items_of_a_stream_cannot_have_does_not_build() {
 async fn resources_and_templates_may_have_any_name() {
     const NAME: &str = "Page: über uns / 1";
     let one = |_, _| async { "one" };
-    let resource = Resource::new(NAME, "a://b").handler(one);
-    let template = ResourceTemplate::new(NAME, "c://{d}").handler(one);
+    let resource = Resource::new("a://b", NAME).handler(one);
+    let template = ResourceTemplate::new("c://{d}", NAME).handler(one);
     let server = treenail::server!().namespace("x", |x| x.add([resource, template]));
     let mut peer = Peer::connect(&server.build().unwrap(), MODERN).await;
     for (method, member) in [

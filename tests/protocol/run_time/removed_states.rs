@@ -166,7 +166,7 @@ async fn a_call_in_flight_retains_its_own_feature_only() {
 async fn an_edit_without_a_changed_list_leaves_nothing_behind() {
     let state = Arc::new(());
     let own = Arc::clone(&state);
-    let page = ResourceTemplate::new("page", "docs://{id}").unlisted();
+    let page = ResourceTemplate::new("docs://{id}", "page").unlisted();
     let page = page.handler(move |_, _| {
         let _ = &own;
         async { "page" }
@@ -213,7 +213,7 @@ async fn a_state_that_panics_when_dropped_ends_no_connection() {
             Vec::<String>::new()
         })
         .handler(|_, _| async { "plan" });
-    let page = ResourceTemplate::new("page", "docs://{id}")
+    let page = ResourceTemplate::new("docs://{id}", "page")
         .accepts(move |_| {
             let _ = &third;
             true

@@ -91,7 +91,7 @@ async fn an_absent_feature_of_a_source_can_be_enabled() {
 #[tokio::test]
 async fn each_kind_of_a_source_stays_disabled() {
     let (server, source) = (server(), FeatureSource::new("up"));
-    let page = || ResourceTemplate::new("page", "docs://{id}");
+    let page = || ResourceTemplate::new("docs://{id}", "page");
     let prompt = || Prompt::new("plan").handler(|_, _| async { "plan" });
     let disable = |edit: Edit| {
         let edit = edit.disable(Component::resource("docs://{id}"));

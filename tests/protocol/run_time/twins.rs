@@ -203,11 +203,11 @@ async fn raw_prompts_resources_and_completions_are_adapted() {
         .raw(move |_, _| {
             raw(json!({"messages": [{"role": "user", "content": link}], "resultType": "complete"}))
         });
-    let resource = Resource::new("r", "a://r").raw(move |_, request| {
+    let resource = Resource::new("a://r", "r").raw(move |_, request| {
         let contents = json!([{"uri": request.uri(), "text": "t"}]);
         raw(json!({"contents": contents, "ttlMs": 7, "cacheScope": "public"}))
     });
-    let template = ResourceTemplate::new("t", "a://t{?any*}")
+    let template = ResourceTemplate::new("a://t{?any*}", "t")
         .accepts(|uri| uri.starts_with("a://t"))
         .raw(move |_, request| raw(json!({"contents": [{"uri": request.uri(), "text": "t"}]})));
     let wrong = Prompt::new("wrong").raw(move |_, _| raw(json!({"mesages": []})));

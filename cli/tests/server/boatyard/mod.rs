@@ -132,7 +132,7 @@ impl Boatyard {
         vec![
             ContentBlock::text("Two coats of red."),
             ContentBlock::image(SQUARE, "image/png"),
-            ContentBlock::resource_link("Tide table", "tide://today"),
+            ContentBlock::resource_link("tide://today", "Tide table"),
         ]
     }
 

@@ -128,7 +128,7 @@ impl Input<'_> {
     fn read(&self, name: &str, uri: &str, arguments: &TokenStream) -> TokenStream {
         let krate = self.krate;
         quote! {
-            let listed = #krate::schema::ResourceTemplate::new(#name, #uri);
+            let listed = #krate::schema::ResourceTemplate::new(#uri, #name);
             let template: #krate::client::UrlTemplate = ::core::convert::From::from(listed);
             let uri = template.expand(#arguments)?;
             self.client.read_resource(&uri).await

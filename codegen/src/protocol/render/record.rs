@@ -11,12 +11,13 @@ use super::{Input, doc, ident, revision};
 use crate::protocol::merge::{self, Kind};
 use crate::protocol::types::{FieldType, rust_name};
 
-/// Members that are the first parameters of a constructor, in this order. The others follow by name.
+/// Members that are the first parameters of a constructor, in this order. The others follow by name. A URI is before a name, as it
+/// is before the text of resource contents: both are strings, so only one order everywhere prevents that they are swapped.
 const FIRST: [&str; 15] = [
     "id",
-    "name",
     "uri",
     "uriTemplate",
+    "name",
     "ref",
     "taskId",
     "role",

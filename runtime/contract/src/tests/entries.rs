@@ -15,8 +15,8 @@ fn removed_entries_are_breaking_and_new_entries_additive() {
     let one = Contract::new()
         .with_tools([tool("a", json!({})), tool("b", json!({}))])
         .with_prompts([Prompt::new("p")])
-        .with_resource_templates([ResourceTemplate::new("t", "x://{a}")])
-        .with_resources([Resource::new("r", "x://r")]);
+        .with_resource_templates([ResourceTemplate::new("x://{a}", "t")])
+        .with_resources([Resource::new("x://r", "r")]);
     let other = Contract::new()
         .with_tools([tool("b", json!({}))])
         .with_resources([]);

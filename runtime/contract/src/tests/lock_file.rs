@@ -96,10 +96,10 @@ fn contract() -> Contract {
         ])
         .with_prompts([Prompt::new("p")])
         .with_resource_templates([
-            ResourceTemplate::new("a", "b://{x}"),
-            ResourceTemplate::new("z", "a://{x}"),
+            ResourceTemplate::new("b://{x}", "a"),
+            ResourceTemplate::new("a://{x}", "z"),
         ])
-        .with_resources([Resource::new("r", "a://r")])
+        .with_resources([Resource::new("a://r", "r")])
 }
 
 #[test]

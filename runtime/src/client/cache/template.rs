@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn malformed_templates_and_values_are_errors() {
-        let template = |uri| UrlTemplate(ResourceTemplate::new("t", uri));
+        let template = |uri| UrlTemplate(ResourceTemplate::new(uri, "t"));
         let error = template("a://{city").expand(json!({"city": 1}));
         assert!(matches!(error, Err(ClientError::Protocol(_))));
         let error = template("a://{city}").expand(json!([1]));

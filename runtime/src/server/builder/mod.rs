@@ -12,7 +12,7 @@ use crate::ask::RequestStateKey;
 use crate::bus::{EventBus, StartBus, Supervised};
 use crate::definition::Mount;
 #[cfg(feature = "dynamic")]
-use crate::dynamic::Feature;
+use crate::dynamic::IntoFeatures;
 use crate::extension::Extension;
 use crate::limits::Limits;
 use crate::revision::WrapResults;
@@ -115,7 +115,7 @@ impl ServerBuilder {
         reason = "a server is not a number, and the name is that of collections"
     )]
     #[cfg(feature = "dynamic")]
-    pub fn add(mut self, features: impl IntoIterator<Item = Feature>) -> Self {
+    pub fn add(mut self, features: impl IntoFeatures) -> Self {
         self.registry = self.registry.add(features);
         self
     }

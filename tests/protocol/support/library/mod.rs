@@ -62,7 +62,7 @@ impl Library {
         Ok(PromptMessage::assistant(match &*kind {
             "image" => ContentBlock::image("iVBORw==", "image/png"),
             "audio" => AudioContent::new("UklGRg==", "audio/wav").into(),
-            "link" => ResourceLink::new("motto", "library://motto").into(),
+            "link" => ResourceLink::new("library://motto", "motto").into(),
             "resource" => ContentBlock::resource(text),
             _ => return Err(Failure),
         }))

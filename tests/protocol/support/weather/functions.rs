@@ -96,7 +96,7 @@ pub(super) fn media() -> Vec<ContentBlock> {
     vec![
         ContentBlock::text("see"),
         AudioContent::new("UklGRg==", "audio/wav").into(),
-        ResourceLink::new("report", "file:///report.txt").into(),
+        ResourceLink::new("file:///report.txt", "report").into(),
     ]
 }
 

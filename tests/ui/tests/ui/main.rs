@@ -20,7 +20,7 @@ const MAX_LINES: usize = 12;
 
 /// Errors from rustc itself, with their number and the maximum number of lines. Their details about the user's code, such as
 /// the value held across an `await`, are worth more than brevity.
-const OF_RUSTC: [(&str, usize, usize); 14] = [
+const OF_RUSTC: [(&str, usize, usize); 18] = [
     ("form/form-without-type", 1, 14),
     ("form/type-as-form", 1, 17),
     ("tool/lists/function-without-list", 1, 15),
@@ -31,6 +31,11 @@ const OF_RUSTC: [(&str, usize, usize); 14] = [
     ("tool/blocks/mount-lock", 1, 20),
     ("tool/blocks/mount-without-block", 1, 21),
     ("tool/outputs/borrow-of-nothing", 1, 16),
+    // The place of the method, or of its type.
+    ("tool/missing_features/add", 1, 14),
+    ("tool/missing_features/bind-http", 1, 14),
+    ("tool/missing_features/layer", 1, 15),
+    ("tool/missing_features/serve-http", 1, 14),
     // One of rustc, and one of the macro.
     ("tool/arguments/default-in-signature", 2, 11),
     ("tool/blocks/syntax-error-in-signature", 2, 14),
