@@ -119,7 +119,8 @@ fn describe_members(schema: &Schema) -> Option<String> {
     });
     let mut members: Vec<_> = members.take(MAX_SHOWN_MEMBERS + 1).collect();
     if members.len() > MAX_SHOWN_MEMBERS {
-        members[MAX_SHOWN_MEMBERS] = "…".to_owned();
+        members.truncate(MAX_SHOWN_MEMBERS);
+        members.push("…".to_owned());
     }
     (!members.is_empty()).then(|| format!("{{{}}}", members.join(", ")))
 }

@@ -3893,10 +3893,10 @@ object! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
-    /// The URI of the resource.
-    pub uri: String,
     /// The programmatic name.
     pub name: String,
+    /// The URI of the resource.
+    pub uri: String,
     /// Hints about audience and importance.
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
@@ -3973,7 +3973,7 @@ impl Resource {
 }
 
 object! {
-    Resource { required uri = "uri", required name = "name", optional annotations =
+    Resource { required name = "name", required uri = "uri", optional annotations =
     "annotations", optional description = "description", optional icons = "icons",
     optional mime_type = "mimeType", optional size = "size", optional title = "title",
     optional meta = "_meta" }
@@ -4015,10 +4015,10 @@ impl From<BlobResourceContents> for ResourceContents {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// The URI of the resource.
-    pub uri: String,
     /// The programmatic name.
     pub name: String,
+    /// The URI of the resource.
+    pub uri: String,
     /// Hints about audience and importance.
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
@@ -4095,8 +4095,8 @@ impl ResourceLink {
 }
 
 object! {
-    ResourceLink("type" = "resource_link") { required uri = "uri", required name =
-    "name", optional annotations = "annotations", optional description = "description",
+    ResourceLink("type" = "resource_link") { required name = "name", required uri =
+    "uri", optional annotations = "annotations", optional description = "description",
     optional icons = "icons", optional mime_type = "mimeType", optional size = "size",
     optional title = "title", optional meta = "_meta" }
 }
@@ -4105,10 +4105,10 @@ object! {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// A URI template after RFC 6570.
-    pub uri_template: String,
     /// The programmatic name.
     pub name: String,
+    /// A URI template after RFC 6570.
+    pub uri_template: String,
     /// Hints about audience and importance.
     pub annotations: Option<Annotations>,
     /// A description for users or for a model.
@@ -4176,7 +4176,7 @@ impl ResourceTemplate {
 }
 
 object! {
-    ResourceTemplate { required uri_template = "uriTemplate", required name = "name",
+    ResourceTemplate { required name = "name", required uri_template = "uriTemplate",
     optional annotations = "annotations", optional description = "description", optional
     icons = "icons", optional mime_type = "mimeType", optional title = "title", optional
     meta = "_meta" }

@@ -226,7 +226,7 @@ async fn messages_without_text_are_encoded() {
     assert_eq!(messages[0]["content"], Value::Null);
     assert_eq!(messages[1]["content"], "[the tool returned nothing]");
     assert_eq!(messages[2]["content"], "[1]");
-    let link = r#"{"type":"resource_link","uri":"file:///a","name":"a"}"#;
+    let link = r#"{"type":"resource_link","name":"a","uri":"file:///a"}"#;
     assert_eq!(messages[3]["content"], link);
     assert_eq!(messages[4], Value::Null, "ALL-SAM-02: only results");
 }

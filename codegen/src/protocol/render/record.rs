@@ -11,13 +11,12 @@ use super::{Input, doc, ident, revision};
 use crate::protocol::merge::{self, Kind};
 use crate::protocol::types::{FieldType, rust_name};
 
-/// Members that are the first parameters of a constructor, in this order. The others follow by name. A URI is before a name, as it
-/// is before the text of resource contents: both are strings, so only one order everywhere prevents that they are swapped.
+/// Members that are the first ones of a struct, in this order. The others follow by name.
 const FIRST: [&str; 15] = [
     "id",
+    "name",
     "uri",
     "uriTemplate",
-    "name",
     "ref",
     "taskId",
     "role",
@@ -30,6 +29,10 @@ const FIRST: [&str; 15] = [
     "action",
     "src",
 ];
+
+/// Members that are the first parameters of a constructor, before those of [`FIRST`]: URIs and names are strings, so only one order
+/// everywhere, with that of resource contents, prevents that they are swapped.
+const URIS: [&str; 2] = ["uri", "uriTemplate"];
 
 /// Members that a revision requires of results and that are filled in automatically.
 const AUTO_FILLED: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
@@ -120,8 +123,9 @@ impl<'a> Record<'a> {
     }
 
     fn methods(&self) -> TokenStream {
-        let (required, optional): (Vec<_>, Vec<_>) =
+        let (mut required, optional): (Vec<_>, Vec<_>) =
             self.fields.iter().partition(|field| field.facts.required);
+        required.sort_by_key(|field| !URIS.contains(&field.rust.member.as_str()));
         let arguments = required.iter().map(|field| {
             let (name, ty) = (&field.rust.ident, self.argument(&field.rust.ty));
             quote! { #name: #ty }
