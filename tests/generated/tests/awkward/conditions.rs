@@ -28,6 +28,7 @@ fn conditions_are_documented_at_the_type() {
     for item in ["pub struct Cond {", "pub struct Known {"] {
         assert_documented(&code, conditions, item);
     }
+    assert_documented(&code, "/// Arguments of `cond`.", "pub struct Cond {");
     assert_documented(
         &code,
         "because conditions of the schema describe further members.",
