@@ -142,10 +142,12 @@ impl Input<'_> {
         let otherwise = "Part of an argument or an output.";
         let otherwise = self.uses.get(&id).map_or(otherwise, String::as_str);
         let mut note = |note: Option<&str>| {
-            if docs.is_empty() && note.is_some() {
-                docs.add(otherwise);
+            if let Some(note) = note {
+                if docs.is_empty() {
+                    docs.add(otherwise);
+                }
+                docs.add(note);
             }
-            note.into_iter().for_each(|note| docs.add(note));
         };
         let item = match &ty.kind {
             Kind::Record(record) => {

@@ -105,8 +105,8 @@ impl<'a> Normalized<'a> {
         }
     }
 
-    /// Returns `true` if `null` is allowed beside the values of the schema. Clients and servers that know the keyword `nullable`,
-    /// which is that of OpenAPI 3.0, use `null` although JSON Schema ignores it.
+    /// Returns `true` if `null` is allowed beside the values of the schema. Programs that know the keyword `nullable` of `OpenAPI` 3.0
+    /// use `null`, although JSON Schema ignores the keyword.
     pub(super) fn allows_null(&self) -> bool {
         let mut layers = self.layers.iter();
         self.or_null.is_some()
