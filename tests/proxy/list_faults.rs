@@ -96,7 +96,7 @@ async fn an_item_that_cannot_be_read_does_not_hide_the_others() {
         line.answer(message, &lists);
         true
     });
-    let (log, _guard) = Log::record();
+    let (log, _guard) = Log::record(tracing::Level::WARN);
     let (gateway, proxy) = gateway();
     let mounted = proxy.mount(remote).unwrap();
     mounted.connected().await;

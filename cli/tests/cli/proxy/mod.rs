@@ -220,6 +220,22 @@ fn stray_output_of_a_server_with_a_directory_is_reported() {
     assert!(outcome.stderr.contains(&note), "{}", outcome.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn standard_error_of_a_server_that_does_not_start_is_shown() {
+    let mut proxy = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    proxy.args(["proxy", "-s", "odd=sh -c 'echo no such table >&2; exit 2'"]);
+    proxy.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut proxy = proxy.stderr(Stdio::piped()).spawn().unwrap();
+    let notes = BufReader::new(proxy.stderr.take().unwrap()).lines();
+    // Further attempts to connect have notes, too.
+    let mut notes = notes.map(Result::unwrap).take(20);
+    let line = "server `odd` wrote: no such table";
+    assert!(notes.any(|note| note.contains(line)));
+    drop(proxy.stdin.take());
+    proxy.wait().unwrap();
+}
+
 #[test]
 fn a_wrong_configuration_file_is_reported_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,6 +282,10 @@ fn wrong_options_are_reported() {
         (
             &["proxy", "-s", "a=x", "--rename", "b.y=z"],
             "for --rename: no server has a feature of this name",
+        ),
+        (
+            &["proxy", "-s", "a=x", "--rename", "a.add=sum"],
+            "for --rename: the new name starts with `a.` too",
         ),
         (&["proxy", "-s", "a=x", "--filter", "!"], "for --filter"),
     ];
