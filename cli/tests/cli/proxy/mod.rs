@@ -265,7 +265,7 @@ fn the_warnings_of_the_proxy_are_shown() {
 
 #[test]
 fn wrong_options_are_reported() {
-    let table: [(&[&str], &str); 6] = [
+    let table: [(&[&str], &str); 7] = [
         (&["proxy"], "there is no server"),
         (
             &["proxy", "-s", "a b=x"],
@@ -291,11 +291,8 @@ fn wrong_options_are_reported() {
     ];
     for (args, expected) in table {
         let outcome = run_alone(args);
-        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
-        assert!(
-            outcome.stderr.contains(expected),
-            "{args:?}: {}",
-            outcome.stderr
-        );
+        let stderr = &outcome.stderr;
+        assert_eq!(outcome.code, 2, "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
     }
 }
