@@ -260,7 +260,8 @@ pub(crate) struct ArgumentArgs {
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) given: Vec<RawArgument>,
 
-    /// All arguments as one JSON object, sent unchanged: inline, @FILE, or - for standard input
+    /// All arguments as one JSON object, which is not checked: inline, @FILE, or - for standard input. Numbers are sent as values
+    /// of 64 bits
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
 }

@@ -80,7 +80,7 @@ async fn namespaces_that_differ_only_in_a_character_have_prefixes_of_their_own()
     }
     let client = client_of(&gateway, MODERN).build().await.unwrap();
     for (namespace, text) in [("my_files", "one"), ("my-files", "two")] {
-        let result = client.call_tool(&*format!("{namespace}.links"), ()).await;
+        let result = client.call_tool(&format!("{namespace}.links"), ()).await;
         let content = serde_json::to_value(&result.unwrap().content).unwrap();
         let unlisted = content[1]["uri"].as_str().unwrap();
         let read = client.read_resource(unlisted).await.unwrap();

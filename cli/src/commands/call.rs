@@ -139,8 +139,11 @@ impl Call {
         let terminal = &connection.terminal;
         if !print_if_json(self.server.output, terminal, ticket).await? {
             terminal.print_text(&sanitize_line(ticket.id())).await?;
-            terminal
-                .print_note("the task runs on the server; `treenail task wait` prints its result");
+            terminal.print_note(if self.server.target.url.is_some() {
+                "the task runs on the server; `treenail task wait` prints its result"
+            } else {
+                "the server ends with this command; if it stores its tasks, `treenail task wait` starts it again and prints the result"
+            });
         }
         Ok(Exit::Success)
     }

@@ -8,6 +8,7 @@ use treenail::schema::{ElicitAction, ElicitRequestFormParams, ElicitResult, Elic
 use super::ElicitationHandler;
 use super::field::{Field, format_value};
 use super::line_reader::{Input, LineReader};
+use crate::render::sanitize_line;
 use crate::terminal::Terminal;
 
 type Content = BTreeMap<String, ElicitValue>;
@@ -32,7 +33,7 @@ impl ElicitationHandler {
             match field.parse(texts) {
                 Ok(value) => content.extend(value.map(|value| (field.name.to_owned(), value))),
                 Err(problem) => {
-                    problems.push(format!("`{}`: {problem}", field.name));
+                    problems.push(format!("`{}`: {problem}", sanitize_line(field.name)));
                     is_open = true;
                 }
             }
@@ -158,11 +159,8 @@ impl ElicitationHandler {
 
     /// Shows all values before they are sent.
     async fn review_form(&self, content: &Content, line_reader: &mut LineReader) -> FormStep {
-        let entered = content.iter();
-        let entered = entered.map(|(name, value)| format!("  {name}: {}", format_value(value)));
-        let entered: Vec<_> = entered.collect();
         self.terminal
-            .print_message(&format!("\n{}", entered.join("\n")));
+            .print_message(&format!("\n{}", review(content)));
         let prompt = format!(
             "Send this to {}? [y]es, [e]dit, [d]ecline, [c]ancel: ",
             self.server_name()
@@ -198,8 +196,28 @@ enum FormStep {
     End(ElicitAction),
 }
 
+/// Returns a line for each value.
+fn review(content: &Content) -> String {
+    let lines = content
+        .iter()
+        .map(|(name, value)| format!("  {}: {}", sanitize_line(name), format_value(value)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn accepted(content: Content) -> ElicitResult {
     let mut result = ElicitResult::new(ElicitAction::Accept);
     result.content = Some(content);
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_reviewed_in_one_line() {
+        let name = "note: ok\n  amount".to_owned();
+        let content = Content::from([(name, ElicitValue::String("a\nb".to_owned()))]);
+        assert_eq!(review(&content).lines().count(), 1, "{}", review(&content));
+    }
 }

@@ -12,17 +12,16 @@ use crate::args::ServerArgs;
 use crate::exit::Failure;
 use crate::terminal::Terminal;
 
-/// Returns the builder of a client for a server behind a proxy. A program runs in `directory`.
+/// Returns the builder of a client for a server behind a proxy. A program runs in `directory`, and `tail` has its standard error.
 pub(crate) fn proxied_client(
     args: &ServerArgs,
     directory: Option<&Path>,
-    terminal: &Terminal,
+    (terminal, tail): (&Terminal, &StderrTail),
 ) -> Result<McpClientBuilder, Failure> {
     let trace = Trace::from_args(args, terminal)?;
-    let tail = StderrTail::new(terminal);
     let (builder, limits) = base_builder(args, false);
     let builder = builder.validate_results(false);
-    let builder = set_target(builder, args, directory, &tail, &|url, headers| {
+    let builder = set_target(builder, args, directory, tail, &|url, headers| {
         // Requests of the proxy have no timer here.
         let oauth = oauth_client(args, terminal, &Pauses::default())?;
         http::open_session(url, headers, oauth, (&limits, trace.as_ref()))

@@ -62,7 +62,7 @@ struct TailState {
 }
 
 impl StderrTail {
-    pub(super) fn new(terminal: &Terminal) -> Self {
+    pub(crate) fn new(terminal: &Terminal) -> Self {
         Self {
             terminal: terminal.clone(),
             observer: None,

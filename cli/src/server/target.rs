@@ -78,25 +78,43 @@ fn parse_headers(args: &HeaderArgs) -> Result<Vec<(String, String)>, Failure> {
     plain.chain(from_env).collect()
 }
 
-/// Returns the `file:` URI of an absolute path. Paths of Windows may have the verbatim form, and a host in place of a drive.
+/// Returns the `file:` URI of an absolute path. Names on Unix are bytes, and may contain a backslash.
 pub(super) fn file_uri(path: &Path) -> String {
-    let text = path.to_string_lossy().replace('\\', "/");
-    let text = match (text.strip_prefix("//?/UNC/"), text.strip_prefix("//?/")) {
-        (Some(share), _) => format!("//{share}"),
-        (None, Some(drive)) => format!("///{drive}"),
-        (None, None) if text.starts_with("//") => text,
-        (None, None) => format!("//{}{text}", if text.starts_with('/') { "" } else { "/" }),
-    };
-    let mut uri = "file:".to_owned();
-    for byte in text.bytes() {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if cfg!(windows) {
+        windows_uri(bytes)
+    } else {
+        format!("file://{}", percent_encoded(bytes.iter().copied()))
+    }
+}
+
+/// Returns the URI of a path of Windows, which may have the verbatim form, and a host in place of a drive.
+fn windows_uri(path: &[u8]) -> String {
+    let slashes = path
+        .iter()
+        .map(|byte| if *byte == b'\\' { b'/' } else { *byte });
+    let text = percent_encoded(slashes);
+    // The verbatim form starts with `//?/`.
+    let rest = text.strip_prefix("//%3F/");
+    match (rest.and_then(|rest| rest.strip_prefix("UNC/")), rest) {
+        (Some(share), _) => format!("file://{share}"),
+        (None, Some(drive)) => format!("file:///{drive}"),
+        (None, None) if text.starts_with("//") => format!("file:{text}"),
+        (None, None) => format!("file:///{text}"),
+    }
+}
+
+fn percent_encoded(bytes: impl Iterator<Item = u8>) -> String {
+    let mut text = String::new();
+    for byte in bytes {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b':' => {
-                uri.push(char::from(byte));
+                text.push(char::from(byte));
             }
-            _ => uri.extend(format!("%{byte:02X}").chars()),
+            _ => text.extend(format!("%{byte:02X}").chars()),
         }
     }
-    uri
+    text
 }
 
 #[cfg(test)]
@@ -110,16 +128,31 @@ mod tests {
         assert!(split_command("npx 'a").is_err());
     }
 
+    #[cfg(unix)]
     #[test]
-    fn paths_are_percent_encoded() {
+    fn the_bytes_of_paths_are_percent_encoded() {
+        use std::os::unix::ffi::OsStrExt as _;
+
         for (path, expected) in [
-            ("/a b/ü.txt", "file:///a%20b/%C3%BC.txt"),
+            ("/a b/ü.txt".as_bytes(), "file:///a%20b/%C3%BC.txt"),
+            (br"/a\b", "file:///a%5Cb"),
+            (b"/x\xff", "file:///x%FF"),
+        ] {
+            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            assert_eq!(file_uri(path), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn paths_of_windows_have_a_drive_or_a_host() {
+        for (path, expected) in [
+            (r"C:\a b", "file:///C:/a%20b"),
             (r"C:\a", "file:///C:/a"),
             (r"\\?\C:\a", "file:///C:/a"),
             (r"\\host\share\a", "file://host/share/a"),
             (r"\\?\UNC\host\share\a", "file://host/share/a"),
         ] {
-            assert_eq!(file_uri(Path::new(path)), expected, "{path}");
+            assert_eq!(windows_uri(path.as_bytes()), expected, "{path}");
         }
     }
 }

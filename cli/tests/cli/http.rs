@@ -221,6 +221,21 @@ fn url_without_a_listener_exits_with_3() {
     }
 }
 
+/// A server over `http` on another computer receives no token. The address 0.0.0.0 is not a loopback address, but leads to one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_without_encryption_needs_no_option() {
+    let elsewhere = |url: String| url.replace("127.0.0.1", "0.0.0.0");
+    let (url, _heads) = session_server();
+    let url = elsewhere(url);
+    run_alone(&["list", "tools", "--url", &url]).check(0, "", "nothing to list\n");
+    let error = "error: no authorization: tokens are sent over `https` only, or over `http` to this computer; change the URL of the server\n \
+                 note: if the server expects other credentials, use --header-env to send a header from an environment variable\n";
+    let (url, _heads) = rejecting_server("401 Unauthorized");
+    let url = elsewhere(url);
+    run_alone(&["list", "--url", &url]).check(4, "", error);
+}
+
 #[test]
 fn http_errors_have_advice() {
     let sign_in = "no authorization: not authorized: no user can be asked, since standard input is not a terminal; run `treenail auth login URL` first\n \

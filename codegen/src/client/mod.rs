@@ -64,15 +64,19 @@ use self::render::RenderError;
 /// the required ones as one struct, `Search::new(SearchRequired { path, pattern })`. There is a `with_…` method for each
 /// optional member.
 ///
-/// A name depends only on the item, unless it would clash with another: then the later item gets a number.
+/// The names of arguments and outputs depend only on the item, unless one would clash with another: then the later item gets a number.
+/// The type of a part has a short name if several tools have the same part, so a new tool can rename it.
 ///
 /// # Unsupported schemas
 ///
 /// Types accept all values that a schema accepts, and sometimes more: patterns, formats and bounds appear in the
 /// documentation, and the server checks them. Numbers are the exception: an `integer` is an `i64`, or a `u64` if it cannot
-/// be negative. These accept neither numbers beyond 64 bits nor whole numbers with a fraction or an exponent, such as `3.0`;
-/// and a constant `1` differs from `1.0`. A schema without `type` has the type that its keywords are for: `{"minimum": 0}` is a
+/// be negative. These accept no numbers beyond 64 bits. Results of calls can have whole numbers with a fraction or an exponent, such as
+/// `3.0`, up to 2^53; a type that `serde_json` reads alone refuses them. A constant `1` differs from `1.0`. A schema without `type` has the type that its keywords are for: `{"minimum": 0}` is a
 /// number, and `{"required": ["id"]}` an object.
+///
+/// Conditions between members (`if`, `dependentSchemas`) appear in the documentation too. Members that only conditions describe are any
+/// JSON in `additional`, the field for members that the schema does not list.
 ///
 /// An optional member that can also be `null` is one `Option`: `null` is read as a missing member, and is never sent. If `null`
 /// differs from a missing argument, e.g. to clear a value, use [`keep_null`](Self::keep_null), or call `McpClient::call_tool` with

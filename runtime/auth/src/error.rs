@@ -9,7 +9,7 @@ use treenail_runtime::client::ClientError;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// The configuration or an argument is invalid. Nothing was sent.
+    /// The configuration or an argument is invalid. No credentials were sent.
     #[error("{0}")]
     Invalid(Arc<str>),
     /// A document or response violates a requirement. Names the document, the member, the expectation and the remedy.

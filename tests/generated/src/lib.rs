@@ -47,6 +47,11 @@ pub mod awkward {
     pub mod booleans {
         ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/booleans.rs"));
     }
+    /// `awkward/conditions.json`.
+    #[no_implicit_prelude]
+    pub mod conditions {
+        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/conditions.rs"));
+    }
     /// `awkward/constants.json`.
     #[no_implicit_prelude]
     pub mod constants {

@@ -34,6 +34,9 @@ mod alternatives {
 mod booleans {
     include!(concat!(env!("OUT_DIR"), "/booleans.rs"));
 }
+mod conditions {
+    include!(concat!(env!("OUT_DIR"), "/conditions.rs"));
+}
 mod constants {
     include!(concat!(env!("OUT_DIR"), "/constants.rs"));
 }
@@ -87,7 +90,7 @@ fn generated_files_are_formatted() {
     // A line width other than the default must not matter.
     check.args(["--check", "--edition", "2024", "--config", "max_width=80"]);
     let locks = lock_files();
-    assert_eq!(locks.len(), 17);
+    assert_eq!(locks.len(), 18);
     for lock in &locks {
         let name = lock.file_name().expect("the path has a file name");
         let file = folder.path().join(name).with_extension("rs");

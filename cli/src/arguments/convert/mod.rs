@@ -112,9 +112,10 @@ struct ArgumentConverter<'a> {
 
 impl ArgumentConverter<'_> {
     fn convert_list(&self, schema: &Value, texts: &[&str]) -> Result<Value, String> {
-        let items = resolve_reference(schema, self.root).and_then(|schema| schema.get("items"));
-        let items = items.unwrap_or(&Value::Bool(true));
-        let values = texts.iter().map(|text| self.convert_scalar(items, text));
+        let list = resolve_reference(schema, self.root);
+        let values = texts.iter().enumerate();
+        let values =
+            values.map(|(index, text)| self.convert_scalar(item_schema(list, index), text));
         values.collect::<Result<Vec<_>, _>>().map(Value::Array)
     }
 
@@ -169,6 +170,18 @@ impl ArgumentConverter<'_> {
             )
         })
     }
+}
+
+/// Returns the schema of an item of a list: that of its position, or that of all further items.
+fn item_schema(list: Option<&Map<String, Value>>, index: usize) -> &Value {
+    let keyword = |name: &str| list.and_then(|list| list.get(name));
+    // Before 2020-12, `items` was the list of positions.
+    let (positions, others) = match keyword("items") {
+        Some(positions @ Value::Array(_)) => (Some(positions), keyword("additionalItems")),
+        items => (keyword("prefixItems"), items),
+    };
+    let at_position = positions.and_then(|positions| positions.get(index));
+    at_position.or(others).unwrap_or(&Value::Bool(true))
 }
 
 fn parse_as(kind: &str, text: &str) -> Option<Value> {

@@ -13,6 +13,8 @@ fn tool() -> Tool {
             "days": {"type": "integer"}, "share": {"type": "number"}, "dry": {"type": "boolean"},
             "city": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}},
             "ids": {"type": "array", "items": {"type": "integer"}}, "any": {}, "map": {"type": "object"},
+            "pair": {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": {"type": "boolean"}},
+            "old": {"type": "array", "items": [{"type": "integer"}]},
             "unit": {"$ref": "#/$defs/Unit"},
             "size": {"oneOf": [{"const": "small", "description": "Two people"}, {"const": "large"}]}, "maybe": {"type": ["integer", "null"]},
             "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
@@ -53,6 +55,11 @@ fn text_is_converted_by_the_schema() {
     check(&["city=3"], Ok(json!("3")));
     check(&["tags=a", "tags=b,c"], Ok(json!(["a", "b,c"])));
     check(&["ids=1"], Ok(json!([1])));
+    check(
+        &["pair=1", "pair=2", "pair=true"],
+        Ok(json!([1, "2", true])),
+    );
+    check(&["old=1", "old=2"], Ok(json!([1, "2"])));
     check(&["any=1"], Ok(json!("1")));
     check(&["any:=1"], Ok(json!(1)));
     check(&["map={\"a\":1}"], Ok(json!({"a": 1})));

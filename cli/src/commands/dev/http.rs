@@ -30,6 +30,8 @@ pub(super) struct HttpSupervisor {
     url: String,
     terminal: Terminal,
     server: Option<ProcessGroup>,
+    /// End of the time to accept connections, until the server does.
+    starts_until: Option<Instant>,
 }
 
 impl HttpSupervisor {
@@ -40,6 +42,7 @@ impl HttpSupervisor {
             url: url.to_owned(),
             terminal: terminal.clone(),
             server: None,
+            starts_until: None,
         })
     }
 
@@ -66,7 +69,7 @@ impl HttpSupervisor {
             }
             outcome = tokio::select! {
                 next = outcomes.recv() => next,
-                () = self.exited() => outcomes.recv().await,
+                () = self.watch() => outcomes.recv().await,
             };
         }
         Ok(())
@@ -74,15 +77,11 @@ impl HttpSupervisor {
 
     /// Stops the server.
     pub(super) async fn close(mut self) {
-        if let Some(server) = self.server.take() {
-            server.stop().await;
-        }
+        self.stop().await;
     }
 
     async fn restart(&mut self, program: &Program) {
-        if let Some(old) = self.server.take() {
-            old.stop().await;
-        }
+        self.stop().await;
         let mut command = Command::new(&program.path);
         // Standard output of this program belongs to no protocol here, but errors and notes are on standard error.
         command.args(&program.arguments).stdout(Stdio::piped());
@@ -96,41 +95,38 @@ impl HttpSupervisor {
         if let (Some(stdout), _) = server.take_output() {
             tokio::spawn(pass_output(stdout, self.terminal.clone()));
         }
-        let ready = tokio::select! {
-            ready = wait_until_ready(&self.url) => ready,
-            status = server.wait() => Err(match status {
-                Ok(status) => format!("the server has exited: {status}"),
-                Err(error) => format!("the server cannot be waited for: {error}"),
-            }),
-        };
-        match ready {
-            Ok(()) => {
-                let url = self.url.clone();
-                self.note(&format!("the server runs at {url}"));
-                self.server = Some(server);
-            }
-            Err(reason) => {
-                self.note(&reason);
-                server.stop().await;
-            }
-        }
+        self.server = Some(server);
+        self.starts_until = Some(Instant::now() + READY_TIMEOUT);
     }
 
-    /// Completes when the server has exited by itself.
-    async fn exited(&mut self) {
-        match &mut self.server {
-            Some(server) => {
-                let status = server.wait().await;
-                if let Some(server) = self.server.take() {
-                    // Its child processes would occupy the port.
-                    server.stop().await;
-                }
-                let status = status.map(|status| status.to_string()).unwrap_or_default();
-                self.note(&format!(
-                    "the server has exited: {status}; the next build starts it again"
-                ));
+    /// Reports that the server accepts connections, and completes when it has ended.
+    async fn watch(&mut self) {
+        let ended = match self.started().await {
+            Ok(()) => exited(&mut self.server).await,
+            Err(reason) => reason,
+        };
+        self.note(&ended);
+        self.stop().await;
+    }
+
+    /// Waits until the server accepts connections. The error is the reason why it does not.
+    async fn started(&mut self) -> Result<(), String> {
+        if let Some(end) = self.starts_until {
+            tokio::select! {
+                ready = wait_until_ready(&self.url, end) => ready?,
+                reason = exited(&mut self.server) => return Err(reason),
             }
-            None => std::future::pending().await,
+            self.starts_until = None;
+            self.note(&format!("the server runs at {}", self.url));
+        }
+        Ok(())
+    }
+
+    async fn stop(&mut self) {
+        self.starts_until = None;
+        // Its child processes would occupy the port.
+        if let Some(server) = self.server.take() {
+            server.stop().await;
         }
     }
 
@@ -143,9 +139,18 @@ impl HttpSupervisor {
     }
 }
 
+/// Waits until a server exits by itself, and describes that.
+async fn exited(server: &mut Option<ProcessGroup>) -> String {
+    let Some(server) = server else {
+        return std::future::pending().await;
+    };
+    let status = server.wait().await.map(|status| status.to_string());
+    let status = status.unwrap_or_default();
+    format!("the server has exited: {status}; the next build starts it again")
+}
+
 /// Waits until the server answers at its URL, with a result or any error of its own.
-async fn wait_until_ready(url: &str) -> Result<(), String> {
-    let end = Instant::now() + READY_TIMEOUT;
+async fn wait_until_ready(url: &str, end: Instant) -> Result<(), String> {
     loop {
         let session = HttpSession::builder(url).limits(ClientLimits::default());
         let session = session.build().map_err(|error| error.to_string())?;

@@ -68,6 +68,7 @@ pub(super) fn parse_line(line: &[u8]) -> Vec<Result<ClientMessage, InvalidMessag
         return vec![parse_message(text)];
     }
     match serde_json::from_str::<Vec<&RawValue>>(text) {
+        Ok(batch) if batch.is_empty() => vec![Err(invalid("a batch has at least one message"))],
         Ok(batch) => batch
             .iter()
             .map(|message| parse_message(message.get()))
@@ -192,6 +193,7 @@ mod tests {
             ("nothing", -32700),
             ("{}", -32600),
             ("3", -32600),
+            ("[ ]", -32600),
             (r#"{"id":[1],"method":"a"}"#, -32600),
             (r#"{"id":1}"#, -32600),
             ("\u{7f}", -32700),

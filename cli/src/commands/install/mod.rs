@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use self::program::{absolute_program, name_of_program, name_of_url};
+use self::program::{absolute_program, name_of_program, name_of_url, notes_on_paths};
 pub(super) use self::uninstall::Uninstall;
 use crate::args::Verbosity;
 use crate::exit::{Exit, Failure};
@@ -90,6 +90,11 @@ impl Install {
         for file in self.place.files()? {
             let change = file.1.install(&name, &entry, self.force)?;
             changes.push((file, change));
+        }
+        if let (ServerEntry::Program { args, .. }, Scope::User) = (&entry, self.place.scope) {
+            for note in notes_on_paths(args) {
+                terminal.print_note(&note);
+            }
         }
         for ((host, file), change) in changes {
             let path = file.path().display();

@@ -48,6 +48,18 @@ pub(super) fn absolute_program(program: &str, scope: Scope) -> Result<String, Fa
     })
 }
 
+/// Returns notes about the arguments that are relative paths, because hosts use another directory.
+pub(super) fn notes_on_paths(args: &[String]) -> impl Iterator<Item = String> {
+    let relative = args.iter().filter(|arg| Path::new(arg).is_relative());
+    relative.filter_map(|arg| {
+        let path = absolute(arg).ok().filter(|path| path.exists())?;
+        let path = path.display();
+        Some(format!(
+            "`{arg}` is a relative path, but hosts start the server in another directory; if it is meant as a path, give `{path}`"
+        ))
+    })
+}
+
 /// Returns the default name of a server: that of its program.
 pub(super) fn name_of_program(program: &str) -> Result<String, Failure> {
     let path = Path::new(program);

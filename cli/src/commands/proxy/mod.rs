@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use treenail::Server;
 use treenail::http::{HttpServer, ServeHttp as _};
-use treenail::proxy::{Mounted, Proxy as Gateway, Remote};
+use treenail::proxy::{Mounted, Proxy as Gateway, Remote, Status};
 use treenail::schema::Revision;
 use treenail::tasks::{Tasks, ToolTask};
 
@@ -22,7 +22,7 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::hosts::ServerEntry;
-use crate::server::describe_url;
+use crate::server::{StderrTail, describe_url};
 use crate::signals::{interrupted, terminated};
 use crate::terminal::Terminal;
 
@@ -53,7 +53,7 @@ pub(crate) struct Proxy {
     #[arg(long = "filter", value_name = "[!]PATTERN")]
     filters: Vec<String>,
 
-    /// Serve a tool, prompt or resource under another name; can be repeated
+    /// Serve a tool, prompt or resource under another name, with the same prefix; can be repeated
     #[arg(long = "rename", value_name = "NAME=NEW")]
     renamed: Vec<String>,
 
@@ -120,8 +120,7 @@ impl Proxy {
         let endpoint = self.bind(&server).await?;
         let gateway = Gateway::new(&server);
         for (name, namespace, entry) in servers {
-            let mounted = self.mount(&gateway, (name, &namespace), entry, terminal)?;
-            tokio::spawn(report(mounted, terminal.clone()));
+            self.mount(&gateway, (name, &namespace), entry, terminal)?;
         }
         let serving = async {
             gateway.ready(self.wait).await;
@@ -205,7 +204,8 @@ impl Proxy {
         (name, namespace): (String, &str),
         entry: ServerEntry,
         terminal: &Terminal,
-    ) -> Result<Mounted, Failure> {
+    ) -> Result<(), Failure> {
+        let tail = StderrTail::new(terminal);
         let behind = BehindProxy {
             name: name.clone(),
             entry,
@@ -217,6 +217,7 @@ impl Proxy {
                 verbosity: self.verbosity,
             },
             terminal: terminal.clone(),
+            tail: tail.clone(),
         };
         // Options that are wrong are reported at once, and not when the server is connected.
         drop(behind.builder()?);
@@ -225,9 +226,11 @@ impl Proxy {
         if self.tasks {
             remote = remote.task(ToolTask::new());
         }
-        gateway
+        let mounted = gateway
             .mount(remote)
-            .map_err(|error| Failure::usage(error.to_string()))
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        tokio::spawn(report(mounted, tail, terminal.clone()));
+        Ok(())
     }
 
     /// Adds the filters and names of the options.
@@ -244,7 +247,12 @@ impl Proxy {
                 ))
             })?;
             if let Some(from) = from.strip_prefix(&prefix) {
-                remote = remote.rename(from, to.strip_prefix(&prefix).unwrap_or(to));
+                let to = to.strip_prefix(&prefix).ok_or_else(|| {
+                    Failure::usage(format!(
+                        "invalid value `{given}` for --rename: the new name starts with `{prefix}` too"
+                    ))
+                })?;
+                remote = remote.rename(from, to);
             }
         }
         Ok(remote)
@@ -280,11 +288,18 @@ fn failed(error: treenail::Error) -> Failure {
     Failure::new(Exit::Io, error.to_string())
 }
 
-/// Reports the state of a server, now and after each change.
-async fn report(mut mounted: Mounted, terminal: Terminal) {
-    loop {
-        let status = mounted.changed().await;
-        let Some(status) = status else { return };
-        terminal.print_note(&format!("server `{}`: {status}", mounted.name()));
+/// Reports the state of a server, now and after each change. A server that is not connected may have written the cause to standard
+/// error, whose last lines are shown unless they were.
+async fn report(mut mounted: Mounted, tail: StderrTail, terminal: Terminal) {
+    let mut shown = Vec::new();
+    while let Some(status) = mounted.changed().await {
+        let name = mounted.name();
+        terminal.print_note(&format!("server `{name}`: {status}"));
+        if let Status::Disconnected { .. } = status {
+            let lines = tail.last_lines().await;
+            let new = lines.iter().filter(|line| !shown.contains(*line));
+            new.for_each(|line| terminal.print_note(&format!("server `{name}` wrote: {line}")));
+            shown = lines;
+        }
     }
 }

@@ -9,7 +9,7 @@ use treenail::schema::Revision;
 use crate::args::{AuthArgs, OutputArgs, ServerArgs, TraceTarget};
 use crate::exit::Failure;
 use crate::hosts::{ServerEntry, read_servers};
-use crate::server::proxied_client;
+use crate::server::{StderrTail, proxied_client};
 use crate::terminal::Terminal;
 
 /// Server behind the proxy, and the options that concern it.
@@ -22,13 +22,15 @@ pub(super) struct BehindProxy {
     pub(super) auth: AuthArgs,
     pub(super) output: OutputArgs,
     pub(super) terminal: Terminal,
+    /// Standard error of the server, in all its connections.
+    pub(super) tail: StderrTail,
 }
 
 impl BehindProxy {
     /// Returns the builder of a client for one connection.
     pub(super) fn builder(&self) -> Result<McpClientBuilder, Failure> {
         let (args, directory) = self.args();
-        proxied_client(&args, directory.as_deref(), &self.terminal)
+        proxied_client(&args, directory.as_deref(), (&self.terminal, &self.tail))
     }
 
     /// Returns the builder, or one that cannot connect after an error.

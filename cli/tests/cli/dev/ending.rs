@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use treenail::client::HttpClientBuilderExt as _;
+use treenail::client::{HttpClientBuilderExt as _, Session};
 use treenail::schema::Revision;
 
 use super::project::{Project, is_running};
@@ -66,32 +66,30 @@ async fn a_running_build_is_killed() {
     let session = project.command(&[]).start(&limits).unwrap();
     project.stderr.wait_for("started", 1).await;
     let build = project.server_id();
-    treenail::client::Session::close(&session).await.unwrap();
+    session.close().await.unwrap();
     assert!(!is_running(build));
 }
 
-#[tokio::test]
-async fn a_server_over_http_is_restarted_at_its_port() {
+/// Starts `treenail dev --http` at a free port, and returns its session and its URL.
+fn dev_over_http(project: &Project) -> (impl Session + use<>, String) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
     let url = format!("http://{address}/mcp");
-    let project = Project::new("before");
+    let build = ["--build", "sh build.sh", "--watch", "source"];
     let words = [
-        "dev",
-        "--http",
-        &url,
-        "--build",
-        "sh build.sh",
-        "--watch",
-        "source",
-        "--",
-        "sh",
-        "run.sh",
-        &address,
+        &["dev", "--http", &url][..],
+        &build,
+        &["--", "sh", "run.sh", &address],
     ];
     let limits = treenail::client::ClientLimits::default();
-    let session = project.dev(&words).start(&limits).unwrap();
+    (project.dev(&words.concat()).start(&limits).unwrap(), url)
+}
+
+#[tokio::test]
+async fn a_server_over_http_is_restarted_at_its_port() {
+    let project = Project::new("before");
+    let (session, url) = dev_over_http(&project);
     project.stderr.wait_for("the server runs at ", 1).await;
     let client = treenail::McpClient::builder()
         .url(&url)
@@ -116,6 +114,21 @@ async fn a_server_over_http_is_restarted_at_its_port() {
         "Daily forecast. Call `forget` first."
     );
     let server = project.server_id();
-    treenail::client::Session::close(&session).await.unwrap();
+    session.close().await.unwrap();
     assert!(!is_running(server));
+}
+
+#[tokio::test]
+async fn a_server_that_opens_no_port_is_replaced_by_the_next_build() {
+    let project = Project::new("hanging");
+    let hang = "if grep -q hanging built; then echo hangs >&2; exec sleep 1000; fi";
+    project.write("run.sh", &Project::run_script(hang));
+    let (session, _) = dev_over_http(&project);
+    project.stderr.wait_for("hangs", 1).await;
+    let hanging = project.server_id();
+    project.write("source", "before");
+    project.stderr.wait_for("the server runs at ", 1).await;
+    assert!(!is_running(hanging));
+    assert!(!project.stderr.contain("no connection to "));
+    session.close().await.unwrap();
 }

@@ -184,3 +184,25 @@ fn program_is_stored_with_its_absolute_path() {
     let project = ["--scope", "project", "--", "env"];
     assert_eq!(command(&project, "project/.cursor/mcp.json"), "env");
 }
+
+#[cfg(unix)]
+#[test]
+fn relative_paths_in_arguments_are_noted() {
+    let home = Home::new();
+    home.write("project/server.py", "");
+    let note = "`server.py` is a relative path, but hosts start the server in another directory; \
+                if it is meant as a path, give `~/project/server.py`";
+    let script = home.path("project/server.py");
+    for (scope, argument, is_noted) in [
+        ("user", "server.py", true),
+        ("user", "no-file.py", false),
+        ("user", script.to_str().unwrap(), false),
+        ("project", "server.py", false),
+    ] {
+        let install = ["install", "--host", "cursor", "--name", "test", "--force"];
+        let server = ["--scope", scope, "--", "env", "-i", argument];
+        let outcome = home.installed(&[&install[..], &server].concat());
+        let found = outcome.stderr.lines().any(|line| line == note);
+        assert_eq!(found, is_noted, "{scope} {argument}: {}", outcome.stderr);
+    }
+}

@@ -220,6 +220,22 @@ fn stray_output_of_a_server_with_a_directory_is_reported() {
     assert!(outcome.stderr.contains(&note), "{}", outcome.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn standard_error_of_a_server_that_does_not_start_is_shown() {
+    let mut proxy = Command::new(env!("CARGO_BIN_EXE_treenail"));
+    proxy.args(["proxy", "-s", "odd=sh -c 'echo no such table >&2; exit 2'"]);
+    proxy.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut proxy = proxy.stderr(Stdio::piped()).spawn().unwrap();
+    let notes = BufReader::new(proxy.stderr.take().unwrap()).lines();
+    // Further attempts to connect have notes, too.
+    let mut notes = notes.map(Result::unwrap).take(20);
+    let line = "server `odd` wrote: no such table";
+    assert!(notes.any(|note| note.contains(line)));
+    drop(proxy.stdin.take());
+    proxy.wait().unwrap();
+}
+
 #[test]
 fn a_wrong_configuration_file_is_reported_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -249,7 +265,7 @@ fn the_warnings_of_the_proxy_are_shown() {
 
 #[test]
 fn wrong_options_are_reported() {
-    let table: [(&[&str], &str); 6] = [
+    let table: [(&[&str], &str); 7] = [
         (&["proxy"], "there is no server"),
         (
             &["proxy", "-s", "a b=x"],
@@ -267,15 +283,16 @@ fn wrong_options_are_reported() {
             &["proxy", "-s", "a=x", "--rename", "b.y=z"],
             "for --rename: no server has a feature of this name",
         ),
+        (
+            &["proxy", "-s", "a=x", "--rename", "a.add=sum"],
+            "for --rename: the new name starts with `a.` too",
+        ),
         (&["proxy", "-s", "a=x", "--filter", "!"], "for --filter"),
     ];
     for (args, expected) in table {
         let outcome = run_alone(args);
-        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.stderr);
-        assert!(
-            outcome.stderr.contains(expected),
-            "{args:?}: {}",
-            outcome.stderr
-        );
+        let stderr = &outcome.stderr;
+        assert_eq!(outcome.code, 2, "{args:?}: {stderr}");
+        assert!(stderr.contains(expected), "{args:?}: {stderr}");
     }
 }

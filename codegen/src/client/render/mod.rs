@@ -139,7 +139,16 @@ impl Input<'_> {
     fn named_type(&self, id: TypeId) -> TokenStream {
         let ty = self.plan.types.get(id);
         let mut docs = Docs::quoted(ty.description.as_deref().unwrap_or_default());
-        let mut note = |note: Option<&str>| note.into_iter().for_each(|note| docs.add(note));
+        let otherwise = "Part of an argument or an output.";
+        let otherwise = self.uses.get(&id).map_or(otherwise, String::as_str);
+        let mut note = |note: Option<&str>| {
+            if let Some(note) = note {
+                if docs.is_empty() {
+                    docs.add(otherwise);
+                }
+                docs.add(note);
+            }
+        };
         let item = match &ty.kind {
             Kind::Record(record) => {
                 note(record.note.as_deref());
@@ -156,8 +165,7 @@ impl Input<'_> {
             }
             Kind::Unknown | Kind::Merging => TokenStream::new(),
         };
-        let otherwise = "Part of an argument or an output.";
-        let docs = docs.render(self.uses.get(&id).map_or(otherwise, String::as_str));
+        let docs = docs.render(otherwise);
         quote! { #docs #item }
     }
 

@@ -65,7 +65,7 @@ fn numbers(schema: &Map<String, Value>) -> Vec<String> {
 }
 
 /// The conditions in a schema.
-fn conditions(schema: &Map<String, Value>) -> Option<String> {
+pub(super) fn conditions(schema: &Map<String, Value>) -> Option<String> {
     const KEYWORDS: [&str; 7] = [
         "not",
         "if",

@@ -180,16 +180,20 @@ fn add(flat: &mut Map<String, Value>, key: String, value: Value) -> Result<(), S
         return Ok(());
     }
     match (&*key, old, value) {
-        ("properties" | "patternProperties", Value::Object(old), Value::Object(new)) => {
-            add_properties(old, new);
-        }
+        (
+            "properties" | "patternProperties" | "dependentSchemas" | "dependentRequired"
+            | "dependencies",
+            Value::Object(old),
+            Value::Object(new),
+        ) => add_properties(old, new),
         ("required", Value::Array(old), Value::Array(new)) => add_names(old, new),
         ("type", old, new) => *old = common_types(old, &new)?,
         ("enum", Value::Array(old), Value::Array(new)) => {
             let new: HashSet<Value> = new.into_iter().collect();
             old.retain(|value| new.contains(value));
         }
-        ("additionalProperties" | "items", old, new) => {
+        // The branches of several conditions are only searched for members.
+        ("additionalProperties" | "items" | "if" | "then" | "else", old, new) => {
             *old = both(old.take(), new);
         }
         ("anyOf" | "oneOf", Value::Array(old), Value::Array(new)) => {

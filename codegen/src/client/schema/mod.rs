@@ -4,6 +4,7 @@
 //! accepts, and possibly more. The documentation describes the constraints that it does not check.
 
 mod bounds;
+mod conditional;
 mod copy;
 mod deduplicate;
 mod exact;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::bounds::description;
+use super::bounds::{conditions, description};
+use super::conditional::conditions_add_members;
 use super::exact::is_expressible;
 use super::reader::{Place, Reader};
 use super::shape::{Field, Kind, Record, Shape};
@@ -57,7 +58,7 @@ impl Reader<'_> {
                 is_exact,
                 fields,
                 rest,
-                note: None,
+                note: conditions(schema),
             }),
         )
     }
@@ -99,6 +100,12 @@ impl Reader<'_> {
     fn rest(&mut self, schema: &Map<String, Value>, place: &Place) -> Option<Shape> {
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         let additional = schema.get("additionalProperties");
+        if additional.is_none() && conditions_add_members(schema) {
+            let reason = "conditions of the schema describe further members";
+            return Some(Shape::any(reason));
+        }
+        // No other keyword evaluates members, so both keywords mean the same.
+        let additional = additional.or_else(|| schema.get("unevaluatedProperties"));
         let is_closed = additional == Some(&Value::Bool(false));
         let additional = additional.filter(|_| !is_closed);
         match (patterns.filter(|patterns| !patterns.is_empty()), additional) {

@@ -20,7 +20,8 @@ use crate::AuthError;
 /// in the metadata of the MCP server, obtains tokens, and sends the request again. Later requests use the tokens, which are renewed
 /// before they expire.
 ///
-/// Clones share their tokens. One client can be used for several servers: each has tokens of its own.
+/// Clones share their tokens. One client can be used for several servers: each has tokens of its own. A server over `http` on another
+/// computer receives none: its requests fail when it requires authorization, or at once with a [`token_source`](Self::token_source).
 ///
 /// ```no_run
 /// use treenail::auth::OAuth;

@@ -1,4 +1,4 @@
-//! Checks of the URLs that a user opens, and of redirect URIs.
+//! Checks of the URLs that a user opens, of redirect URIs, and of servers that receive tokens.
 
 use http::Uri;
 
@@ -54,6 +54,11 @@ pub(crate) fn check_redirect_uri(uri: &str) -> Result<Uri, AuthError> {
         return Err(invalid());
     }
     Ok(parsed)
+}
+
+/// Returns true if tokens are safe on their way to a server: over `https`, or to this computer.
+pub(crate) fn may_receive_tokens(server: &Uri) -> bool {
+    server.scheme_str() == Some("https") || server.host().is_some_and(is_loopback)
 }
 
 /// Returns true if a host of a URL is this computer.

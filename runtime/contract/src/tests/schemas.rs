@@ -246,3 +246,20 @@ fn a_different_type_breaks_inputs_and_outputs() {
     let (one, other) = (json!({"enum": ["a", "b"]}), json!({"enum": ["b", "c"]}));
     check(&one, &other, "!/enum +/enum", "!/enum +/enum");
 }
+
+#[test]
+fn nullable_allows_null() {
+    let plain = json!({"type": "string"});
+    let nullable = json!({"type": "string", "nullable": true});
+    check(&nullable, &plain, "!/type ~/nullable", "+/type ~/nullable");
+    check(&plain, &nullable, "+/type ~/nullable", "!/type ~/nullable");
+    check(
+        &nullable,
+        &json!({"type": ["null", "string"]}),
+        "~/nullable",
+        "~/nullable",
+    );
+    let choice = json!({"enum": ["a"]});
+    let optional = json!({"enum": ["a"], "nullable": true});
+    check(&optional, &choice, "!/enum ~/nullable", "+/enum ~/nullable");
+}

@@ -4,6 +4,7 @@
 
 mod alternatives;
 mod any_json;
+mod conditions;
 mod constants;
 mod names;
 mod nullable;

@@ -143,10 +143,14 @@ impl<'a> Reader<'a> {
         }
         for (key, matches) in [("oneOf", Matches::One), ("anyOf", Matches::Any)] {
             if let Some(Value::Array(alternatives)) = schema.get(key) {
-                let base = match self.without(schema, key) {
+                let mut base = match self.without(schema, key) {
                     Ok(base) => base,
                     Err(reason) => return Shape::any(reason),
                 };
+                // Another alternative can evaluate members with schemas of its own.
+                if let Some(rest @ Value::Object(_)) = base.get_mut("unevaluatedProperties") {
+                    *rest = Value::Bool(true);
+                }
                 if alternatives
                     .iter()
                     .any(|one| has_form(one) || one.is_boolean())

@@ -37,6 +37,8 @@ use self::tries::Tries;
 use super::dpop;
 use super::oauth::OAuth;
 use super::settings::Method;
+use super::urls::may_receive_tokens;
+use crate::AuthError;
 
 impl HttpAuthorization for OAuth {
     fn authorize<'a>(
@@ -45,15 +47,7 @@ impl HttpAuthorization for OAuth {
         headers: &'a mut HeaderMap,
     ) -> AuthorizationFuture<'a, ()> {
         Box::pin(async move {
-            let server = self
-                .server(request.server)
-                .map_err(ClientError::authorization)?;
-            let authorized = match &self.settings.method {
-                Method::Source(source) => {
-                    attempt::use_source(&server, &**source, request, headers).await
-                }
-                Method::Grant(_) => attempt::use_tokens(&server, request, headers).await,
-            };
+            let authorized = self.add_token(request, headers).await;
             authorized.map_err(ClientError::authorization)
         })
     }
@@ -83,13 +77,7 @@ impl HttpAuthorization for OAuth {
         response: &'a HeaderMap,
     ) -> AuthorizationFuture<'a, Refusal> {
         Box::pin(async move {
-            let server = self
-                .server(request.server)
-                .map_err(ClientError::authorization)?;
-            let reaction = match &self.settings.method {
-                Method::Source(source) => attempt::source_refused(&**source, request, status).await,
-                Method::Grant(_) => attempt::refused(&server, request, status, response).await,
-            };
+            let reaction = self.react(request, status, response).await;
             reaction.map_err(ClientError::authorization)
         })
     }
@@ -104,5 +92,42 @@ impl HttpAuthorization for OAuth {
         names
             .map(|name| (name.to_owned(), JsonObject::new()))
             .collect()
+    }
+}
+
+impl OAuth {
+    async fn add_token(
+        &self,
+        request: &mut HttpAttempt<'_>,
+        headers: &mut HeaderMap,
+    ) -> Result<(), AuthError> {
+        match &self.settings.method {
+            // The server may require no authorization. If it does, `react` fails.
+            Method::Grant(_) if !may_receive_tokens(request.server) => self.settings.check(),
+            Method::Grant(_) => {
+                let server = self.server(request.server)?;
+                attempt::use_tokens(&server, request, headers).await
+            }
+            Method::Source(source) => {
+                let server = self.server(request.server)?;
+                attempt::use_source(&server, &**source, request, headers).await
+            }
+        }
+    }
+
+    async fn react(
+        &self,
+        request: &mut HttpAttempt<'_>,
+        status: StatusCode,
+        response: &HeaderMap,
+    ) -> Result<Refusal, AuthError> {
+        if status != StatusCode::UNAUTHORIZED && !may_receive_tokens(request.server) {
+            return Ok(Refusal::Final);
+        }
+        let server = self.server(request.server)?;
+        match &self.settings.method {
+            Method::Source(source) => attempt::source_refused(&**source, request, status).await,
+            Method::Grant(_) => attempt::refused(&server, request, status, response).await,
+        }
     }
 }

@@ -20,7 +20,7 @@ use crate::client::dpop::DpopKey;
 use crate::client::settings::{Method, Settings};
 use crate::client::single_flight::SingleFlight;
 use crate::client::store::{Generation, ServerRecord, StoreKey, TokenRecord, TokenType, load};
-use crate::client::urls::is_loopback;
+use crate::client::urls::may_receive_tokens;
 use crate::{AuthError, Secret};
 
 /// Time between attempts to renew tokens before they expire.
@@ -91,8 +91,7 @@ impl Servers {
 impl Server {
     fn new(url: &Uri, settings: Arc<Settings>, version: Arc<AtomicU64>) -> Result<Self, AuthError> {
         settings.check()?;
-        let is_encrypted = url.scheme_str() == Some("https");
-        if !is_encrypted && !url.host().is_some_and(is_loopback) {
+        if !may_receive_tokens(url) {
             let reason = "tokens are sent over `https` only, or over `http` to this computer; change the URL of the server";
             return Err(AuthError::invalid(reason));
         }

@@ -93,6 +93,30 @@ async fn no_user_is_asked_for_a_request_that_is_not_worth_it() {
 }
 
 #[tokio::test]
+async fn a_server_without_encryption_is_used_without_tokens() {
+    let url: Uri = "http://tools.example:8000/mcp".parse().unwrap();
+    let client = oauth();
+    let mut attempt = HttpAttempt::new(&Method::POST, &url, &url);
+    let mut headers = HeaderMap::new();
+    client.authorize(&mut attempt, &mut headers).await.unwrap();
+    assert!(headers.is_empty());
+    accept(&client, &attempt);
+    let response = HeaderMap::new();
+    let forbidden = client.refused(&mut attempt, StatusCode::FORBIDDEN, &response);
+    assert_eq!(forbidden.await.unwrap(), Refusal::Final);
+    let unauthorized = client.refused(&mut attempt, StatusCode::UNAUTHORIZED, &response);
+    let error = unauthorized.await.unwrap_err().to_string();
+    assert!(
+        error.contains("tokens are sent over `https` only"),
+        "{error}"
+    );
+
+    let source = OAuth::token_source(async || panic!("a token that cannot be sent is not needed"));
+    let mut attempt = HttpAttempt::new(&Method::POST, &url, &url);
+    assert!(source.authorize(&mut attempt, &mut headers).await.is_err());
+}
+
+#[tokio::test]
 async fn a_request_for_which_no_user_is_asked_is_sent_again_after_a_refresh() {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
     let resource = Resource::start(&server).await;

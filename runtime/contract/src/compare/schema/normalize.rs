@@ -98,10 +98,19 @@ impl<'a> Normalized<'a> {
         } else {
             Types::of(self.members())
         };
-        match self.or_null {
-            Some(_) => types.with(Types::NULL),
-            None => types,
+        if self.allows_null() {
+            types.with(Types::NULL)
+        } else {
+            types
         }
+    }
+
+    /// Returns `true` if `null` is allowed beside the values of the schema. Programs that know the keyword `nullable` of `OpenAPI` 3.0
+    /// use `null`, although JSON Schema ignores the keyword.
+    pub(super) fn allows_null(&self) -> bool {
+        let mut layers = self.layers.iter();
+        self.or_null.is_some()
+            || layers.any(|schema| schema.get("nullable") == Some(&Value::Bool(true)))
     }
 }
 

@@ -144,7 +144,7 @@ pub(super) fn allowed_values(schema: &Normalized<'_>) -> Option<BTreeSet<String>
     let values = enumerated(schema.members())?.iter();
     let possible = values.filter(|value| Types::of_value(value).overlaps(declared));
     let mut values: BTreeSet<String> = possible.map(Value::to_string).collect();
-    if schema.or_null.is_some() {
+    if schema.allows_null() {
         values.insert("null".to_owned());
     }
     let is_all = schema.types().count() == Some(values.len());
