@@ -109,10 +109,15 @@ async fn an_item_that_cannot_be_read_does_not_hide_the_others() {
     );
     assert_eq!(mounted.status().to_string(), "connected, with 3 features");
     let lines = log.lines();
-    let warned = lines.iter().any(|line| {
-        line.contains("omitted a feature of a server") && line.contains("it cannot be read")
-    });
-    assert!(warned, "{lines:?}");
+    for kind in ["tool", "resource", "template"] {
+        let kind = format!("kind=\"{kind}\"");
+        let warned = lines.iter().any(|line| {
+            line.contains("omitted a feature of a server")
+                && line.contains(&kind)
+                && line.contains("it cannot be read")
+        });
+        assert!(warned, "{kind} {lines:?}");
+    }
 }
 
 #[tokio::test]

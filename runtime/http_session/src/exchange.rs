@@ -3,7 +3,7 @@
 use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
 use tokio::runtime::Handle;
@@ -111,6 +111,8 @@ async fn exchange(
     };
     if !starts_session(request) || !may_be_http_sse(&error) {
         if state.id.is_some() && error.may_refuse_session(request.id) {
+            // The server has refused the request, so that there is nothing to cancel.
+            reply.in_flight.store(false, Ordering::Relaxed);
             // Boxed: it is rare, and must not enlarge the future of every request.
             return Err(Box::pin(unknown_session::error_for(inner, &state, error)).await);
         }

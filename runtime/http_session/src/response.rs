@@ -46,7 +46,10 @@ pub(crate) struct ErrorResponse {
     id: Option<i64>,
     challenges: Challenges,
     retry_after: Option<Duration>,
+    /// The text that messages show.
     body: Arc<str>,
+    /// The whole body, if it is neither compressed nor too long.
+    whole: Option<Box<[u8]>>,
 }
 
 impl From<ErrorResponse> for ClientError {
@@ -132,9 +135,9 @@ impl ErrorResponse {
         self.status == StatusCode::BAD_REQUEST && self.id != Some(id)
     }
 
-    /// Returns true if both responses have the same status and the same text.
+    /// Returns true if both responses have the same status and the same body. One that was not read completely is never the same.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.status == other.status && self.body == other.body
+        self.status == other.status && self.whole.is_some() && self.whole == other.whole
     }
 
     async fn read(head: &Parts, body: &mut Incoming) -> Self {
@@ -149,12 +152,14 @@ impl ErrorResponse {
                 challenges: Challenges::default(),
                 retry_after: None,
                 body: describe_redirect(headers).into(),
+                whole: None,
             };
         }
-        let bytes = if is_compressed(headers) {
-            Vec::new()
+        let (bytes, is_whole) = if is_compressed(headers) {
+            (Vec::new(), false)
         } else {
-            body::read(body, MAX_ERROR_BYTES).await.0
+            let (bytes, end) = body::read(body, MAX_ERROR_BYTES).await;
+            (bytes, matches!(end, End::Complete))
         };
         let kind = media_type(headers).unwrap_or_default();
         let is_text = kind.starts_with("text/") || kind == "application/json";
@@ -172,6 +177,7 @@ impl ErrorResponse {
             rpc_error: error_in(&bytes),
             id: answered_id(&bytes),
             body: String::from_utf8_lossy(shown).into(),
+            whole: is_whole.then(|| bytes.into()),
         }
     }
 }

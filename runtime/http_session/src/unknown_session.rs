@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use treenail_runtime::client::ClientError;
-use treenail_runtime::internal::in_background_if;
+use treenail_runtime::internal::in_background;
 use treenail_runtime::internal::timeout::timeout;
 
 use crate::authorized::Subject;
@@ -14,8 +14,8 @@ use crate::inner::Inner;
 use crate::response::{ErrorResponse, HttpResponse};
 use crate::session_state::SessionState;
 
-/// Its id is none of a request.
-const PING: &[u8] = br#"{"jsonrpc":"2.0","id":"session","method":"ping"}"#;
+/// Its id is none of a request: those start at 1.
+const PING: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#;
 
 /// Converts status 400 for a request in a session, which is over if the server refuses a ping with the same response: it has looked at the
 /// session then, and at neither message.
@@ -49,6 +49,7 @@ async fn refusal_of_ping(inner: &Inner, state: &SessionState) -> Option<ErrorRes
         let response = response.await.ok()?;
         HttpResponse::expect_success(response).await.err()
     };
-    let limit = inner.limits.request_timeout;
-    timeout(limit, in_background_if(true, refusal)).await.ok()?
+    // The request has its error already, which waits for this.
+    let limit = inner.limits.probe_timeout;
+    timeout(limit, in_background(refusal)).await.ok()?
 }

@@ -1,11 +1,12 @@
-//! URIs inside of results. Everything else of a result is passed on as its server wrote it.
+//! URIs and `_meta` inside of results. Everything else of a result is passed on as its server wrote it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use memchr::memmem;
 use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
+use treenail_runtime::internal::Members as MembersInOrder;
 
 use crate::link::RESERVED;
 
@@ -54,22 +55,54 @@ pub(crate) fn rewrite_uris(
     }
 }
 
-/// Removes the members of `_meta` of a result that belong to one hop, such as the name of the server. A result without any is not copied.
+/// Removes the members of `_meta` of a result that belong to one hop, such as the name of the server. A result that cannot have any is not
+/// copied.
 pub(crate) fn without_reserved_meta(text: String) -> String {
-    // The slash may be escaped.
-    let name = RESERVED.trim_end_matches('/');
-    if memmem::find(text.as_bytes(), name.as_bytes()).is_none() {
+    // The slash may be escaped. Other characters are escaped by their number.
+    let name = RESERVED.trim_end_matches('/').as_bytes();
+    let may_occur = |part: &[u8]| memmem::find(text.as_bytes(), part).is_some();
+    if !may_occur(name) && !may_occur(b"\\u") {
         return text;
     }
-    let rewritten = || {
-        let mut members: JsonMembers<'_> = serde_json::from_str(&text).ok()?;
-        let mut meta: JsonMembers<'_> = serde_json::from_str(members.get("_meta")?.get()).ok()?;
+    with_passed_meta(&text).unwrap_or(text)
+}
+
+/// Returns a copy of a result with the members of `_meta` that pass; `None` if it is no object.
+fn with_passed_meta(text: &str) -> Option<String> {
+    let mut members = MembersInOrder::new(text).ok()?;
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    while let Some((key, value)) = members.next().ok()? {
+        let start = value.as_ptr() as usize - text.as_ptr() as usize;
+        // The name of the member, with its quotes and the colon.
+        let name = text[done..start].trim_start_matches(['{', ',', ' ', '\t', '\r', '\n']);
+        done = start + value.len();
+        let value = match &*key {
+            "_meta" => passed_meta(value),
+            _ => Cow::Borrowed(value),
+        };
+        if value == "{}" && key == "_meta" {
+            continue;
+        }
+        out.push(if out.is_empty() { '{' } else { ',' });
+        out.push_str(name);
+        out.push_str(&value);
+    }
+    if out.is_empty() {
+        out.push('{');
+    }
+    out.push('}');
+    Some(out)
+}
+
+/// Returns the JSON text of `_meta` without the members that belong to one hop.
+fn passed_meta(text: &str) -> Cow<'_, str> {
+    let passed = || {
+        let mut meta: JsonMembers<'_> = serde_json::from_str(text).ok()?;
         meta.retain(|key, _| !key.starts_with(RESERVED));
-        let meta = to_raw_value(&meta).ok()?;
-        members.insert("_meta".to_owned(), &meta);
-        serde_json::to_string(&members).ok()
+        serde_json::to_string(&meta).ok()
     };
-    rewritten().unwrap_or(text)
+    passed().map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Removes the members of a result that allow a cache to reuse it. Text that is no object is returned as it is.
@@ -159,15 +192,21 @@ mod tests {
         let table = [
             (
                 r#"{"content":[],"_meta":{"io.modelcontextprotocol\/serverInfo":{"name":5},"a/b":1.0}}"#,
-                r#"{"_meta":{"a/b":1.0},"content":[]}"#,
+                r#"{"content":[],"_meta":{"a/b":1.0}}"#,
             ),
+            (
+                r#"{ "_meta" : {"io.modelcontextprotoco\u006c/serverInfo":{}} , "b" : [ 1.0 ], "a":{}, "_m\u0065ta":{"io.modelcontextprotocol/x":1} }"#,
+                r#"{"b" : [ 1.0 ],"a":{}}"#,
+            ),
+            (r#"{"_meta":{"io.modelcontextprotocol/x":1}}"#, "{}"),
             (
                 r#"{"a": "io.modelcontextprotocol/serverInfo"}"#,
                 r#"{"a": "io.modelcontextprotocol/serverInfo"}"#,
             ),
+            ("\"\\u0041\"", "\"\\u0041\""),
             (
-                r#"{"a": "io.modelcontextprotocol/", "_meta": 5}"#,
-                r#"{"a": "io.modelcontextprotocol/", "_meta": 5}"#,
+                r#"{"a": "io.modelcontextprotocol/","_meta": 5}"#,
+                r#"{"a": "io.modelcontextprotocol/","_meta": 5}"#,
             ),
         ];
         for (result, expected) in table {

@@ -46,7 +46,8 @@ limits! {
         /// answer the server is not counted. Default 60 s.
         request_timeout: Duration = Duration::from_secs(60),
         /// Timeout of the first request, `server/discover`. After it the server is assumed to be of the legacy era, in which
-        /// unknown requests may stay unanswered. Default 10 s.
+        /// unknown requests may stay unanswered. Also the timeout of a ping that finds out whether a server knows a session.
+        /// Default 10 s.
         probe_timeout: Duration = Duration::from_secs(10),
         /// Maximum number of rounds in which a server of the modern era may request input for one request. One more fails the
         /// request. Default 16.

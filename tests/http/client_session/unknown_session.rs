@@ -1,10 +1,11 @@
 //! Servers that answer requests of a session that they do not know with status 400.
 
 use std::future::IntoFuture as _;
+use std::time::Duration;
 
 use serde_json::json;
 use tokio::task::JoinSet;
-use treenail::client::{ClientError, HttpClientBuilderExt as _, McpClientSession};
+use treenail::client::{ClientError, ClientLimits, HttpClientBuilderExt as _, McpClientSession};
 use treenail::schema::Revision;
 
 use super::legacy::default_response;
@@ -33,6 +34,13 @@ fn accept(received: &Received, handshakes: u32) -> Response {
 /// Starts a server that refuses messages for which `refuse` returns a response, and connects to it. `refuse` gets the number of
 /// handshakes.
 async fn connect(
+    refuse: impl FnMut(&Received, u32) -> Option<Response> + Send + 'static,
+) -> (ScriptedServer, McpClientSession) {
+    connect_with(ClientLimits::default(), refuse).await
+}
+
+async fn connect_with(
+    limits: ClientLimits,
     mut refuse: impl FnMut(&Received, u32) -> Option<Response> + Send + 'static,
 ) -> (ScriptedServer, McpClientSession) {
     let mut handshakes = 0;
@@ -43,15 +51,17 @@ async fn connect(
     })
     .await;
     let builder = McpClientSession::builder().url(&*server.url);
-    let builder = builder.protocol_version(Revision::V2025_11_25);
+    let builder = builder
+        .limits(limits)
+        .protocol_version(Revision::V2025_11_25);
     let session = builder.build().await.unwrap();
     (server, session)
 }
 
 /// Refuses requests in the first of the sessions, except for its handshake.
-fn refuse_first(received: &Received, handshakes: u32, body: &str) -> Option<Response> {
+fn refuse_first(received: &Received, body: &str) -> Option<Response> {
     let is_unknown = received.header("mcp-session-id") == Some("s-1");
-    let is_refused = is_unknown && handshakes == 1 && received.body["id"] != json!(null);
+    let is_refused = is_unknown && received.body["id"] != json!(null);
     is_refused.then(|| Response::complete(400, JSON, body))
 }
 
@@ -75,8 +85,7 @@ async fn a_session_that_a_server_refuses_with_status_400_is_renewed() {
         "Invalid or missing session ID",
         "",
     ] {
-        let (mut server, session) =
-            connect(|received, handshakes| refuse_first(received, handshakes, body)).await;
+        let (mut server, session) = connect(|received, _| refuse_first(received, body)).await;
         session.tools_list(None).await.expect(body);
         let expected = [
             "initialize ",
@@ -113,6 +122,94 @@ async fn a_request_that_a_server_refuses_in_a_known_session_is_not_repeated() {
     }
 }
 
+/// Refuses requests for tools, and responds to a ping with `ping`.
+fn refuse_tools(
+    received: &Received,
+    body: &str,
+    ping: impl FnOnce() -> Response,
+) -> Option<Response> {
+    match received.rpc() {
+        "tools/list" => Some(Response::complete(400, JSON, body)),
+        "ping" => Some(ping()),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_compared_as_a_whole() {
+    let (problem, html) = (
+        "content-type: application/problem+json",
+        "content-type: text/html",
+    );
+    let page = |end: &str| format!("<html>{}{end}", " ".repeat(1_000));
+    let gzip = "content-type: application/json\r\ncontent-encoding: gzip";
+    for (header, request, ping) in [
+        (
+            problem,
+            r#"{"title":"no such tool"}"#.to_owned(),
+            r#"{"title":"no such method"}"#.to_owned(),
+        ),
+        (html, page("tools"), page("ping")),
+        (gzip, "compressed".to_owned(), "compressed".to_owned()),
+    ] {
+        let (mut server, session) = connect(move |received, _| match received.rpc() {
+            "tools/list" => Some(Response::complete(400, header, &request)),
+            "ping" => Some(Response::complete(400, header, &ping)),
+            _ => None,
+        })
+        .await;
+        let refused = session.tools_list(None).await.unwrap_err();
+        assert!(
+            matches!(refused, ClientError::Http { status: 400, .. }),
+            "{refused:?}"
+        );
+        let expected = ["initialize ", "tools/list s-1", "ping s-1"];
+        assert_eq!(requests(&mut server), expected, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn a_ping_without_an_answer_does_not_hide_the_error_of_the_request() {
+    let mut held = Vec::new();
+    let limits = ClientLimits::default().probe_timeout(Duration::from_millis(1));
+    let (_server, session) = connect_with(limits, move |received, _| {
+        refuse_tools(received, UNKNOWN, || {
+            let (response, end) = Response::accepted().held();
+            held.push(end);
+            response
+        })
+    })
+    .await;
+    let refused = session.tools_list(None).await.unwrap_err();
+    assert_eq!(refused.as_refused().unwrap().code, -32000);
+}
+
+#[tokio::test]
+async fn a_request_that_was_refused_is_not_cancelled_during_the_ping() {
+    let mut held = Vec::new();
+    let (mut server, session) = connect(move |received, _| {
+        refuse_tools(received, UNKNOWN, || {
+            let (response, end) = Response::accepted().held();
+            held.push(end);
+            response
+        })
+    })
+    .await;
+    tokio::select! {
+        biased;
+        list = session.tools_list(None).into_future() => panic!("{list:?}"),
+        _ = server.next_request_with("ping") => {}
+    }
+    session.close().await.unwrap();
+    loop {
+        let received = server.next_request().await;
+        assert_ne!(received.rpc(), "notifications/cancelled");
+        if received.method == "DELETE" {
+            break;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_refuses_every_session_is_asked_for_one_more_by_each_request() {
     let (mut server, session) = connect(|received, _| {
@@ -132,8 +229,7 @@ async fn a_server_that_refuses_every_session_is_asked_for_one_more_by_each_reque
 
 #[tokio::test]
 async fn requests_that_are_refused_together_start_one_session() {
-    let (mut server, session) =
-        connect(|received, handshakes| refuse_first(received, handshakes, UNKNOWN)).await;
+    let (mut server, session) = connect(|received, _| refuse_first(received, UNKNOWN)).await;
     let mut lists = JoinSet::new();
     for _ in 0..8 {
         lists.spawn(session.tools_list(None).into_future());
@@ -151,7 +247,7 @@ async fn a_session_ends_if_its_renewal_fails() {
     let (mut server, session) =
         connect(|received, handshakes| match (received.rpc(), handshakes) {
             ("initialize", 2) => Some(Response::complete(503, "", "")),
-            _ => refuse_first(received, handshakes, UNKNOWN),
+            _ => refuse_first(received, UNKNOWN),
         })
         .await;
     let failed = session.tools_list(None).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Uri;
 
@@ -69,8 +69,8 @@ pub(crate) struct GrantRequest<'a> {
     pub(crate) fetcher: &'a Fetcher,
     /// The calls that wait for the grant. A flow with a user ends when there are none.
     pub(crate) waiters: &'a Waiters,
-    /// Set before a user is asked.
-    pub(crate) has_asked: &'a AtomicBool,
+    /// Set if the authorization counts even if it fails.
+    pub(crate) counts: &'a AtomicBool,
 }
 
 /// Result of a grant.
@@ -81,6 +81,11 @@ pub(crate) struct Granted {
 }
 
 impl GrantRequest<'_> {
+    /// Counts the authorization before a person may be asked, or a client is registered: neither happens again and again.
+    pub(crate) fn count(&self) {
+        self.counts.store(true, Ordering::Relaxed);
+    }
+
     /// Returns the token endpoint of the authorization server, for this client.
     pub(crate) async fn token_endpoint<'a>(
         &'a self,

@@ -71,6 +71,7 @@ impl fmt::Debug for Link {
 impl Link {
     pub(crate) fn new(client: McpClient, tap: Arc<Tap>, meta: Option<Arc<CallMeta>>) -> Self {
         let session = Arc::clone(client.session().session());
+        tap.note_limits(client_limits(&client));
         Self {
             revision: client.session().protocol_version(),
             client,

@@ -49,7 +49,7 @@ impl Supervisor {
             return Err(format!("it did not answer within {limit:?}").into());
         };
         let link = link.map_err(|error| error.to_string())?;
-        let refreshed = self.refresh(&link.client, deadline).await;
+        let refreshed = self.refresh(&link, deadline).await;
         refreshed.map_err(|error| error.to_string())?;
         self.upstream.set_up(Arc::clone(&link));
         self.send_status();

@@ -159,7 +159,7 @@ impl Supervisor {
             if !news.lists {
                 continue;
             }
-            let refreshed = self.refresh(&link.client, self.deadline()).await;
+            let refreshed = self.refresh(link, self.deadline()).await;
             link.note_reached(&refreshed);
             match refreshed {
                 Ok(()) => self.send_status(),

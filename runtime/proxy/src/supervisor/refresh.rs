@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use treenail_runtime::Server;
-use treenail_runtime::client::{ClientError, McpClient};
+use treenail_runtime::client::ClientError;
 use treenail_runtime::dynamic::Feature;
 use treenail_schema::internal::{nearest, quoted, shortened};
 
 use super::Supervisor;
 use crate::features::FeatureMaker;
+use crate::link::Link;
 use crate::lists::{ListKind, Lists};
 use crate::matcher::Comparisons;
 use crate::omissions::Omissions;
@@ -20,12 +21,12 @@ impl Supervisor {
     /// Fetches the lists of the server until `deadline`, and serves them by one edit if they have changed.
     pub(super) async fn refresh(
         &mut self,
-        client: &McpClient,
+        link: &Link,
         deadline: Instant,
     ) -> Result<(), ClientError> {
         let upstream = Arc::clone(&self.upstream);
         let (mut lists, is_complete) =
-            Lists::fetch(client, &upstream, &self.fetched, deadline).await?;
+            Lists::fetch(&link.client, &upstream, &self.fetched, deadline).await?;
         self.fetched = lists.clone();
         self.note_fetch(is_complete);
         if is_complete {
@@ -41,6 +42,7 @@ impl Supervisor {
             served: Vec::new(),
         };
         let omissions = Omissions::new(&upstream.name, &upstream.omission_warnings);
+        link.tap.malformed.report(&omissions);
         lists.select(&self.remote, upstream.limits.features, &omissions);
         let mut comparisons = Comparisons::default();
         // A URI that is not compared may be that of a listed resource, which has scopes of its own.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
 use tokio::sync::{Notify, watch};
-use treenail_runtime::client::IncomingHandler;
+use treenail_runtime::client::{ClientLimits, IncomingHandler};
 use treenail_runtime::internal::LogThrottle;
 use treenail_schema::{
     LoggingMessageNotificationParams, ProgressNotificationParams, ProgressToken,
@@ -18,8 +18,7 @@ use self::requests::OpenRequest;
 use crate::calls::Calls;
 use crate::event::Event;
 use crate::limits::{MAX_URI_BYTES, ProxyLimits};
-use crate::malformed::without_malformed;
-use crate::omissions::Omissions;
+use crate::malformed::{Malformed, without_malformed};
 
 /// State of one connection to a server, which its session and the calls share.
 #[derive(Debug)]
@@ -45,8 +44,10 @@ pub(crate) struct Tap {
     open: Mutex<HashMap<Box<str>, OpenRequest>>,
     /// Rate limit for warnings about requests of the server that are refused.
     warnings: LogThrottle,
-    /// Rate limit for warnings about items of lists that cannot be read.
-    list_warnings: LogThrottle,
+    /// Items of lists that cannot be read.
+    pub(crate) malformed: Malformed,
+    /// Maximum size of a list in memory, of the client that has the connection.
+    decoded_bytes: OnceLock<usize>,
 }
 
 /// Changes that the server has announced and that have not been handled.
@@ -89,7 +90,8 @@ impl Tap {
             changed: Notify::new(),
             open: Mutex::default(),
             warnings: LogThrottle::default(),
-            list_warnings: LogThrottle::default(),
+            malformed: Malformed::default(),
+            decoded_bytes: OnceLock::new(),
         })
     }
 
@@ -118,6 +120,12 @@ impl Tap {
     pub(crate) fn attach(&self, client: &Arc<dyn IncomingHandler>) {
         // A session has one handler.
         let _ = self.client.set(Arc::downgrade(client));
+    }
+
+    /// Notes the limits of the client, which has shaken hands.
+    pub(crate) fn note_limits(&self, limits: &ClientLimits) {
+        // A connection has one client.
+        let _ = self.decoded_bytes.set(limits.decoded_bytes);
     }
 
     /// Notes the start of a session of the legacy era, which has no subscriptions, no log level and no open requests yet.
@@ -202,8 +210,9 @@ impl Tap {
 
     /// Returns the text of a list without the items that cannot be read.
     pub(crate) fn readable_list(&self, method: &str, text: String) -> String {
-        let omissions = Omissions::new(&self.server, &self.list_warnings);
-        without_malformed(method, text, &omissions)
+        let max_bytes = self.decoded_bytes.get().copied();
+        let max_bytes = max_bytes.unwrap_or(ClientLimits::default().decoded_bytes);
+        without_malformed(method, text, max_bytes, &self.malformed)
     }
 
     /// Handles a notification. Returns false for one that is not for the proxy.

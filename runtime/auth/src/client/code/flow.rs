@@ -1,7 +1,6 @@
 //! The authorization code grant: one flow with a user.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -69,8 +68,8 @@ impl CodeGrant {
         let known = registration::known_redirect_uri(request)
             .await
             .map_err(early)?;
-        let agent = self.0.prepare(known.as_deref()).await;
-        let mut agent = agent.map_err(early)?;
+        let agent = request.waiters.serve(self.0.prepare(known.as_deref()));
+        let mut agent = agent.await.map_err(early)?.map_err(early)?;
         check_redirect_uri(agent.redirect_uri()).map_err(early)?;
         let registered = registration::client(request, agent.redirect_uri()).await;
         let Registered { client, is_stored } = registered.map_err(early)?;
@@ -138,7 +137,7 @@ async fn authorize(
     });
     let url = authorization_url(request, &endpoint, &record, &pkce.challenge).await?;
     let shown = AuthorizationRequest::new(url, request.server, Arc::clone(&record))?;
-    request.has_asked.store(true, Ordering::Relaxed);
+    request.count();
     if let Some(confirm) = &request.settings.confirm {
         if !request.waiters.serve(confirm(shown.clone())).await? {
             let host = shown.authorization_server();

@@ -23,8 +23,9 @@ pub(in crate::client) struct EnterpriseGrant(pub(in crate::client) IdentityProvi
 
 impl EnterpriseGrant {
     async fn grant(&self, request: &GrantRequest<'_>) -> Result<Granted, AuthError> {
-        // The issuer is checked before the identity provider is asked.
+        // The issuer and its token endpoint are checked before the identity provider is asked.
         let client = registration::configured_client(request).await?;
+        request.token_endpoint(&client).await?;
         let assertion = self.exchange(request).await?;
         let form = Form::grant(JWT_BEARER).with("assertion", assertion.expose());
         request_tokens(request, client, form).await
@@ -39,6 +40,8 @@ impl EnterpriseGrant {
             token_endpoint: Some(url),
             ..AuthorizationServerMetadata::default()
         };
+        // The function of the program may ask its user.
+        request.count();
         let subject = provider.subject_token().await?;
         let scopes = request.scopes.to_string();
         let scopes = Some(scopes).filter(|scopes| !scopes.is_empty());

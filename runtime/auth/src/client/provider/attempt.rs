@@ -121,11 +121,12 @@ pub(super) async fn refused(
     let error = challenge.and_then(|challenge| challenge.parameter("error"));
     let is_unauthorized = status == StatusCode::UNAUTHORIZED;
     if let (true, Some(error @ ("use_dpop_nonce" | INVALID_PROOF))) = (is_unauthorized, error) {
-        if tries.may_repeat_proof() {
+        let has_proofs = server.token_type() == TokenType::Dpop;
+        if has_proofs && tries.may_repeat_proof() {
             return Ok(Refusal::Retry);
         }
         if error == INVALID_PROOF && tries.used.is_some() {
-            return Err(invalid_proof(challenge));
+            return Err(invalid_proof(challenge, has_proofs));
         }
     }
     let is_step_up = status == StatusCode::FORBIDDEN && error == Some("insufficient_scope");
@@ -248,14 +249,20 @@ async fn is_allowed(
     })
 }
 
-/// Returns the error of a request whose proofs are refused. Other tokens would not change that.
-fn invalid_proof(challenge: Option<&Challenge>) -> AuthError {
+/// Returns the error of a request whose proofs are refused or missing. Other tokens would not change that.
+fn invalid_proof(challenge: Option<&Challenge>, has_proofs: bool) -> AuthError {
     let description = challenge.and_then(|challenge| challenge.parameter("error_description"));
     let description = description.map_or("no description".to_owned(), quoted);
-    let text = format!(
-        "the server refuses the proof of possession of this client ({description}); check the clock of this computer, or sign \
-         out and in again"
-    );
+    let text = if has_proofs {
+        format!(
+            "the server refuses the proof of possession of this client ({description}); check the clock of this computer, or \
+             sign out and in again"
+        )
+    } else {
+        format!(
+            "the server requires tokens that are bound to a key ({description}); set `OAuth::dpop`"
+        )
+    };
     AuthError::NotAuthorized(text.into())
 }
 

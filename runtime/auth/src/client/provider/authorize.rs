@@ -87,9 +87,8 @@ impl Server {
             // Another caller that waits for this one may have a higher limit.
             return Ok(Authorized::NotForThis(error));
         }
-        let (granted, has_asked) = self.obtain(&**grant, &discovered, &scopes, waiters).await;
-        // A person is not asked again and again, also if nothing comes of it.
-        if has_asked || granted.is_ok() {
+        let (granted, counts) = self.obtain(&**grant, &discovered, &scopes, waiters).await;
+        if counts || granted.is_ok() {
             self.count_authorization(need);
         }
         let granted = granted?;
@@ -177,7 +176,7 @@ impl Server {
         Err(AuthError::NotAuthorized(reason.into()))
     }
 
-    /// Obtains tokens, and returns true with the outcome if a user was asked.
+    /// Obtains tokens, and returns true with the outcome if the authorization counts even if it has failed.
     async fn obtain(
         &self,
         grant: &dyn Grant,
@@ -185,7 +184,7 @@ impl Server {
         scopes: &Scopes,
         waiters: &Waiters,
     ) -> (Result<Granted, AuthError>, bool) {
-        let has_asked = AtomicBool::new(false);
+        let counts = AtomicBool::new(false);
         let request = GrantRequest {
             settings: &self.settings,
             server: &self.url,
@@ -195,13 +194,13 @@ impl Server {
             scopes,
             fetcher: &self.network().fetcher,
             waiters,
-            has_asked: &has_asked,
+            counts: &counts,
         };
         let granted = grant.obtain(&request).await;
         if granted.is_err() {
             self.forget_metadata(&discovered.metadata.issuer);
         }
-        (granted, has_asked.into_inner())
+        (granted, counts.into_inner())
     }
 
     /// Returns the tokens of the same resource and authorization server: those in use, or stored ones.

@@ -54,12 +54,17 @@ pub(super) async fn client(
         });
     }
     if let Some(endpoint) = &request.metadata.registration_endpoint {
+        request.count();
         let record = dynamic::register(request, endpoint, redirect_uri).await?;
+        // One that cannot be used is not stored, so that a later attempt registers another one.
+        registered_client(record.clone()).check(request.metadata)?;
         let key = StoreKey::registration(issuer);
         let saved = save_locked(&*request.settings.store, &key, record).await?;
         return Ok(fresh(registered_client(saved.record)));
     }
     if let Some(ask) = &request.settings.ask_client {
+        // The program may ask its user.
+        request.count();
         let credentials = ask(issuer.clone()).await?;
         // The caller has seen the issuer.
         credentials.check_issuer(issuer, None)?;

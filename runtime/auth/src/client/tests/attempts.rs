@@ -255,6 +255,22 @@ async fn a_refused_proof_is_repeated_once_and_costs_no_authorization() {
 }
 
 #[tokio::test]
+async fn a_client_without_a_key_learns_that_it_needs_one() {
+    let server = TestAuthorizationServer::builder().start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let (client, url) = (oauth(), resource.url().parse().unwrap());
+    refuse(&client, begin(&client, &url).await).await;
+    server.clear_requests();
+    let mut attempt = begin(&client, &url).await;
+    let response = challenge(r#"DPoP error="invalid_dpop_proof""#);
+    let status = StatusCode::UNAUTHORIZED;
+    let refused = client.refused(&mut attempt, status, &response).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("`OAuth::dpop`"), "{error}");
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
 async fn tokens_that_were_obtained_since_are_used_although_no_user_may_be_asked() {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
     let resource = Resource::start(&server).await;

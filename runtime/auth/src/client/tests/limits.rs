@@ -1,13 +1,16 @@
 //! Bounds of retries, refreshes and authorizations.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 use treenail::client::HttpSession;
 
 use super::fixture::{REDIRECT_URI, Resource, Verdict, approve, call, oauth, session};
 use crate::testing::{Approval, Endpoint, Fault, TestAuthorizationServer, TestClient};
-use crate::{AuthorizationRequest, Callback, ClientCredentials, OAuth, Scopes};
+use crate::{
+    AuthError, AuthorizationRequest, Callback, ClientCredentials, MemoryStore, OAuth, Scopes,
+};
 
 async fn start() -> (TestAuthorizationServer, Resource) {
     let server = TestAuthorizationServer::builder().start().await.unwrap();
@@ -248,4 +251,41 @@ async fn an_unusable_token_endpoint_is_found_before_the_user_is_asked() {
         }
         assert!(server.requests_at(Endpoint::Authorization).is_empty());
     }
+}
+
+#[tokio::test]
+async fn the_function_that_returns_a_client_is_called_three_times() {
+    let server = TestAuthorizationServer::builder().without_registration();
+    let server = server.start().await.unwrap();
+    let resource = Resource::start(&server).await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let client = oauth().ask_client(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        async { Err(AuthError::NotAuthorized("the user has cancelled".into())) }
+    });
+    let session = session(&resource, &client);
+    for _ in 0..5 {
+        call(&session, "tools/list").await.unwrap_err();
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn a_registration_that_cannot_be_used_is_not_stored_and_sent_three_times() {
+    let (server, resource) = start().await;
+    let (endpoint, method) = (Endpoint::Registration, "token_endpoint_auth_method");
+    let value = serde_json::json!("client_secret_basic");
+    server.inject(Fault::Replace(endpoint, method, value));
+    let client = oauth().store(Arc::<MemoryStore>::default());
+    let refused = session(&resource, &client);
+    for _ in 0..5 {
+        call(&refused, "tools/list").await.unwrap_err();
+    }
+    assert_eq!(server.requests_at(endpoint).len(), 3);
+    server.clear_faults();
+    client.logout(&resource.url()).await.unwrap();
+    call(&session(&resource, &client), "tools/list")
+        .await
+        .unwrap();
 }

@@ -66,7 +66,8 @@ impl Browser {
 
     /// Sets the port of the listener, for authorization servers that compare it. Default: a free one.
     ///
-    /// Flows of this user agent and its clones then run one after the other.
+    /// Flows of this user agent and its clones then run one after the other. So a function for
+    /// [`OAuth::confirm_sign_in`](crate::OAuth::confirm_sign_in) must not wait for another one of them.
     #[must_use]
     pub fn port(mut self, port: u16) -> Self {
         self.port = Some(port);

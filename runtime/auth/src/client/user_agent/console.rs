@@ -223,5 +223,6 @@ mod tests {
         let good = "http://127.0.0.1:33418/callback?code=c1&state=state-of-this-flow\n";
         keys.send(good).unwrap();
         assert_eq!(redirect.await.unwrap(), good.trim());
+        assert!(!screen.text().contains("not the redirect"));
     }
 }

@@ -52,12 +52,17 @@ impl Streams {
         self.show(&text).map_err(failed)?;
         // A flow that is over may hold the input until the user enters the next line.
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = |line: &String| request.accepts(line.trim());
+        // A line for no flow that waits is nothing to complain about.
+        if let Some(line) = input.unread.take_if(|_| !is_over()).filter(is_own) {
+            return Ok(line.trim().to_owned());
+        }
         while !is_over() {
             let line = input.read_line().map_err(failed)?;
             let line = line.ok_or_else(|| {
                 AuthError::NotAuthorized("the input ended before the redirect was entered".into())
             })?;
-            if request.accepts(line.trim()) {
+            if is_own(&line) {
                 return Ok(line.trim().to_owned());
             }
             if is_over() {
@@ -83,9 +88,6 @@ impl Streams {
 impl Input {
     /// Reads a line of bounded length; `None` at the end of the input.
     fn read_line(&mut self) -> io::Result<Option<String>> {
-        if let Some(line) = self.unread.take() {
-            return Ok(Some(line));
-        }
         let mut line = Vec::new();
         let read = (&mut self.stream)
             .take(MAX as u64)

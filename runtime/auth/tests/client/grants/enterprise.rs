@@ -135,3 +135,18 @@ async fn a_response_that_is_no_identity_assertion_reaches_no_server() {
     assert!(world.token_requests().is_empty());
     world.finish().await;
 }
+
+#[tokio::test]
+async fn the_function_for_the_token_of_the_user_is_called_three_times() {
+    let (provider, configured, calls) = identity_provider().await;
+    let world = enterprise(&provider).await;
+    let credentials = ClientCredentials::secret("planner", "at server");
+    let credentials = world.bound(credentials);
+    let oauth = OAuth::enterprise("Travel planner", configured).client(credentials);
+    provider.inject(Fault::Error(Endpoint::Token, "access_denied"));
+    for _ in 0..5 {
+        world.call(&oauth).await.expect_err("refused");
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 3);
+    world.finish().await;
+}
