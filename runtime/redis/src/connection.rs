@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, ProtocolVersion,
-    RedisConnectionInfo, RedisResult,
+    RedisConnectionInfo, RedisResult, parse_redis_url,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -36,14 +36,16 @@ impl Drop for Driver {
 ///
 /// [`Error::Build`] if the URL is not valid, or requires TLS without support for it.
 pub fn open_client(url: &str) -> Result<Client> {
-    parse_url(url).map_err(|error| {
-        let lacks_tls = url.starts_with("rediss:") && !cfg!(feature = "redis-tls");
-        Error::Build(if lacks_tls {
-            "a Redis URL with TLS requires the feature `redis-tls`".to_owned()
-        } else {
-            format!("invalid Redis URL: {error}")
-        })
-    })
+    if !cfg!(feature = "redis-tls") && requires_tls(url) {
+        let problem = "a Redis URL with TLS requires the feature `redis-tls`";
+        return Err(Error::Build(problem.to_owned()));
+    }
+    parse_url(url).map_err(|error| Error::Build(format!("invalid Redis URL: {error}")))
+}
+
+/// Returns whether a URL has a scheme with TLS. The client for Redis may support it without the feature, through another crate.
+fn requires_tls(url: &str) -> bool {
+    parse_redis_url(url).is_some_and(|url| matches!(url.scheme(), "rediss" | "valkeys"))
 }
 
 fn parse_url(url: &str) -> RedisResult<Client> {
@@ -108,4 +110,19 @@ async fn spawn_driver<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 async fn with_timeout<T>(future: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let completed = timeout(RESPONSE_TIMEOUT, future).await;
     completed.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::open_client;
+
+    #[test]
+    fn tls_requires_its_feature() {
+        for url in ["rediss://host", "REDISS://host", " valkeys://host"] {
+            let error = open_client(url).err().map(|error| error.to_string());
+            let refused = error.is_some_and(|error| error.contains("the feature `redis-tls`"));
+            assert_eq!(refused, !cfg!(feature = "redis-tls"), "{url}");
+        }
+        assert!(open_client("redis://host").is_ok());
+    }
 }

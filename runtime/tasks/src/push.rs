@@ -8,7 +8,7 @@ use treenail_runtime::internal::extension::{SubscribedTopics, publish};
 use treenail_runtime::{Context, RpcError, Server, WeakServer};
 
 use crate::engine::{Engine, Loaded, not_written, owner, store_failed};
-use crate::record::{Form, Record, TaskKey, view_text};
+use crate::record::{Form, Record, TaskKey, has_ended, view_text};
 use crate::store::{StoreError, StoredTask, TaskId};
 
 /// Member of the filter of `subscriptions/listen`.
@@ -103,6 +103,17 @@ impl Watch {
             .is_some_and(|last| is_final || *last != version)
     }
 
+    /// Notes that a task whose version was `known` has `version`. If that is older, the store has lost changes, and this and the next
+    /// versions are news, unless a newer one than `known` has been published since.
+    pub(crate) fn go_back(&self, id: &TaskId, known: u64, version: u64) {
+        if version >= known {
+            return;
+        }
+        if let Some(last) = self.watched().get_mut(id).filter(|last| **last <= known) {
+            *last = (*last).min(version.saturating_sub(1));
+        }
+    }
+
     /// Adds a task. Returns `false` if there are too many.
     fn add(&self, id: &TaskId) -> bool {
         let mut watched = self.watched();
@@ -127,20 +138,20 @@ impl Watch {
         }
     }
 
-    /// Returns the next tasks to read.
-    fn next(&self) -> Vec<TaskId> {
+    /// Returns the next tasks to read, and their versions that were published last.
+    fn next(&self) -> Vec<(TaskId, u64)> {
         let watched = self.watched();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let after = last.take();
-        let is_after = |id: &&TaskId| after.as_ref().is_none_or(|after| *id > after);
-        let next: Vec<TaskId> = watched
-            .keys()
-            .filter(is_after)
+        let is_after = |id: &TaskId| after.as_ref().is_none_or(|after| id > after);
+        let next: Vec<_> = watched
+            .iter()
+            .filter(|(id, _)| is_after(id))
             .take(READS)
-            .cloned()
+            .map(|(id, version)| (id.clone(), *version))
             .collect();
         if next.len() == READS {
-            *last = next.last().cloned();
+            *last = next.last().map(|(id, _)| id.clone());
         }
         next
     }
@@ -204,18 +215,20 @@ impl Engine {
     /// Reads subscribed tasks that run in other processes, and publishes those that have changed.
     pub(crate) async fn read_watched(&self) {
         self.watch.prune();
-        for id in self.watch.next() {
+        let change = |task: &StoredTask| (task.version, has_ended(&task.state));
+        for (id, known) in self.watch.next() {
             if self.local(&id).is_some() {
                 continue;
             }
             // Most have not changed, so their bodies are not read.
             let found = match self.state(&id).await {
-                Ok(Some(task)) if !self.watch.is_news(&id, (task.version, false)) => continue,
+                Ok(Some(task)) if !self.watch.is_news(&id, change(&task)) => continue,
                 Ok(Some(_)) => self.get(&id).await,
                 found => found,
             };
             match found.and_then(loaded) {
                 Ok(Some(loaded)) => {
+                    self.watch.go_back(&id, known, loaded.version);
                     self.watch
                         .publish(&loaded.key, loaded.version, &loaded.record);
                 }

@@ -23,6 +23,7 @@ pub(crate) use self::call::CallText;
 pub(crate) use self::newer::Newer;
 pub(crate) use self::outcome::{Outcome, StoredError, first_text, shorten};
 pub(crate) use self::questions::{Answer, Question};
+pub(crate) use self::state::has_ended;
 use self::state::read_outcome;
 use self::status::Status;
 use self::time::to_ms;

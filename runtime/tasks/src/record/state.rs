@@ -115,6 +115,11 @@ pub(super) fn check_line(state: &[u8]) -> Result<(), Damaged> {
     Err("its state has line ends".into())
 }
 
+/// Returns `true` if a state is that of an ended task.
+pub(crate) fn has_ended(state: &[u8]) -> bool {
+    matches!(read_outcome(state), Ok(Some(_)))
+}
+
 /// Reads the outcome from a state.
 pub(super) fn read_outcome(state: &[u8]) -> Result<Option<Outcome>, Damaged> {
     #[derive(Deserialize)]

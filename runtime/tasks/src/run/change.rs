@@ -174,6 +174,7 @@ impl Run {
         held.lease.renewal = Instant::now();
         drop(held);
         let id = &self.key.id;
+        self.engine.watch.go_back(id, known, version);
         tracing::warn!(
             ?id,
             known,

@@ -59,9 +59,13 @@ impl Run {
         let interval = limits.watch_interval;
         let mut look = deadline::after(interval);
         let mut next_message = Instant::now();
-        let mut failures = 0;
+        let (mut failures, mut lease_end) = (0, self.lease().end);
         loop {
-            let (now, renewal) = (Instant::now(), self.lease().renewal);
+            let (now, lease) = (Instant::now(), self.lease());
+            if lease.end != lease_end {
+                // A change was stored, by the keeper or by the function.
+                (failures, lease_end) = (0, lease.end);
+            }
             if let Some(pending) = self.take_pending(now >= next_message) {
                 let mut taken = Taken { run: self, pending };
                 let change = |record: &mut Record| taken.pending.apply(record);
@@ -69,7 +73,7 @@ impl Run {
                     taken.pending = Pending::default();
                 }
                 next_message = deadline::after(limits.message_interval.max(LEAST));
-            } else if now >= renewal {
+            } else if now >= lease.renewal {
                 // Any change renews the lease.
                 self.try_change(|_| true, &mut failures).await;
             } else if now >= look {
@@ -83,12 +87,13 @@ impl Run {
                     look
                 };
                 // Either outcome continues the loop.
-                let _ = timeout_at(next.min(renewal), self.wake.notified()).await;
+                let _ = timeout_at(next.min(lease.renewal), self.wake.notified()).await;
             }
         }
     }
 
-    /// Stores a change of the keeper. Returns `false`, after a while, if it has to be repeated.
+    /// Stores a change of the keeper. Returns `false`, after a while, if it has to be repeated. Attempts are more frequent before the
+    /// end of the lease: an outage may end in time.
     async fn try_change(
         &self,
         edit: impl Fn(&mut Record) -> bool + Send + Sync,
@@ -96,7 +101,6 @@ impl Run {
     ) -> bool {
         let mut edit = |record: &mut Record| Ok::<_, RpcError>(edit(record));
         let Err(problem) = self.change(&mut edit).await else {
-            *failures = 0;
             return true;
         };
         if !matches!(problem, NotStored::Stopped) && self.engine.store_failing.is_due() {
@@ -104,7 +108,9 @@ impl Run {
             tracing::warn!(?id, %problem, "the lease of a task could not be renewed; trying again");
         }
         *failures = failures.saturating_add(1);
-        sleep(BACKOFF.delay(*failures).max(LEAST)).await;
+        let left = self.lease().end.duration_since(Instant::now());
+        let delay = BACKOFF.delay(*failures).min(left / 2).max(LEAST);
+        sleep(delay).await;
         false
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treenail::Server;
 use treenail::tasks::{MemoryStore, StoredTask, TaskStore, Tasks};
 
@@ -25,14 +25,20 @@ async fn stored(store: &MemoryStore, task: &str) -> StoredTask {
     store.get(&id).await.unwrap().unwrap()
 }
 
-/// Starts a task, and renews its lease. Returns the version before.
-async fn renewed(peer: &mut Peer, store: &MemoryStore) -> (String, StoredTask) {
+/// Starts a task, and renews its lease this many times. Returns the version before.
+async fn renewed(peer: &mut Peer, store: &MemoryStore, times: u64) -> (String, StoredTask) {
     let task = peer.task("gated", json!({})).await;
     let before = stored(store, &task).await;
-    while stored(store, &task).await.version == before.version {
+    while stored(store, &task).await.version < before.version + times {
         sleep(limits().watch_interval / 10).await;
     }
     (task, before)
+}
+
+/// Subscribes to a task that runs.
+async fn subscribe(peer: &mut Peer, task: &str) {
+    assert_eq!(listen(peer, &[task]).await, json!([task]));
+    assert_eq!(peer.next().await["params"]["status"], "working");
 }
 
 /// Makes the store go back to a version.
@@ -46,7 +52,7 @@ async fn go_back(store: &MemoryStore, to: StoredTask) {
 async fn a_run_continues_after_the_store_has_lost_a_renewal() {
     let (works, store) = (Works::default(), shared());
     let mut peer = Peer::modern(&replica(&works, &store));
-    let (task, before) = renewed(&mut peer, &store).await;
+    let (task, before) = renewed(&mut peer, &store, 1).await;
     let lost = stored(&store, &task).await.version;
     go_back(&store, before).await;
     // The renewal is stored again before its time.
@@ -62,12 +68,15 @@ async fn the_end_of_a_task_is_final_in_a_version_that_its_run_has_stored_before(
     for same_process in [false, true] {
         let (works, store) = (Works::default(), shared());
         let (here, there) = (replica(&works, &store), replica(&works, &store));
-        let (mut peer, mut watching) = (Peer::modern(&here), Peer::modern(&here));
+        let third = replica(&works, &store);
+        let mut watching = [&here, &there, &third].map(Peer::modern);
+        let mut peer = Peer::modern(&here);
         let mut other = Peer::modern(if same_process { &here } else { &there });
-        let (task, before) = renewed(&mut peer, &store).await;
+        let (task, before) = renewed(&mut peer, &store, 1).await;
         let lost = stored(&store, &task).await.version;
-        assert_eq!(listen(&mut watching, &[&task]).await, json!([task]));
-        assert_eq!(watching.next().await["params"]["status"], "working");
+        for peer in &mut watching {
+            subscribe(peer, &task).await;
+        }
         go_back(&store, before).await;
         other.result("tasks/cancel", json!({"taskId": task})).await;
         assert_eq!(stored(&store, &task).await.version, lost);
@@ -76,6 +85,26 @@ async fn the_end_of_a_task_is_final_in_a_version_that_its_run_has_stored_before(
         sleep(limits().watch_interval * 20).await;
         assert_eq!(peer.get(&task).await["status"], "cancelled");
         assert_eq!(works.notes(), ["begin"], "{same_process}");
-        assert_eq!(watching.next().await["params"]["status"], "cancelled");
+        for peer in &mut watching {
+            assert_eq!(peer.next().await["params"]["status"], "cancelled");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscribers_hear_of_the_next_change_after_the_store_has_lost_several() {
+    let (works, store) = (Works::default(), shared());
+    let (here, there) = (replica(&works, &store), replica(&works, &store));
+    let mut peer = Peer::modern(&here);
+    let (task, before) = renewed(&mut peer, &store, 3).await;
+    let mut watching = [Peer::modern(&here), Peer::modern(&there)];
+    for peer in &mut watching {
+        subscribe(peer, &task).await;
+    }
+    go_back(&store, before).await;
+    // The run stores one version, and the next one after a third of its lease.
+    for peer in &mut watching {
+        let change = timeout(limits().watch_interval * 3, peer.next()).await;
+        assert_eq!(change.unwrap()["params"]["status"], "working");
     }
 }

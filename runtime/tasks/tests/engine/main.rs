@@ -18,6 +18,7 @@ mod older_capabilities;
 mod older_questions;
 mod older_restart;
 mod older_support;
+mod outages;
 mod owners;
 mod peer;
 mod progress;

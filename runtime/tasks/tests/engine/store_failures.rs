@@ -72,24 +72,6 @@ async fn a_short_failure_delays_the_outcome_only() {
     assert_eq!(works.notes(), ["begin", "end"]);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_running_task_tries_less_often_while_an_outage_lasts() {
-    let works = Works::default();
-    let store = FailingStore::new(shared());
-    let lease = Duration::from_secs(30);
-    let limits = limits().lease(lease).sweep_interval(lease * 10);
-    let tasks = Tasks::new().store(store.clone()).limits(limits);
-    let mut peer = Peer::modern(&works.with(tasks));
-    let task = peer.task("gated", json!({})).await;
-    store.fail(true);
-    sleep(lease * 9 / 10).await;
-    let attempts = store.failures();
-    assert!((5..=30).contains(&attempts), "{attempts}");
-    store.fail(false);
-    works.gate.add_permits(1);
-    assert_eq!(peer.end(&task).await["status"], "completed");
-}
-
 /// Starts the second round of `book_late`, whose task is created while the function sleeps.
 async fn second_round(peer: &mut Peer) -> u64 {
     let first = peer.call("book_late", json!({})).await;

@@ -100,6 +100,9 @@ impl PostgresStoreBuilder {
 
     /// Sets the timeout of an operation, which includes the wait for a connection: at most half of it. Default 10 s.
     /// A statement that takes longer is cancelled.
+    ///
+    /// Connections after the first have to be opened within a third of it. Opening one takes about 10 round trips, so over a network
+    /// where one takes 100 ms, a timeout below 3 s limits the store to one connection.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;

@@ -48,8 +48,8 @@ pub(super) fn late() -> StoreError {
     StoreError::Unavailable("PostgreSQL does not respond in time".to_owned())
 }
 
-pub(super) fn overloaded() -> StoreError {
-    let reason = "all connections of the store to PostgreSQL are busy; raise its `max_connections`";
+pub(super) fn busy() -> StoreError {
+    let reason = "all connections of the store to PostgreSQL are busy: PostgreSQL is slow, or `max_connections` of the store is too low";
     StoreError::Unavailable(reason.to_owned())
 }
 

@@ -6,15 +6,13 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Duration, Instant, sleep, timeout, timeout_at};
 use tokio_postgres::Row;
-use treenail_runtime::internal::{Backoff, deadline};
+use treenail_runtime::internal::{Backoff, LogThrottle, deadline};
 
-use super::failure::{Failure, late, overloaded};
+use super::failure::{Failure, busy, late};
 use super::query::{Query, Value};
 use super::session::{Session, Settings};
 use crate::store::StoreError;
 
-/// Interval of warnings about damaged records.
-const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 /// Delays until the place of a connection that could not be opened is used again, while the pool has other connections.
 const VACANCY: Backoff = Backoff {
     initial: Duration::from_millis(100),
@@ -38,7 +36,10 @@ pub(super) struct Pool {
     /// Number of those that have failed since the last success.
     failures: AtomicU32,
     checked: AtomicBool,
-    warned: std::sync::Mutex<Option<Instant>>,
+    /// Warnings about missing connections.
+    missing: LogThrottle,
+    /// Warnings about damaged records: due tasks are read all the time.
+    damaged: LogThrottle,
 }
 
 /// Right of an operation to use one connection.
@@ -63,7 +64,8 @@ impl Pool {
             attempts: AtomicU64::new(0),
             failures: AtomicU32::new(0),
             checked: AtomicBool::new(false),
-            warned: std::sync::Mutex::default(),
+            missing: LogThrottle::default(),
+            damaged: LogThrottle::default(),
         }
     }
 
@@ -129,7 +131,14 @@ impl Pool {
             }
         };
         let turn = timeout_at(queue_end, waiting).await;
-        turn.map_err(|_| Failure::from(overloaded()))
+        turn.map_err(|_| Failure::from(self.reason_to_wait()))
+    }
+
+    /// Returns why no place was free: the pool lacks connections that could not be opened, or all of them are busy.
+    fn reason_to_wait(&self) -> StoreError {
+        let failure = self.failure.try_lock();
+        let failure = failure.ok().and_then(|failure| failure.clone());
+        failure.map_or_else(busy, |failure| failure.error)
     }
 
     async fn execute(
@@ -169,6 +178,10 @@ impl Pool {
             if self.is_empty() {
                 return Err(failure);
             }
+            if self.missing.is_due() {
+                let (error, open) = (&failure.error, self.open_connections());
+                tracing::warn!(%error, open, "the task store lacks connections to PostgreSQL, and works with those that are open");
+            }
             // Its place stays vacant for a while, so there are as many places as connections.
             let (place, failures) = (turn.place.take(), self.failures.load(Ordering::Relaxed));
             tokio::spawn(async move {
@@ -176,7 +189,8 @@ impl Pool {
                 drop(place);
             });
             let place = timeout_at(turn.queue_end, acquire(&self.places)).await;
-            turn.place = place.map_err(|_| failure)?;
+            // Without a connection, there is none that was lost: a repetition would wait again.
+            turn.place = place.map_err(|_| Failure::from(failure.error))?;
         }
     }
 
@@ -218,7 +232,11 @@ impl Pool {
 
     /// Returns whether there is no connection.
     fn is_empty(&self) -> bool {
-        Arc::strong_count(&self.connections) == 1
+        self.open_connections() == 0
+    }
+
+    fn open_connections(&self) -> usize {
+        Arc::strong_count(&self.connections) - 1
     }
 
     /// Takes an idle connection.
@@ -238,12 +256,9 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Warns about damaged records, at most once per interval: due tasks are read all the time.
+    /// Warns about damaged records.
     pub(super) fn warn_of_damage(&self) {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        if warned.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL) {
-            *warned = Some(Instant::now());
-            drop(warned);
+        if self.damaged.is_due() {
             tracing::warn!(
                 "the task store in PostgreSQL has damaged records, which are ignored; restore them from a backup, or remove them"
             );

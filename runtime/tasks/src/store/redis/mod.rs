@@ -44,6 +44,8 @@ const READ_TASKS: usize = 16;
 ///
 /// TLS (`rediss://`) requires the feature `redis-tls`. The certificate of Redis is verified against the roots of the system, or those in
 /// the file that the environment variable `SSL_CERT_FILE` names.
+/// The first connection sets `ring` as the default provider of rustls for the process. A program that sets another provider does so
+/// before the server starts.
 ///
 /// ```
 /// use treenail::tasks::RedisStore;

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use treenail::tasks::{PostgresStore, StoreError, TaskStore};
 
 use super::postgres_server::PostgresServer;
+use crate::log::Log;
 use crate::stores::{HOUR, task};
 
 /// Starts an operation. Those of a test are queued in their order.
@@ -44,7 +45,10 @@ async fn an_operation_without_a_place_fails_in_time_and_closes_no_connection() {
     }
     for waiting in waiting {
         let failed = waiting.await.unwrap().unwrap_err().to_string();
-        assert!(failed.contains("raise its `max_connections`"), "{failed}");
+        assert!(
+            failed.contains("`max_connections` of the store"),
+            "{failed}"
+        );
     }
     admin.run("ROLLBACK").await;
     assert_eq!(running.await.unwrap(), Ok(0));
@@ -132,4 +136,37 @@ async fn a_store_works_with_the_connections_that_postgres_accepts() {
     let refused = refused.build(server.url_of("few")).unwrap();
     let error = refused.due(1).await.unwrap_err().to_string();
     assert!(error.contains("has no free connection"), "{error}");
+}
+
+#[tokio::test]
+#[ignore = "needs postgres"]
+async fn missing_connections_are_reported_while_the_others_are_busy() {
+    let (log, _guard) = Log::record();
+    let server = PostgresServer::shared();
+    let (builder, table) = PostgresServer::builder();
+    let admin = server.admin().await;
+    builder.build(server.url()).unwrap().due(1).await.unwrap();
+    let single = format!(
+        "CREATE ROLE single LOGIN CONNECTION LIMIT 1; GRANT ALL ON {table}, {table}_usage, {table}_format TO single"
+    );
+    admin.run(&single).await;
+    let builder = PostgresStore::builder().table(&table);
+    let store = builder.timeout(Duration::from_secs(6));
+    let store = store.build(server.url_of("single")).unwrap();
+    store.due(1).await.unwrap();
+    admin.run(&format!("BEGIN; LOCK TABLE {table}")).await;
+    let mut running = Vec::new();
+    for _ in 0..20 {
+        running.push(search(&store).await);
+    }
+    let first = running.remove(0);
+    for refused in running {
+        let error = refused.await.unwrap().unwrap_err().to_string();
+        assert!(error.contains("has no free connection"), "{error}");
+    }
+    admin.run("ROLLBACK").await;
+    assert_eq!(first.await.unwrap(), Ok(0));
+    let text = log.text();
+    assert!(text.contains("lacks connections to PostgreSQL"), "{text}");
+    assert!(text.contains("has no free connection"), "{text}");
 }
