@@ -62,6 +62,13 @@ pub use treenail_tasks::private as __tasks_0_1_0;
 #[doc(hidden)]
 pub mod __generated {
     pub use treenail_runtime::private::{present, serde, serde_json};
+
+    /// Creates the template with this text. Its name plays no role in the expansion.
+    #[cfg(feature = "client")]
+    #[must_use]
+    pub fn url_template(uri_template: &str) -> crate::client::UrlTemplate {
+        crate::schema::ResourceTemplate::new(uri_template, "").into()
+    }
 }
 
 #[doc(inline)]
