@@ -49,7 +49,7 @@ pub use treenail_runtime::{
 pub use treenail_macros::__discard;
 #[cfg(not(feature = "client"))]
 #[doc(hidden)]
-pub use treenail_runtime::missing_features::client::{ClientError, McpClient, McpClientSession};
+pub use treenail_runtime::missing_features::client::{McpClient, McpClientSession};
 #[doc(hidden)]
 pub use treenail_runtime::private as __private_0_1_0;
 #[cfg(not(feature = "tasks"))]
