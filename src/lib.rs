@@ -49,7 +49,7 @@ pub use treenail_runtime::{
 pub use treenail_macros::__discard;
 #[cfg(not(feature = "client"))]
 #[doc(hidden)]
-pub use treenail_runtime::missing_features::client::{ClientError, McpClient, McpClientSession};
+pub use treenail_runtime::missing_features::client::{McpClient, McpClientSession};
 #[doc(hidden)]
 pub use treenail_runtime::private as __private_0_1_0;
 #[cfg(not(feature = "tasks"))]
@@ -62,6 +62,13 @@ pub use treenail_tasks::private as __tasks_0_1_0;
 #[doc(hidden)]
 pub mod __generated {
     pub use treenail_runtime::private::{present, serde, serde_json};
+
+    /// Creates the template with this text. Its name plays no role in the expansion.
+    #[cfg(feature = "client")]
+    #[must_use]
+    pub fn url_template(uri_template: &str) -> crate::client::UrlTemplate {
+        crate::schema::ResourceTemplate::new(uri_template, "").into()
+    }
 }
 
 #[doc(inline)]

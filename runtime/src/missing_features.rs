@@ -164,11 +164,8 @@ impl crate::client::McpClientBuilder {
     }
 }
 
-/// The names of the client in `treenail`, without its feature `client`.
-#[cfg(not(feature = "client"))]
+/// Placeholders for the client, without the feature `client` of `treenail`. That of this crate may be on, for another crate.
 pub mod client {
-    use std::fmt;
-
     /// Trait without implementations, for types that need the feature `client`.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` needs the feature `client` of `treenail`",
@@ -194,6 +191,14 @@ pub mod client {
         {
             Self::never()
         }
+
+        #[doc(hidden)]
+        pub fn new<S>(_: S) -> <Self as NeedsClient>::Output
+        where
+            for<'a> Self: NeedsClient,
+        {
+            Self::never()
+        }
     }
 
     /// Client that cannot be built.
@@ -209,16 +214,4 @@ pub mod client {
             Self::never()
         }
     }
-
-    /// Error of clients that cannot be built.
-    #[derive(Clone, Debug)]
-    pub enum ClientError {}
-
-    impl fmt::Display for ClientError {
-        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-            match *self {}
-        }
-    }
-
-    impl std::error::Error for ClientError {}
 }

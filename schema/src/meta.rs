@@ -1,7 +1,9 @@
 //! `_meta`: metadata that extensions, tracing and vendors attach to a message.
 
+use std::iter;
 use std::ops::{Deref, DerefMut};
 
+use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -70,19 +72,26 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for MetaObject {
     }
 }
 
-/// Conversions from metadata with the keys of extensions and vendors, which become members of `extra`. Those of the protocol have fields.
+/// Conversions from metadata with keys of any kind. A key of the protocol in `extra` would be written beside its field.
 macro_rules! from_meta_object {
     ($($name:ident),*) => {$(
-        /// The members become those of [`extra`](Self::extra). Keys of the protocol have setters.
+        /// A member that the protocol defines sets its field. It is dropped if its value has another type. The others become members of
+        /// [`extra`](Self::extra).
         impl From<MetaObject> for $name {
             #[inline]
             fn from(meta: MetaObject) -> Self {
-                let extra = meta.into_inner().into();
-                Self { extra, ..Self::new() }
+                let mut members = meta.into_inner();
+                members.retain(|name, value| {
+                    let member = iter::once((&**name, &*value));
+                    Self::deserialize(MapDeserializer::new(member)).is_ok()
+                });
+                // Members of which each can be read alone can be read together.
+                serde_json::from_value(Value::Object(members)).unwrap_or_else(|_| Self::new())
             }
         }
 
-        /// The members become those of [`extra`](Self::extra). Keys of the protocol have setters.
+        /// A member that the protocol defines sets its field. It is dropped if its value has another type. The others become members of
+        /// [`extra`](Self::extra).
         impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for $name {
             fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
                 MetaObject::from_iter(entries).into()
@@ -112,5 +121,17 @@ mod tests {
         );
         let notification = NotificationMetaObject::from_iter(members);
         assert_eq!(serde_json::to_value(&notification).unwrap(), expected);
+    }
+
+    #[test]
+    fn metadata_with_keys_of_the_protocol_sets_their_fields() {
+        let level = "io.modelcontextprotocol/logLevel";
+        let members = json!({"progressToken": 1, level: 7, "com.example/a": null});
+        let meta = MetaObject::try_from(members).unwrap();
+        let request = RequestMetaObject::from(meta);
+        assert_eq!(request.log_level, None);
+        // One member, with the new value.
+        let text = serde_json::to_string(&request.with_progress_token("t")).unwrap();
+        assert_eq!(text, r#"{"progressToken":"t","com.example/a":null}"#);
     }
 }

@@ -224,6 +224,33 @@ async fn a_mismatch_at_an_unknown_place_within_a_value_is_no_syntax_error() {
     check(&table).await;
 }
 
+#[tokio::test]
+async fn a_long_value_of_another_type_is_shown_with_the_expected_one() {
+    let long = "x".repeat(100_000);
+    let shown = &long[..57];
+    let table = [
+        (
+            "plain",
+            json!({"priority": [&long]}),
+            format!(r#"/priority: expected one of "Low", "High", got the array ["x{shown}…"#),
+        ),
+        (
+            "either",
+            json!({"either": [&long]}),
+            format!(r#"/either: expected an integer or a string, got the array ["x{shown}…"#),
+        ),
+        // The type of the whole is the right one.
+        (
+            "tagged",
+            json!({"tagged": {"kind": "A", "radius": 300, "note": &long}}),
+            "/tagged: invalid value: integer `300`, expected u8".to_owned(),
+        ),
+    ];
+    let table = table.each_ref();
+    let table = table.map(|(name, arguments, expected)| (*name, arguments.clone(), &**expected));
+    check(&table).await;
+}
+
 async fn check(table: &[(&str, Value, &str)]) {
     let tools = tools![plain, optional, nested, data, tagged, either, place, large];
     let server = treenail::server!().tools(tools).build().unwrap();

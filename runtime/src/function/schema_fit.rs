@@ -11,6 +11,34 @@ pub(crate) fn fits_description(value: &Value, schema: &Schema, root: &Schema) ->
     fits(value, schema, root, &mut MAX_STEPS.clone())
 }
 
+/// Returns `true` if the schema describes values of this type, such as `array`.
+pub(crate) fn allows_type(kind: &str, schema: &Schema, root: &Schema) -> bool {
+    allows(kind, schema, root, &mut MAX_STEPS.clone())
+}
+
+fn allows(kind: &str, schema: &Schema, root: &Schema, steps: &mut u32) -> bool {
+    let Some(rest) = steps.checked_sub(1) else {
+        return false;
+    };
+    *steps = rest;
+    let schema = follow(schema, root, steps);
+    if let Some(Value::Array(values)) = schema.get("enum") {
+        return values.iter().any(|value| has_type(value, kind));
+    }
+    if let Some(only) = schema.get("const") {
+        return has_type(only, kind);
+    }
+    if let Some(Value::Array(choices)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
+        let mut choices = choices.iter().filter_map(Value::as_object);
+        return choices.any(|choice| allows(kind, choice, root, steps));
+    }
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|it| it == kind),
+        Some(it) => it == kind,
+        None => true,
+    }
+}
+
 fn fits(value: &Value, schema: &Schema, root: &Schema, steps: &mut u32) -> bool {
     let Some(rest) = steps.checked_sub(1) else {
         return false;

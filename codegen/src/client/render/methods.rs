@@ -102,7 +102,7 @@ impl Input<'_> {
                 }
             }
             Call::Template(uri) => {
-                let body = self.read(remote, uri, &given.unwrap_or_else(|| quote! { () }));
+                let body = self.read(uri, &given.unwrap_or_else(|| quote! { () }));
                 quote! {
                     pub async fn #name(&self #parameter) -> ::core::result::Result<
                         ::std::sync::Arc<#krate::schema::ReadResourceResult>,
@@ -125,12 +125,10 @@ impl Input<'_> {
     }
 
     /// Emits the code that expands the template and reads the resource.
-    fn read(&self, name: &str, uri: &str, arguments: &TokenStream) -> TokenStream {
+    fn read(&self, uri: &str, arguments: &TokenStream) -> TokenStream {
         let krate = self.krate;
         quote! {
-            let listed = #krate::schema::ResourceTemplate::new(#uri, #name);
-            let template: #krate::client::UrlTemplate = ::core::convert::From::from(listed);
-            let uri = template.expand(#arguments)?;
+            let uri = #krate::__generated::url_template(#uri).expand(#arguments)?;
             self.client.read_resource(&uri).await
         }
     }

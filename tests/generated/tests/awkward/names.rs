@@ -1,7 +1,10 @@
 //! Names of types, members and methods: readable, distinct, and legal although they are keywords.
 
+use std::sync::Arc;
+
 use generated::awkward::{keywords, names};
 use serde_json::json;
+use treenail::client::{McpClient, MockSession};
 
 use crate::{generated_code, round_trips};
 
@@ -83,4 +86,22 @@ fn keywords_are_names() {
         json!({"self": "a", "type": "b", "async": "c", "union": "d"})
     );
     round_trips::<AllOutput>(json!({"kind": "Self"}));
+}
+
+#[tokio::test]
+async fn a_template_reads_the_resource_of_its_expansion() {
+    use names::types::{ReadCityWeather, ReadCityWeatherRequired};
+
+    let read = json!({"contents": [], "ttlMs": 0});
+    let session = MockSession::new().answer("resources/read", move |_| Ok(read.clone()));
+    let session = Arc::new(session);
+    let client = McpClient::builder().session(session.clone());
+    let client = names::AwkwardClient::new(&client.build().await.unwrap());
+    let city = ReadCityWeather::new(ReadCityWeatherRequired {
+        country: "no".into(),
+        city: "Oslo".into(),
+    });
+    client.read_city_weather(city).await.unwrap();
+    let requests = session.requests("resources/read");
+    assert_eq!(requests, [json!({"uri": "weather://no/Oslo"})]);
 }

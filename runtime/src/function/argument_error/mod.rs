@@ -1,12 +1,15 @@
 //! Problems with the arguments of a call, described so that a model can correct them.
 
+mod reason;
+
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 use treenail_schema::internal::json_schema::{push_token, schema_at};
 
-use crate::function::schema_fit::fits_description;
+use self::reason::{adds_to, has_serde_form, json_reason, reason_of};
+use crate::function::schema_fit::{allows_type, fits_description};
 use crate::function::schema_hint::{describe_schema, list_arguments};
 use crate::naming::nearest;
 use crate::wire::shortened;
@@ -52,6 +55,15 @@ pub enum Fault {
         /// The reason, from the deserializer.
         reason: String,
     },
+    /// The same, for a string, an array or an object that is not parsed again.
+    Unparsed {
+        /// The JSON type of the value.
+        kind: &'static str,
+        /// The value as it appears in a message.
+        value: String,
+        /// The reason, from the deserializer.
+        reason: String,
+    },
 }
 
 impl Fault {
@@ -90,9 +102,19 @@ impl Problem {
     ) -> Self {
         let whole = short_value(text);
         let inner = pointer_of(error.path(), whole.as_ref());
-        let value = whole.and_then(|mut whole| whole.pointer_mut(&inner).map(Value::take));
         let reason = json_reason(error.inner());
-        let mut problem = Self::new(name, Fault::Unreadable { value, reason });
+        let fault = match json_type(text) {
+            Some(kind) if whole.is_none() && inner.is_empty() => Fault::Unparsed {
+                kind,
+                value: truncated_json(text),
+                reason,
+            },
+            _ => {
+                let value = whole.and_then(|mut whole| whole.pointer_mut(&inner).map(Value::take));
+                Fault::Unreadable { value, reason }
+            }
+        };
+        let mut problem = Self::new(name, fault);
         problem.pointer.push_str(&inner);
         problem
     }
@@ -157,7 +179,21 @@ impl Problem {
                     reason.clone()
                 }
             }
-            (Fault::Unreadable { reason, .. }, _) => reason.clone(),
+            (
+                Fault::Unparsed {
+                    kind,
+                    value,
+                    reason,
+                },
+                Some(expected),
+            ) if has_serde_form(reason)
+                && !schema.is_some_and(|schema| allows_type(kind, schema, input_schema)) =>
+            {
+                format!("expected {expected}, got {value}")
+            }
+            (Fault::Unreadable { reason, .. } | Fault::Unparsed { reason, .. }, _) => {
+                reason.clone()
+            }
         }
     }
 }
@@ -190,57 +226,6 @@ fn pointer_of(path: &serde_path_to_error::Path, value: Option<&Value>) -> String
     pointer
 }
 
-/// Returns the message of a deserializer, without the position that `serde_json` appends.
-fn reason_of(error: &impl std::fmt::Display) -> String {
-    let reason = error.to_string();
-    shortened(reason.split(" at line ").next().unwrap_or_default())
-}
-
-/// Reason in place of one that names a Rust type, or a syntax error, in messages without the expected type.
-const OTHER_TYPE: &str = "does not match the schema";
-
-/// Reason of a number that a type of 128 bits cannot hold.
-const OUT_OF_RANGE: &str = "number out of range";
-
-/// Returns the reason why `serde_json` cannot read a JSON text. For enums and 128-bit integers, it reports a value of another type as
-/// a syntax error. For untagged enums, it names no more than the Rust type.
-fn json_reason(error: &serde_json::Error) -> String {
-    let reason = reason_of(error);
-    let is_other_type = error.is_syntax()
-        && [
-            "expected value",
-            "invalid number",
-            // After the integer part of a number with a fraction.
-            "expected `,` or `]`",
-            "expected `,` or `}`",
-        ]
-        .contains(&&*reason);
-    if is_other_type || reason.starts_with("data did not match any variant of ") {
-        OTHER_TYPE.to_owned()
-    } else {
-        reason
-    }
-}
-
-/// Returns whether a reason is one of those that serde creates from an unexpected value and the expected type, which the message
-/// states anyway.
-fn has_serde_form(reason: &str) -> bool {
-    [
-        "invalid type: ",
-        "invalid value: ",
-        "invalid length ",
-        OTHER_TYPE,
-        OUT_OF_RANGE,
-    ]
-    .iter()
-    .any(|form| reason.starts_with(form))
-}
-
-/// Returns whether the description of the expected string completes the reason: that of serde for unknown variants has it.
-fn adds_to(expected: &str, value: &Value, reason: &str) -> bool {
-    value.is_string() && expected != "a string" && !reason.starts_with("unknown ")
-}
-
 /// Formats the problems: `heading`, then one line for each.
 pub fn format_problems(
     heading: String,
@@ -261,12 +246,7 @@ pub fn format_problems(
 
 /// Formats a value for a message, truncated if it is long.
 pub(crate) fn truncated_json(json: &str) -> String {
-    let kind = match json.as_bytes().first() {
-        Some(b'"') => "the string ",
-        Some(b'{') => "the object ",
-        Some(b'[') => "the array ",
-        _ => "",
-    };
+    let kind = json_type(json).map_or_else(String::new, |kind| format!("the {kind} "));
     let mut end = json.len().min(MAX_SHOWN_BYTES);
     while !json.is_char_boundary(end) {
         end -= 1;
@@ -275,4 +255,14 @@ pub(crate) fn truncated_json(json: &str) -> String {
     // Outside of strings, JSON has line ends: the value is a part of one line.
     let shown = json[..end].replace(['\n', '\r', '\t'], " ");
     format!("{kind}{shown}{cut}")
+}
+
+/// Returns the JSON type of a string, an array or an object.
+fn json_type(json: &str) -> Option<&'static str> {
+    match json.as_bytes().first()? {
+        b'"' => Some("string"),
+        b'{' => Some("object"),
+        b'[' => Some("array"),
+        _ => None,
+    }
 }
