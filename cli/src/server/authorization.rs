@@ -70,6 +70,19 @@ pub(crate) fn oauth_client(
     Ok(Some(oauth))
 }
 
+/// Fails if the options are for tokens that the server cannot receive.
+pub(super) async fn check_options(args: &ServerArgs) -> Result<(), Failure> {
+    let auth = &args.auth;
+    let wants_tokens = auth.client_id.is_some() || !auth.scopes.is_empty();
+    if let Some(url) = &args.target.url
+        && wants_tokens
+        && auth.mode != AuthMode::Never
+    {
+        client_without_tokens().status(url).await?;
+    }
+    Ok(())
+}
+
 /// Returns an OAuth client for the stored authorizations, which asks no user.
 pub(crate) fn stored_client() -> Result<OAuth, Failure> {
     Ok(OAuth::user_agent(NAME, NoUser).store(open_store()?))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use treenail::McpClient;
 use treenail::client::ClientHandler;
 
+use super::authorization::check_options;
 use super::stderr_tail::{LineObserver, StderrTail};
 use super::target::Target;
 use super::trace::{Trace, TraceSink};
@@ -32,6 +33,7 @@ impl Inspected {
         terminal: &Terminal,
         parts: InspectedParts<impl ClientHandler>,
     ) -> Result<McpClient, Failure> {
+        check_options(args).await?;
         let tail = StderrTail::new(terminal).observed(parts.on_line);
         let (builder, limits) = base_builder(args, true);
         // Results are shown even if they are invalid.

@@ -83,6 +83,7 @@ impl Connection {
         line_reader: &SharedLineReader,
         mode: ConnectionMode,
     ) -> Result<Self, Failure> {
+        authorization::check_options(args).await?;
         let timer = RequestTimer::new(args.timeout);
         let handler = ElicitationHandler::new(&args.answers, terminal, line_reader, &timer)?;
         let tail = StderrTail::new(terminal);

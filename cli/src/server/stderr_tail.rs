@@ -168,6 +168,11 @@ impl StderrTail {
         self.state().lines.iter().cloned().collect()
     }
 
+    /// Forgets the buffered lines.
+    pub(crate) fn clear(&self) {
+        self.state().lines.clear();
+    }
+
     fn state(&self) -> MutexGuard<'_, TailState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

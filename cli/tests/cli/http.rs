@@ -229,11 +229,18 @@ fn a_server_without_encryption_needs_no_option() {
     let (url, _heads) = session_server();
     let url = elsewhere(url);
     run_alone(&["list", "tools", "--url", &url]).check(0, "", "nothing to list\n");
+    let warned = run_alone(&["proxy", "--url", &url]).stderr;
+    let warning = "no token is sent over `http` to another computer (host: 0.0.0.0)";
+    assert_eq!(warned.matches(warning).count(), 1, "{warned}");
     let error = "error: no authorization: tokens are sent over `https` only, or over `http` to this computer; change the URL of the server\n \
                  note: if the server expects other credentials, use --header-env to send a header from an environment variable\n";
     let (url, _heads) = rejecting_server("401 Unauthorized");
     let url = elsewhere(url);
     run_alone(&["list", "--url", &url]).check(4, "", error);
+    let error = "error: tokens are sent over `https` only, or over `http` to this computer; change the URL of the server\n";
+    for option in ["--client-id=planner", "--scope=read"] {
+        run_alone(&["list", "--url", &url, option]).check(2, "", error);
+    }
 }
 
 #[test]

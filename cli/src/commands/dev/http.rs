@@ -69,7 +69,12 @@ impl HttpSupervisor {
             }
             outcome = tokio::select! {
                 next = outcomes.recv() => next,
-                () = self.watch() => outcomes.recv().await,
+                // The next build waits for the end of the server, whose port it needs.
+                reason = self.watch() => {
+                    self.note(&reason);
+                    self.stop().await;
+                    outcomes.recv().await
+                }
             };
         }
         Ok(())
@@ -99,14 +104,12 @@ impl HttpSupervisor {
         self.starts_until = Some(Instant::now() + READY_TIMEOUT);
     }
 
-    /// Reports that the server accepts connections, and completes when it has ended.
-    async fn watch(&mut self) {
-        let ended = match self.started().await {
+    /// Reports that the server accepts connections. Completes with the reason to stop what is left of it.
+    async fn watch(&mut self) -> String {
+        match self.started().await {
             Ok(()) => exited(&mut self.server).await,
             Err(reason) => reason,
-        };
-        self.note(&ended);
-        self.stop().await;
+        }
     }
 
     /// Waits until the server accepts connections. The error is the reason why it does not.

@@ -1,6 +1,8 @@
 //! `treenail proxy`.
 
 mod pattern;
+mod renames;
+mod report;
 mod servers;
 mod warnings;
 
@@ -10,11 +12,13 @@ use std::time::Duration;
 use clap::Args;
 use treenail::Server;
 use treenail::http::{HttpServer, ServeHttp as _};
-use treenail::proxy::{Mounted, Proxy as Gateway, Remote, Status};
+use treenail::proxy::{Proxy as Gateway, Remote};
 use treenail::schema::Revision;
 use treenail::tasks::{Tasks, ToolTask};
 
 use self::pattern::Patterns;
+use self::renames::Renames;
+use self::report::report;
 use self::servers::{BehindProxy, configured, named, prefix_of};
 use self::warnings::print_warnings;
 use crate::args::{
@@ -108,7 +112,9 @@ impl Proxy {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         print_warnings(terminal);
         let servers = self.servers()?;
-        self.check_renames(&servers)?;
+        let prefixes = servers.iter().map(|(_, namespace, _)| prefix_of(namespace));
+        let prefixes: Vec<_> = prefixes.collect();
+        let renames = Renames::parse(&self.renamed, &prefixes)?;
         let mut builder = Server::builder("treenail-proxy", env!("CARGO_PKG_VERSION")).dynamic();
         if self.tasks {
             builder = builder.extension(Tasks::new());
@@ -119,8 +125,8 @@ impl Proxy {
         // An address that is in use is reported before a server is started.
         let endpoint = self.bind(&server).await?;
         let gateway = Gateway::new(&server);
-        for (name, namespace, entry) in servers {
-            self.mount(&gateway, (name, &namespace), entry, terminal)?;
+        for server in servers {
+            self.mount(&gateway, server, &renames, terminal)?;
         }
         let serving = async {
             gateway.ready(self.wait).await;
@@ -183,26 +189,11 @@ impl Proxy {
         Ok(servers)
     }
 
-    /// Rejects new names for features of no server.
-    fn check_renames(&self, servers: &[(String, String, ServerEntry)]) -> Result<(), Failure> {
-        let has_server = |given: &String| {
-            let mut namespaces = servers.iter().map(|(_, namespace, _)| namespace);
-            namespaces.any(|namespace| given.starts_with(&prefix_of(namespace)))
-        };
-        let mut renamed = self.renamed.iter().filter(|given| given.contains('='));
-        match renamed.find(|given| !has_server(given)) {
-            Some(given) => Err(Failure::usage(format!(
-                "invalid value `{given}` for --rename: no server has a feature of this name"
-            ))),
-            None => Ok(()),
-        }
-    }
-
     fn mount(
         &self,
         gateway: &Gateway,
-        (name, namespace): (String, &str),
-        entry: ServerEntry,
+        (name, namespace, entry): (String, String, ServerEntry),
+        renames: &Renames,
         terminal: &Terminal,
     ) -> Result<(), Failure> {
         let tail = StderrTail::new(terminal);
@@ -221,8 +212,8 @@ impl Proxy {
         };
         // Options that are wrong are reported at once, and not when the server is connected.
         drop(behind.builder()?);
-        let remote = Remote::new(name, move || behind.builder_or_none()).namespace(namespace);
-        let mut remote = self.select(remote, namespace)?;
+        let remote = Remote::new(name, move || behind.builder_or_none()).namespace(&*namespace);
+        let mut remote = self.select(remote, &namespace, renames)?;
         if self.tasks {
             remote = remote.task(ToolTask::new());
         }
@@ -234,26 +225,19 @@ impl Proxy {
     }
 
     /// Adds the filters and names of the options.
-    fn select(&self, remote: Remote, namespace: &str) -> Result<Remote, Failure> {
+    fn select(
+        &self,
+        remote: Remote,
+        namespace: &str,
+        renames: &Renames,
+    ) -> Result<Remote, Failure> {
         let patterns = Patterns::parse(&self.filters)?;
         let prefix = prefix_of(namespace);
         let start = prefix.clone();
         let mut remote =
             remote.filter(move |item| patterns.include(&format!("{start}{}", item.name())));
-        for given in &self.renamed {
-            let (from, to) = given.split_once('=').ok_or_else(|| {
-                Failure::usage(format!(
-                    "invalid value `{given}` for --rename: expected `name=new`"
-                ))
-            })?;
-            if let Some(from) = from.strip_prefix(&prefix) {
-                let to = to.strip_prefix(&prefix).ok_or_else(|| {
-                    Failure::usage(format!(
-                        "invalid value `{given}` for --rename: the new name starts with `{prefix}` too"
-                    ))
-                })?;
-                remote = remote.rename(from, to);
-            }
+        for (from, to) in renames.of(&prefix) {
+            remote = remote.rename(from, to);
         }
         Ok(remote)
     }
@@ -286,20 +270,4 @@ async fn serve(
 #[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
 fn failed(error: treenail::Error) -> Failure {
     Failure::new(Exit::Io, error.to_string())
-}
-
-/// Reports the state of a server, now and after each change. A server that is not connected may have written the cause to standard
-/// error, whose last lines are shown unless they were.
-async fn report(mut mounted: Mounted, tail: StderrTail, terminal: Terminal) {
-    let mut shown = Vec::new();
-    while let Some(status) = mounted.changed().await {
-        let name = mounted.name();
-        terminal.print_note(&format!("server `{name}`: {status}"));
-        if let Status::Disconnected { .. } = status {
-            let lines = tail.last_lines().await;
-            let new = lines.iter().filter(|line| !shown.contains(*line));
-            new.for_each(|line| terminal.print_note(&format!("server `{name}` wrote: {line}")));
-            shown = lines;
-        }
-    }
 }

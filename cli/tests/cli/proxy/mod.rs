@@ -3,6 +3,8 @@
 #[cfg(unix)]
 mod ends;
 mod http;
+#[cfg(unix)]
+mod output;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -200,40 +202,6 @@ fn the_query_of_a_url_is_not_shown() {
         assert!(shown.contains(&format!("http://{address}/mcp`")), "{shown}");
         assert!(!shown.contains("s3cret"), "{shown}");
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn stray_output_of_a_server_with_a_directory_is_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("mcp.json");
-    let script = format!("echo oops from $(basename $PWD); exec '{}'", server());
-    let config = json!({"mcpServers": {
-        "stray": {"command": "sh", "args": ["-c", script], "cwd": folder.path()},
-    }});
-    fs::write(&file, config.to_string()).unwrap();
-    let args = ["call", "stray.add", "a=1", "b=2", "--verbose"];
-    let outcome = through_proxy(&args, &["--config", file.to_str().unwrap()]);
-    assert_eq!((outcome.code, outcome.stdout.trim()), (0, "3"));
-    let folder = folder.path().file_name().unwrap().to_str().unwrap();
-    let note = format!("output that is not a message: `oops from {folder}`");
-    assert!(outcome.stderr.contains(&note), "{}", outcome.stderr);
-}
-
-#[cfg(unix)]
-#[test]
-fn standard_error_of_a_server_that_does_not_start_is_shown() {
-    let mut proxy = Command::new(env!("CARGO_BIN_EXE_treenail"));
-    proxy.args(["proxy", "-s", "odd=sh -c 'echo no such table >&2; exit 2'"]);
-    proxy.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut proxy = proxy.stderr(Stdio::piped()).spawn().unwrap();
-    let notes = BufReader::new(proxy.stderr.take().unwrap()).lines();
-    // Further attempts to connect have notes, too.
-    let mut notes = notes.map(Result::unwrap).take(20);
-    let line = "server `odd` wrote: no such table";
-    assert!(notes.any(|note| note.contains(line)));
-    drop(proxy.stdin.take());
-    proxy.wait().unwrap();
 }
 
 #[test]

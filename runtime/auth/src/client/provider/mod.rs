@@ -21,6 +21,7 @@ mod tokens;
 mod tries;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use http::{HeaderMap, StatusCode};
 use treenail_http_client::response::is_unauthorized;
@@ -103,7 +104,13 @@ impl OAuth {
     ) -> Result<(), AuthError> {
         match &self.settings.method {
             // The server may require no authorization. If it does, `react` fails.
-            Method::Grant(_) if !may_receive_tokens(request.server) => self.settings.check(),
+            Method::Grant(_) if !may_receive_tokens(request.server) => {
+                if !self.servers.has_warned.swap(true, Ordering::Relaxed) {
+                    let host = request.server.host();
+                    tracing::warn!(host, "no token is sent over `http` to another computer");
+                }
+                self.settings.check()
+            }
             Method::Grant(_) => {
                 let server = self.server(request.server)?;
                 attempt::use_tokens(&server, request, headers).await

@@ -1,7 +1,7 @@
 //! State of the authorization at one MCP server.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -29,8 +29,10 @@ const EARLY_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 /// Servers of one OAuth client.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
-    servers: Mutex<HashMap<String, Arc<Server>>>,
+    by_url: Mutex<HashMap<String, Arc<Server>>>,
     version: Arc<AtomicU64>,
+    /// The warning about a server that receives no token was logged.
+    pub(super) has_warned: AtomicBool,
 }
 
 /// State of the authorization at one MCP server.
@@ -73,7 +75,7 @@ impl Servers {
 
     /// Returns the state of the server at a URL.
     pub(crate) fn of(&self, url: &Uri, settings: &Arc<Settings>) -> Result<Arc<Server>, AuthError> {
-        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = self.by_url.lock().unwrap_or_else(PoisonError::into_inner);
         let key = url.to_string();
         if let Some(server) = servers.get(&key) {
             return Ok(Arc::clone(server));
