@@ -40,8 +40,6 @@ impl EnterpriseGrant {
             token_endpoint: Some(url),
             ..AuthorizationServerMetadata::default()
         };
-        // The function of the program may ask its user.
-        request.count();
         let subject = provider.subject_token().await?;
         let scopes = request.scopes.to_string();
         let scopes = Some(scopes).filter(|scopes| !scopes.is_empty());

@@ -39,8 +39,7 @@ impl IdentityProvider {
     /// they are sent to this URL only, which is also the audience of assertions that a key signs.
     ///
     /// `subject_token` returns a current token of the user. It is called for each exchange, and may ask the user to sign in.
-    /// Requests in the background, such as those of a stream that is opened again, do not call it. After three calls in a row that
-    /// have led to no token which the server accepted, it is not called again before a logout.
+    /// Requests in the background, such as those of a stream that is opened again, do not call it.
     pub fn new<F, R>(
         token_endpoint: impl Into<String>,
         client: ClientCredentials,
