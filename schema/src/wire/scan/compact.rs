@@ -7,12 +7,7 @@ impl<'a> Scanner<'a> {
     #[cfg(feature = "client")]
     #[inline]
     pub(crate) fn skip_exact(&mut self, text: &str) -> bool {
-        let rest = self
-            .cursor
-            .text
-            .as_bytes()
-            .get(self.cursor.at..)
-            .unwrap_or_default();
+        let rest = self.cursor.rest();
         let is_next = rest.starts_with(text.as_bytes());
         if is_next {
             self.cursor.at += text.len();
@@ -36,12 +31,7 @@ impl<'a> Scanner<'a> {
     /// them. Otherwise nothing is consumed, and the result is false.
     #[inline]
     pub(crate) fn skip_compact_key(&mut self, first: bool, key: &str) -> bool {
-        let rest = self
-            .cursor
-            .text
-            .as_bytes()
-            .get(self.cursor.at..)
-            .unwrap_or_default();
+        let rest = self.cursor.rest();
         let (comma, rest) = match (first, rest) {
             (false, [b',', rest @ ..]) => (1, rest),
             (false, _) => return false,

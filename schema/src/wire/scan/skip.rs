@@ -15,7 +15,7 @@ pub(super) struct Cursor<'a> {
     pub(super) at: usize,
 }
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
     /// Skips the key of a member, and the colon after it.
     #[inline(always)]
     pub(super) fn skip_key(&mut self) -> Result<Key, SyntaxError> {
@@ -66,7 +66,7 @@ impl Cursor<'_> {
     fn skip_plain(&mut self) {
         const ONES: u64 = u64::from_le_bytes([1; 8]);
         const UPPER: u64 = ONES << 7;
-        let mut rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let mut rest = self.rest();
         while let Some((chunk, after)) = rest.split_first_chunk() {
             let word = u64::from_le_bytes(*chunk);
             let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
@@ -91,7 +91,7 @@ impl Cursor<'_> {
 
     #[inline(always)]
     fn skip_digits(&mut self) -> Result<(), SyntaxError> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self.rest();
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += digits;
         if digits == 0 {
@@ -121,6 +121,12 @@ impl Cursor<'_> {
             }
             byte => byte,
         }
+    }
+
+    /// Returns the bytes from the position on.
+    #[inline(always)]
+    pub(super) fn rest(self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
     #[inline(always)]
