@@ -72,8 +72,8 @@ use self::render::RenderError;
 /// Types accept all values that a schema accepts, and sometimes more: patterns, formats and bounds appear in the
 /// documentation, and the server checks them. Numbers are the exception: an `integer` is an `i64`, or a `u64` if it cannot
 /// be negative. These accept no numbers beyond 64 bits. Results of calls can have whole numbers with a fraction or an exponent, such as
-/// `3.0`, up to 2^53; a type that `serde_json` reads alone refuses them. A constant `1` differs from `1.0`. A schema without `type` has the type that its keywords are for: `{"minimum": 0}` is a
-/// number, and `{"required": ["id"]}` an object.
+/// `3.0`, up to 2^53; a type that `serde_json` reads alone refuses them. A constant `1` differs from `1.0`. A schema without `type` has
+/// the type that its keywords are for: `{"minimum": 0}` is a number, and `{"required": ["id"]}` an object.
 ///
 /// Conditions between members (`if`, `dependentSchemas`) appear in the documentation too. Members that only conditions describe are any
 /// JSON in `additional`, the field for members that the schema does not list.

@@ -210,18 +210,21 @@ async fn nothing_else_is_sent_during_a_handshake() {
     }
 }
 
+/// Response to `initialize` of a server with tools, which starts the session with this id.
+pub(super) fn start_session(received: &Received, session: &str) -> Response {
+    let result = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+        "serverInfo": {"name": "x", "version": "1"},
+    });
+    let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
+    let headers = format!("content-type: application/json\r\nmcp-session-id: {session}");
+    Response::complete(200, &headers, &body.to_string())
+}
+
 /// Responses of a server whose first session ends with the first call.
 pub(super) fn respond(received: &Received, session: &str) -> Response {
     match received.rpc() {
-        "initialize" => {
-            let result = json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                "serverInfo": {"name": "x", "version": "1"},
-            });
-            let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
-            let headers = format!("content-type: application/json\r\nmcp-session-id: {session}");
-            Response::complete(200, &headers, &body.to_string())
-        }
+        "initialize" => start_session(received, session),
         "tools/list" => match received.header("mcp-session-id") {
             None => Response::complete(400, "", ""),
             Some("s-1") => Response::complete(404, "", ""),

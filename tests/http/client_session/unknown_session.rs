@@ -9,6 +9,7 @@ use treenail::client::{ClientError, ClientLimits, HttpClientBuilderExt as _, Mcp
 use treenail::schema::Revision;
 
 use super::legacy::default_response;
+use super::renewal::start_session;
 use super::scripted_server::{Received, Response, ScriptedServer};
 
 const JSON: &str = "content-type: application/json";
@@ -17,15 +18,7 @@ const UNKNOWN: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"mess
 /// Accepts every message. Sessions have the number of their handshake.
 fn accept(received: &Received, handshakes: u32) -> Response {
     match received.rpc() {
-        "initialize" => {
-            let result = json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                "serverInfo": {"name": "x", "version": "1"},
-            });
-            let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "result": result});
-            let headers = format!("{JSON}\r\nmcp-session-id: s-{handshakes}");
-            Response::complete(200, &headers, &body.to_string())
-        }
+        "initialize" => start_session(received, &format!("s-{handshakes}")),
         "tools/list" => Response::result(received, &json!({"tools": []})),
         _ => default_response(received),
     }

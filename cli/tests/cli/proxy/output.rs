@@ -1,4 +1,4 @@
-//! What servers behind `treenail proxy` write to standard error, or to standard output without being a message.
+//! Output of servers behind `treenail proxy` that is no message, on standard error and standard output.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_tls_are_told_from_those_of_the_network() {
+    fn errors_of_tls_are_distinct_from_those_of_the_network() {
         for (kind, expected) in [
             (
                 io::ErrorKind::InvalidData,
