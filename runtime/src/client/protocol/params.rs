@@ -114,6 +114,9 @@ impl Params {
 
     /// Returns the complete parameters, with the members of a round and `_meta`.
     pub(super) fn complete(&self, round: &RoundParams, meta: &Meta<'_>) -> String {
+        if round.0.is_empty() && meta.is_empty() {
+            return self.text.clone();
+        }
         let mut text = OpenObject::reopen(&self.text, round.0.len() + meta.len());
         if !round.0.is_empty() {
             text.push_members(&round.0);

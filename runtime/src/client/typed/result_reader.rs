@@ -103,28 +103,44 @@ impl<T> ResultReader<T> {
     {
         Box::pin(async move {
             match self.client.start_call(&self.name, &mut request).await? {
-                StartedCall::Finished(answer) => self.finish(answer).await,
+                // As `finish`, whose future would be one more place that the result is moved to.
+                StartedCall::Finished(answer) => {
+                    let mut result = CallToolResult::new([]);
+                    self.read_checked(answer, &mut result).await?;
+                    (self.decode)(result)
+                }
                 StartedCall::Task(_) => Err(ClientError::protocol("a call became a task")),
             }
         })
     }
 
     /// Reads, validates and decodes a result.
+    pub(crate) async fn finish(&self, answer: CallAnswer) -> Result<T, ClientError> {
+        let mut result = CallToolResult::new([]);
+        self.read_checked(answer, &mut result).await?;
+        (self.decode)(result)
+    }
+
+    /// Reads and validates a result, in place.
     #[cfg_attr(
         not(feature = "validation"),
         allow(clippy::unused_async, reason = "the validation is asynchronous")
     )]
-    pub(crate) async fn finish(&self, answer: CallAnswer) -> Result<T, ClientError> {
-        let mut result = CallToolResult::new([]);
-        read_call_result(&answer.text, &mut result)?;
+    async fn read_checked(
+        &self,
+        answer: CallAnswer,
+        result: &mut CallToolResult,
+    ) -> Result<(), ClientError> {
+        read_call_result(&answer.text, result)?;
         #[cfg(feature = "validation")]
-        if let Some(Err(unchecked)) = answer.expected.map(|expected| expected.check(&result)) {
+        if let Some(Err(unchecked)) = answer.expected.map(|expected| expected.check(result)) {
             // Boxed, because this is rare and would enlarge the future of every call.
-            result = Box::pin(self.client.check_result(unchecked, result, answer.limit)).await?;
+            let read = std::mem::replace(result, CallToolResult::new([]));
+            *result = Box::pin(self.client.check_result(unchecked, read, answer.limit)).await?;
         }
         if !self.unchanged {
-            self.client.mark_wrapped(&self.name, &mut result);
+            self.client.mark_wrapped(&self.name, result);
         }
-        (self.decode)(result)
+        Ok(())
     }
 }
