@@ -16,7 +16,9 @@ pub use crate::definition::{Definition, Metadata};
 pub use crate::form::{
     Field, FormFields, FormVisitor, check_content, downgrade_form, parse_form_content,
 };
-pub use crate::function::argument::{Argument, ArgumentList};
+pub use crate::function::argument::{
+    Argument, ArgumentList, Flattened, InputSchema, NamedArguments,
+};
 pub use crate::function::argument_error::Problem;
 pub use crate::function::bounds::Check;
 pub use crate::function::field_type::{FieldTraits, LacksTraits, present};

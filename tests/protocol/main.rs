@@ -46,6 +46,7 @@ mod elicitation;
 mod extension_api;
 mod extensions;
 mod faults;
+mod flattened;
 mod forms;
 mod layers;
 mod legacy_subscriptions;

@@ -1,5 +1,6 @@
 //! Serialization of call arguments by a typed client.
 
+use std::borrow::Cow;
 use std::mem::discriminant;
 
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::function::argument::{Argument, ToolArgument, value_if_missing};
-use crate::wire::raw_json;
+use crate::wire::{Members, raw_json};
 
 /// A type that can be an argument of a trait that has both a server and a client: the server deserializes it, the
 /// client serializes it.
@@ -67,7 +68,22 @@ pub struct Given {
 
 /// The arguments of one call, in order.
 #[derive(Debug, Default)]
-pub struct Arguments(Vec<(&'static str, serde_json::Result<Box<RawValue>>)>);
+pub struct Arguments(Vec<Entry>);
+
+/// The name of an argument, and its JSON.
+type Entry = (Cow<'static, str>, serde_json::Result<Box<RawValue>>);
+
+/// Returns the members of an object.
+fn fields(json: &RawValue) -> serde_json::Result<Vec<Entry>> {
+    let not_an_object = |_| serde_json::Error::custom("a flattened argument must be an object");
+    let mut members = Members::new(json.get()).map_err(not_an_object)?;
+    let mut fields = Vec::new();
+    while let Some((name, text)) = members.next().map_err(not_an_object)? {
+        let name = name.into_owned().into();
+        fields.push((name, RawValue::from_string(text.to_owned())));
+    }
+    Ok(fields)
+}
 
 impl Arguments {
     /// Creates an empty list.
@@ -79,7 +95,18 @@ impl Arguments {
     #[inline]
     #[must_use]
     pub fn with(mut self, Given { name, json }: Given) -> Self {
-        self.0.extend(json.map(|json| (name, json)));
+        self.0.extend(json.map(|json| (name.into(), json)));
+        self
+    }
+
+    /// Appends the members of an argument that is flattened, an object.
+    #[must_use]
+    pub fn with_fields(mut self, Given { name, json }: Given) -> Self {
+        match json.map(|json| json.and_then(|json| fields(&json))) {
+            Some(Ok(fields)) => self.0.extend(fields),
+            Some(Err(error)) => self.0.push((name.into(), Err(error))),
+            None => {}
+        }
         self
     }
 }

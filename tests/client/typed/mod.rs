@@ -2,6 +2,7 @@
 
 mod contract;
 mod extended;
+mod flattened;
 mod mock;
 mod options;
 mod round_trip;

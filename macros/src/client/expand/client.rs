@@ -229,6 +229,7 @@ pub(super) fn returned(tool: &Tool) -> Type {
 /// ::treenail::__private_0_1_0::Arguments::new()
 ///     .with(<String as ::treenail::contract::ContractArgument>::given(&city, "city", false))
 /// ```
+/// with `.with_fields(…)` for a flattened argument.
 pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream {
     let with = parameters.iter().map(|parameter| {
         let Parameter {
@@ -236,11 +237,16 @@ pub(super) fn arguments(krate: &Krate, parameters: &[Parameter]) -> TokenStream 
             ty,
             name,
             has_default,
+            is_flattened,
         } = parameter;
         let given = quote_spanned! {ty.span()=>
             <#ty as #krate::contract::ContractArgument>::given(&#ident, #name, #has_default)
         };
-        quote!(.with(#given))
+        if *is_flattened {
+            quote!(.with_fields(#given))
+        } else {
+            quote!(.with(#given))
+        }
     });
     quote!(#krate::__private_0_1_0::Arguments::new() #(#with)*)
 }

@@ -53,6 +53,8 @@ pub(crate) struct Parameter {
     pub(crate) ty: Type,
     pub(crate) name: String,
     pub(crate) has_default: bool,
+    /// True if its fields are sent in place of itself.
+    pub(crate) is_flattened: bool,
 }
 
 impl Contract {
@@ -197,6 +199,7 @@ impl Parameter {
             ty: argument.ty.clone(),
             name: argument.name.text.clone(),
             has_default: argument.default.is_some(),
+            is_flattened: argument.is_flattened(),
         }
     }
 }

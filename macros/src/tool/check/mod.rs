@@ -1,6 +1,7 @@
 //! Rules for tools, prompts and resources. Each rule is one function, which reports errors and lets the others run.
 
 pub(crate) mod bounds;
+mod flatten;
 mod headers;
 mod input;
 mod names;
@@ -92,6 +93,7 @@ pub(crate) fn keys(feature: &Feature, sink: &mut Sink) {
     task::can_be_detached(feature, sink);
     names::distinct_arguments(feature, sink);
     headers::distinct_headers(feature, sink);
+    flatten::one_flattened(feature, sink);
     uri::variables_are_arguments(feature, sink);
     for argument in feature.arguments() {
         names::named_argument(argument, sink);

@@ -130,11 +130,9 @@ pub(super) fn exclusive(one: &Feature, other: &Feature) -> bool {
 
 /// The names of the arguments are distinct. Duplicate Rust names are left to rustc.
 pub(super) fn distinct_arguments(feature: &Feature, sink: &mut Sink) {
-    for (index, Argument { name, .. }) in feature.arguments().enumerate() {
-        let mut earlier = feature
-            .arguments()
-            .take(index)
-            .map(|argument| &argument.name);
+    let named = || feature.arguments().filter(|it| !it.is_flattened());
+    for (index, Argument { name, .. }) in named().enumerate() {
+        let mut earlier = named().take(index).map(|argument| &argument.name);
         if earlier.any(|other| other.text == name.text && (other.given || name.given)) {
             let text = &name.text;
             sink.error(
@@ -145,10 +143,10 @@ pub(super) fn distinct_arguments(feature: &Feature, sink: &mut Sink) {
     }
 }
 
-/// Each argument has a name.
+/// Each argument has a name, unless it is flattened.
 pub(super) fn named_argument(argument: &Argument, sink: &mut Sink) {
     let Name { text, tokens, .. } = &argument.name;
-    if text.is_empty() {
+    if text.is_empty() && !argument.is_flattened() {
         sink.error(
             tokens,
             "an argument needs a name; write one name here, or `#[arg(name = \"…\")]` before it",

@@ -44,16 +44,14 @@ impl Target<'_> {
 /// ```text
 /// ::treenail::__private_0_1_0::ToolMetadata::new("forecast")
 ///     .title("…").description("…").read_only(true).timeout(…).task(…).schema(…).scope(…).icons(…).meta(…)
-///     .define(::treenail::__private_0_1_0::Function::asynchronous((<argument>, …), <output>, <handler>))
+///     .define(::treenail::__private_0_1_0::Function::asynchronous(<arguments>, <output>, <handler>))
 /// ```
 /// followed by `.complete(…)` for each argument with a completer. For a streaming tool, the definition of its items precedes it.
 pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
     let metadata = metadata(krate, feature);
     let mode = Mode::of(feature).constructor();
     let mode = Ident::new(mode, feature.signature.ident.span());
-    let arguments = feature
-        .arguments()
-        .map(|it| argument(krate, &feature.kind, it, target));
+    let arguments = arguments(krate, feature, target);
     let items = items(krate, feature, target);
     let output = match items {
         Some(_) => quote!(__items.output()),
@@ -73,7 +71,7 @@ pub(crate) fn entry(krate: &Krate, feature: &Feature, target: Target<'_>) -> Tok
         #early
         #[allow(clippy::absolute_paths, reason = "those with the place of a key are generated too")]
         #metadata
-            .define(#krate::__private_0_1_0::Function::#mode((#(#arguments,)*), #output, #handler))
+            .define(#krate::__private_0_1_0::Function::#mode(#arguments, #output, #handler))
             #(#completers)*
     }}
 }
@@ -184,12 +182,26 @@ fn resource(krate: &Krate, resource: &Resource) -> TokenStream {
     }
 }
 
+/// Expands to `(<argument>, …)`, or to `::treenail::__private_0_1_0::Flattened::new((<argument>, …), <argument>)` if one is flattened.
+fn arguments(krate: &Krate, feature: &Feature, target: Target<'_>) -> TokenStream {
+    let expand = |it| argument(krate, &feature.kind, it, target);
+    let named = feature.arguments().filter(|it| !it.is_flattened());
+    let named = named.map(expand);
+    let named = quote!((#(#named,)*));
+    match feature.flattened().map(expand) {
+        Some(flattened) => {
+            quote!(#krate::__private_0_1_0::Flattened::new(#named, #flattened))
+        }
+        None => named,
+    }
+}
+
 /// Expands to
 /// ```text
 /// <u8 as ::treenail::args::ToolArgument>::argument("days")
 ///     .description("…").default(|| 1).check(<u8 as ::treenail::args::HasRange>::range(1..=7))
 /// ```
-/// with `TextArgument` for prompts and resources, whose arguments are sent as text.
+/// with `TextArgument` for prompts and resources, whose arguments are sent as text. A flattened argument has an empty name.
 fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target<'_>) -> TokenStream {
     let span = argument.ty.span();
     let read = match kind {
@@ -200,7 +212,11 @@ fn argument(krate: &Krate, kind: &Kind, argument: &Argument, target: Target<'_>)
         Kind::Prompt | Kind::Resource(_) => quote_spanned!(span=> args::TextArgument),
     };
     let ty = &argument.ty;
-    let name = &argument.name.text;
+    let name = if argument.is_flattened() {
+        ""
+    } else {
+        &argument.name.text
+    };
     let description = argument.description.iter();
     let default = argument.default.iter().map(|default| {
         let make = default_value(krate, default);

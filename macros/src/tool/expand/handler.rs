@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use crate::krate::Krate;
-use crate::tool::model::{CallInput, Feature, Input, Mode, Output};
+use crate::tool::model::{Argument, CallInput, Feature, Input, Mode, Output};
 
 use super::entry::Target;
 use super::stream::collect_items;
@@ -32,7 +32,7 @@ pub(super) fn handler(krate: &Krate, feature: &Feature, target: Target<'_>) -> T
         Some(_) => quote!(#krate::__private_0_1_0::Streaming<#call_ty>),
         None => call_ty,
     };
-    let arguments = names(feature);
+    let arguments = values(feature);
     let call = call(krate, feature, target);
     let call = match feature.stream {
         Some(_) => collect_items(krate, feature, &call),
@@ -45,7 +45,20 @@ pub(super) fn handler(krate: &Krate, feature: &Feature, target: Target<'_>) -> T
     };
     let captures = feature.stream.is_some() || matches!(target, Target::Contract(_));
     let capture = captures.then(|| quote!(move));
-    quote!(#capture |__state: #state, __call: #call_ty, (#(#arguments,)*)| #body)
+    quote!(#capture |__state: #state, __call: #call_ty, #arguments| #body)
+}
+
+/// The pattern of the values of the arguments: `(__a0, __a1,)`, or `((__a1,), __a0)` if the first one is flattened.
+fn values(feature: &Feature) -> TokenStream {
+    let is_flattened = || feature.arguments().map(Argument::is_flattened);
+    let named = names(feature).zip(is_flattened());
+    let named = named.filter_map(|(name, is_flattened)| (!is_flattened).then_some(name));
+    let named = quote!((#(#named,)*));
+    let flattened = names(feature).zip(is_flattened()).find(|(_, it)| *it);
+    match flattened {
+        Some((flattened, _)) => quote!((#named, #flattened)),
+        None => named,
+    }
 }
 
 /// The future of a call. Expands to

@@ -42,6 +42,15 @@ pub(crate) struct Argument {
     pub(crate) header: Option<Attr<LitStr>>,
     /// Path of the function that proposes values.
     pub(crate) complete: Option<ExprPath>,
+    /// True if the fields of the value are arguments, in place of the value itself.
+    pub(crate) flatten: Option<Attr<bool>>,
+}
+
+impl Argument {
+    /// Returns `true` if the fields of the value are arguments.
+    pub(crate) fn is_flattened(&self) -> bool {
+        self.flatten.as_ref().is_some_and(|flatten| flatten.value)
+    }
 }
 
 /// A name in the protocol, and the tokens that the user wrote for it.
@@ -122,6 +131,7 @@ fn typed_input(param: &mut PatType, noun: &str, keys: &[&str], sink: &mut Sink) 
         length: keys.range("length", sink),
         header: keys.string_attr("header", sink),
         complete: keys.function("complete", sink),
+        flatten: keys.flag("flatten", sink),
     })
 }
 

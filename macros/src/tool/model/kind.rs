@@ -87,7 +87,7 @@ impl Kind {
     /// The keys of `#[arg]`. A variable of a URI is always present, so it has no default.
     pub(super) fn argument_keys(&self) -> &'static [&'static str] {
         match self {
-            Self::Tool(_) => &["name", "default", "range", "length", "header"],
+            Self::Tool(_) => &["name", "default", "range", "length", "header", "flatten"],
             Self::Prompt => &["name", "default", "range", "length", "complete"],
             Self::Resource(_) => &["name", "range", "length", "complete"],
         }

@@ -223,6 +223,11 @@ impl Feature {
         })
     }
 
+    /// The parameter whose fields are arguments.
+    pub(crate) fn flattened(&self) -> Option<&Argument> {
+        self.arguments().find(|argument| argument.is_flattened())
+    }
+
     /// The parameters that borrow the context of the call.
     pub(crate) fn call_inputs(&self) -> impl Iterator<Item = &CallInput> {
         self.inputs.iter().filter_map(|input| match input {

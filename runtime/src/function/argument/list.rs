@@ -22,19 +22,29 @@ pub trait ArgumentList: Send + Sync + 'static {
     fn read(&self, text: Option<&str>) -> Result<Self::Values, Vec<Problem>>;
 }
 
+/// Arguments that are named one by one.
+pub trait NamedArguments: ArgumentList {
+    /// Adds the arguments to the schema of an object, and collects the bounds in them.
+    fn add_to(&mut self, schema: &mut InputSchema) -> Result<(), String>;
+}
+
 /// Builder of the input schema.
-struct InputSchema {
-    generator: SchemaGenerator,
-    properties: Map<String, Value>,
-    required: Vec<Value>,
+#[derive(Debug)]
+pub struct InputSchema {
+    pub(super) generator: SchemaGenerator,
+    pub(super) properties: Map<String, Value>,
+    pub(super) required: Vec<Value>,
+    /// The value of `additionalProperties`.
+    pub(super) others: Value,
 }
 
 impl InputSchema {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             generator: Direction::Input.generator(),
             properties: Map::new(),
             required: Vec::new(),
+            others: false.into(),
         }
     }
 
@@ -47,7 +57,7 @@ impl InputSchema {
         Ok(())
     }
 
-    fn finish(mut self) -> Map<String, Value> {
+    pub(super) fn finish(mut self) -> Map<String, Value> {
         let mut schema = Map::new();
         schema.insert("type".to_owned(), "object".into());
         // Required even without arguments: some hosts and model APIs reject a function whose schema has no
@@ -56,7 +66,7 @@ impl InputSchema {
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), self.required.into());
         }
-        schema.insert("additionalProperties".to_owned(), false.into());
+        schema.insert("additionalProperties".to_owned(), self.others);
         if let Some(definitions) = Direction::Input.definitions(&mut self.generator) {
             schema.insert("$defs".to_owned(), definitions);
         }
@@ -114,8 +124,8 @@ impl<'a, const N: usize> Reader<'a, N> {
         self.taken += 1;
         match argument.read(text) {
             Ok(value) => {
-                if let (Some(bounds), Some(text)) = (&argument.nested_bounds, text) {
-                    bounds.check(argument.name, argument.form, text, &mut self.problems);
+                if let Some(text) = text {
+                    argument.check_bounds(text, &mut self.problems);
                 }
                 Some(value)
             }
@@ -133,10 +143,8 @@ macro_rules! argument_lists {
             type Values = ($($T,)*);
 
             fn schema(&mut self) -> Result<Map<String, Value>, String> {
-                #[allow(unused_mut, reason = "a function may take no arguments")]
                 let mut schema = InputSchema::new();
-                let ($($value,)*) = self;
-                $(schema.add($value)?;)*
+                self.add_to(&mut schema)?;
                 Ok(schema.finish())
             }
 
@@ -149,6 +157,15 @@ macro_rules! argument_lists {
                     ($(Some($value),)*) if reader.problems.is_empty() => Ok(($($value,)*)),
                     _ => Err(reader.problems),
                 }
+            }
+        }
+
+        impl<$($T: 'static),*> NamedArguments for ($(Argument<$T>,)*) {
+            #[allow(unused_variables, reason = "a function may take no arguments")]
+            fn add_to(&mut self, schema: &mut InputSchema) -> Result<(), String> {
+                let ($($value,)*) = self;
+                $(schema.add($value)?;)*
+                Ok(())
             }
         }
     )*};

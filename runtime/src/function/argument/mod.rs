@@ -1,5 +1,6 @@
 //! A single argument of a function: its schema, and the conversion from JSON to a Rust value.
 
+mod flattened;
 mod list;
 mod none;
 
@@ -10,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use treenail_schema::internal::read_scalar;
 
-pub use self::list::ArgumentList;
+pub use self::flattened::Flattened;
+pub use self::list::{ArgumentList, InputSchema, NamedArguments};
 use self::none::none_within;
 pub(crate) use self::none::value_if_missing;
 use crate::attribute_value::DefaultValue;
@@ -233,6 +235,14 @@ impl<T> Argument<T> {
                 fallback().ok_or_else(|| Problem::new(self.name, Fault::Missing))
             }
             None => self.retry(text),
+        }
+    }
+
+    /// Appends the violations of bounds in the JSON of a value that has been read.
+    #[inline]
+    fn check_bounds(&self, text: &str, problems: &mut Vec<Problem>) {
+        if let Some(bounds) = &self.nested_bounds {
+            bounds.check(self.name, self.form, text, problems);
         }
     }
 

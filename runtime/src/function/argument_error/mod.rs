@@ -87,6 +87,12 @@ impl Problem {
         Self { pointer, fault }
     }
 
+    /// Removes the empty name of a flattened argument from the location.
+    pub(crate) fn without_name(mut self) -> Self {
+        self.pointer.remove(0);
+        self
+    }
+
     pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let nearest = nearest(name, known).map(str::to_owned);
         Self::new(
