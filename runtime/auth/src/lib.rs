@@ -77,6 +77,8 @@ pub use self::clock::Clock;
 pub use self::error::AuthError;
 #[cfg(any(feature = "oauth", feature = "authorization"))]
 pub use self::fetch::FetchPolicy;
+#[cfg(any(feature = "oauth", feature = "authorization"))]
+pub use treenail_http_client::TlsConfig;
 #[cfg(any(feature = "oauth", feature = "test-authorization"))]
 pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
