@@ -77,8 +77,6 @@ pub use self::clock::Clock;
 pub use self::error::AuthError;
 #[cfg(any(feature = "oauth", feature = "authorization"))]
 pub use self::fetch::FetchPolicy;
-#[cfg(any(feature = "oauth", feature = "authorization"))]
-pub use treenail_http_client::TlsConfig;
 #[cfg(any(feature = "oauth", feature = "test-authorization"))]
 pub use self::jose::SigningKey;
 pub use self::scope::Scopes;
@@ -90,3 +88,5 @@ pub use self::server::{
     MetadataService, ReplayFuture, ReplayStore, ResourceServer, TokenExchange, VerifiedToken,
     Verifier, VerifierFuture, VerifyError,
 };
+#[cfg(any(feature = "oauth", feature = "authorization"))]
+pub use treenail_http_client::TlsConfig;

@@ -132,8 +132,7 @@ impl OpenAiModelBuilder {
         self
     }
 
-    /// Sets the settings of TLS for a base URL with `https`: trusted authorities, and a certificate of the client. A
-    /// `rustls::ClientConfig` is accepted too.
+    /// Sets the settings of TLS: trusted authorities, and a certificate of the client. `rustls::ClientConfig` converts to them.
     pub fn tls(mut self, tls: impl Into<TlsConfig>) -> Self {
         self.tls = Some(tls.into());
         self
@@ -143,9 +142,8 @@ impl OpenAiModelBuilder {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Misconfigured`] if the base URL is neither `https` nor allowed `http`, if the key, a header or an
-    /// extra field cannot be sent, if the environment names an unsupported proxy, or if the system certificates or those of
-    /// [`tls`](Self::tls) cannot be read.
+    /// [`ModelError::Misconfigured`] if the base URL is neither `https` nor allowed `http`, if the key, a header or an extra field
+    /// cannot be sent, if the environment names an unsupported proxy, or if certificates cannot be read.
     pub fn build(self) -> Result<OpenAiModel, ModelError> {
         let url = url::parse(&self.base_url).map_err(misconfigured)?;
         let is_https = url.scheme_str() == Some("https");
@@ -163,10 +161,7 @@ impl OpenAiModelBuilder {
             return Err(ModelError::misconfigured(why));
         }
         let headers = headers(&self.headers, self.key.as_ref())?;
-        let options = PoolOptions {
-            tls: self.tls.as_ref(),
-            ..PoolOptions::default()
-        };
+        let options = PoolOptions::default().tls(self.tls.as_ref());
         let pool = Pool::with_options(&url, &self.limits.http(), options).map_err(misconfigured)?;
         let default_field = || MaxTokensField::for_host(url.host().unwrap_or_default());
         Ok(OpenAiModel(Arc::new(Endpoint {

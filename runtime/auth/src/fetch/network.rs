@@ -10,7 +10,9 @@ use bytes::Bytes;
 use http::{Request, Uri};
 use treenail_http_client::body::{self, End};
 use treenail_http_client::response::is_compressed;
-use treenail_http_client::{DialGuard, HttpClientLimits, HttpError, Pool, PoolOptions, ResolveFuture};
+use treenail_http_client::{
+    DialGuard, HttpClientLimits, HttpError, Pool, PoolOptions, ResolveFuture,
+};
 use treenail_schema::internal::quoted;
 
 use super::fetcher::{Transport, TransportFuture};

@@ -85,6 +85,15 @@ pub struct PoolOptions<'a> {
     pub unix_socket: Option<Arc<Path>>,
 }
 
+impl<'a> PoolOptions<'a> {
+    /// Sets the settings of `https`.
+    #[must_use]
+    pub fn tls(mut self, tls: Option<&'a TlsConfig>) -> Self {
+        self.tls = tls;
+        self
+    }
+}
+
 impl fmt::Debug for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Pool").finish_non_exhaustive()

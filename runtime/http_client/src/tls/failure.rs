@@ -87,6 +87,11 @@ fn describe_certificate(error: &CertificateError) -> String {
             "its certificate is for another host; use a host of the certificate in the URL".to_owned()
         }
         CertificateError::NotValidForNameContext { presented, .. } => wrong_host(presented),
+        // The error of the verifier has no type that can be named here.
+        CertificateError::Other(error) if error.to_string() == "CaUsedAsEndEntity" => {
+            "its certificate is that of an authority; a server needs one that the authority has issued"
+                .to_owned()
+        }
         CertificateError::Revoked => "its certificate was revoked".to_owned(),
         other => format!("its certificate is refused: {}", shortened(&other.to_string())),
     }
@@ -98,11 +103,17 @@ fn wrong_host(presented: &[String]) -> String {
     }
     let names = presented.iter().take(MAX_NAMES).map(|name| {
         // The texts of rustls are `DnsName("example.com")` and `IpAddress(127.0.0.1)`.
-        let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+        let inner = name
+            .split_once('(')
+            .and_then(|(_, rest)| rest.strip_suffix(')'));
         quoted(inner.unwrap_or(name).trim_matches('"'))
     });
     let names = names.collect::<Vec<_>>().join(", ");
-    let more = if presented.len() > MAX_NAMES { ", …" } else { "" };
+    let more = if presented.len() > MAX_NAMES {
+        ", …"
+    } else {
+        ""
+    };
     format!("its certificate is for {names}{more}; use one of these hosts in the URL")
 }
 
@@ -136,17 +147,17 @@ fn describe_alert(alert: AlertDescription) -> String {
         | AlertDescription::UnsupportedCertificate
         | AlertDescription::CertificateUnknown
         | AlertDescription::AccessDenied => {
-            format!("it refuses the client certificate, or requires another one ({alert:?}); see {SET}")
+            format!(
+                "it refuses the client certificate, or requires another one ({alert:?}); see {SET}"
+            )
         }
         AlertDescription::HandshakeFailure => {
-            format!("it refuses the handshake; if it requires a client certificate, set one with {SET}")
+            format!(
+                "it refuses the handshake; if it requires a client certificate, set one with {SET}"
+            )
         }
-        AlertDescription::ProtocolVersion => {
-            "it supports neither TLS 1.3 nor TLS 1.2".to_owned()
-        }
-        AlertDescription::UnrecognisedName => {
-            "it does not know the host of the URL".to_owned()
-        }
+        AlertDescription::ProtocolVersion => "it supports neither TLS 1.3 nor TLS 1.2".to_owned(),
+        AlertDescription::UnrecognisedName => "it does not know the host of the URL".to_owned(),
         other => format!("it ended the connection with the alert {other:?} of TLS"),
     }
 }

@@ -28,9 +28,11 @@ fn errors_name_the_part_and_the_block() {
     let (certificate, key) = identity();
     let (_, other_key) = identity();
     let encrypted = key.replace("PRIVATE", "ENCRYPTED PRIVATE");
-    let old_encrypted = key
-        .replace("PRIVATE", "RSA PRIVATE")
-        .replacen("KEY-----\n", "KEY-----\nProc-Type: 4,ENCRYPTED\n\n", 1);
+    let old_encrypted = key.replace("PRIVATE", "RSA PRIVATE").replacen(
+        "KEY-----\n",
+        "KEY-----\nProc-Type: 4,ENCRYPTED\n\n",
+        1,
+    );
     let cut = format!("{certificate}{}", &certificate[..certificate.len() / 2]);
     let garbled = "-----BEGIN CERTIFICATE-----\n*secret*\n-----END CERTIFICATE-----\n";
     let no_certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -111,7 +113,10 @@ fn errors_of_files_name_the_file() {
         .ca_pem(certificate)
         .without_system_roots()
         .client_certificate_files(&here, &here);
-    let expected = format!("client certificate in `{}`: there is no PEM", here.display());
+    let expected = format!(
+        "client certificate in `{}`: there is no PEM",
+        here.display()
+    );
     assert!(refused(&tls).starts_with(&expected), "{}", refused(&tls));
 }
 

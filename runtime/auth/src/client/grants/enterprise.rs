@@ -78,7 +78,9 @@ impl Grant for EnterpriseGrant {
             let reason = "the grant of an identity provider needs a registered client: set `OAuth::client` or `OAuth::client_id_url`";
             return Err(AuthError::invalid(reason));
         }
-        self.policy(settings)?.check_url(&self.0.token_endpoint).map(drop)
+        self.policy(settings)?
+            .check_url(&self.0.token_endpoint)
+            .map(drop)
     }
 
     fn needs_user(&self) -> bool {
