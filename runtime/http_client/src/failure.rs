@@ -56,15 +56,18 @@ pub(crate) fn request_error(error: &Error, path: &RequestPath<'_>) -> HttpError 
     } else {
         (format!("{path} did not answer"), HttpError::closed)
     };
+    let start = reason.clone();
     for cause in sources(error) {
         if let Some(NotAllowed(reason)) = cause.downcast_ref() {
             return HttpError::invalid(&**reason);
         }
         if let Some(error) = tls::find(cause) {
+            let problem = tls::describe(&error);
+            // The server has processed nothing.
             if tls::is_refusal(&error) {
-                kind = HttpError::unreachable;
+                return HttpError::unreachable(format!("no connection to {path}: {problem}"));
             }
-            return kind(format!("{reason}: {}", tls::describe(&error)));
+            return kind(format!("{start}: {problem}"));
         }
         reason = format!("{reason}: {cause}");
         if is_violation(cause) {

@@ -29,7 +29,7 @@ async fn call(url: &str, tls: TlsConfig, revision: Revision) -> Result<i64, Clie
 
 #[tokio::test]
 async fn private_authorities_and_client_certificates_work_in_both_eras() {
-    let authority = Authority::new();
+    let authority = Authority::new("Corporate");
     let server = authority.issue(&["localhost"], Validity::Now);
     let client = authority.issue(&["client.example"], Validity::Now);
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ async fn private_authorities_and_client_certificates_work_in_both_eras() {
 
 #[tokio::test]
 async fn http_sse_has_the_settings_too() {
-    let authority = Authority::new();
+    let authority = Authority::new("Corporate");
     let identity = authority.issue(&["localhost"], Validity::Now);
     let client = authority.issue(&["client.example"], Validity::Now);
     let server = builder().build().unwrap();
@@ -90,7 +90,7 @@ async fn http_sse_has_the_settings_too() {
 
 #[tokio::test]
 async fn sessions_with_other_settings_share_no_connection() {
-    let authority = Authority::new();
+    let authority = Authority::new("Corporate");
     let identity = authority.issue(&["localhost"], Validity::Now);
     let client = authority.issue(&["client.example"], Validity::Now);
     let clients = Clients::Optional(authority.roots());
@@ -106,7 +106,7 @@ async fn sessions_with_other_settings_share_no_connection() {
     }
     let connections = server.connections();
     assert_eq!(connections, ["h2, a certificate", "h2, no certificate"]);
-    let other = Authority::new();
+    let other = Authority::new("Other");
     let untrusting = TlsConfig::new().ca_pem(other.pem()).without_system_roots();
     let refused = call(&server.url, untrusting, Revision::LATEST).await;
     assert!(matches!(refused, Err(ClientError::Unreachable(_))));

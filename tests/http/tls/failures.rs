@@ -27,7 +27,7 @@ async fn refused(
 
 #[tokio::test]
 async fn a_certificate_of_a_server_that_is_not_accepted_has_a_reason() {
-    let (authority, other) = (Authority::new(), Authority::new());
+    let (authority, other) = (Authority::new("Corporate"), Authority::new("Other"));
     let tls = |authority: &Authority| {
         let tls = TlsConfig::new().ca_pem(authority.pem());
         tls.without_system_roots()
@@ -45,6 +45,11 @@ async fn a_certificate_of_a_server_that_is_not_accepted_has_a_reason() {
             issue(&["localhost"], Validity::Now),
             tls(&other),
             "the issuer of its certificate is not trusted; trust a private authority with `TlsConfig::ca_file`, or in the system",
+        ),
+        (
+            issue(&["localhost"], Validity::Now),
+            tls(&Authority::new("Corporate")),
+            "its certificate is not signed by the trusted authority of this name, which may have a new certificate",
         ),
         (
             issue(&["a.example"], Validity::Now),
@@ -86,7 +91,7 @@ async fn a_certificate_of_a_server_that_is_not_accepted_has_a_reason() {
 
 #[tokio::test]
 async fn a_certificate_of_a_client_that_is_not_accepted_has_a_reason() {
-    let (authority, other) = (Authority::new(), Authority::new());
+    let (authority, other) = (Authority::new("Corporate"), Authority::new("Other"));
     let server = authority.issue(&["localhost"], Validity::Now);
     let clients = Clients::Required(authority.roots());
     let anonymous = TlsConfig::new()

@@ -250,3 +250,5 @@ pub(crate) fn client_builder(limits: &HttpClientLimits) -> Builder {
 
 #[cfg(all(test, feature = "dial"))]
 mod tests;
+#[cfg(test)]
+mod tls_tests;

@@ -12,18 +12,16 @@ const MAX_NAMES: usize = 4;
 
 /// Finds an error of TLS in a cause.
 pub(crate) fn find(cause: &(dyn StdError + 'static)) -> Option<Error> {
-    if let Some(error) = cause.downcast_ref::<h2::Error>() {
-        return find_alert(&error.get_io()?.to_string());
-    }
     let mut cause = cause;
     // I/O errors are nested, and do not name the inner one as their source.
     while let Some(error) = cause.downcast_ref::<std::io::Error>() {
         cause = error.get_ref()?;
     }
-    cause.downcast_ref().cloned()
+    let found = cause.downcast_ref().cloned();
+    found.or_else(|| find_alert(&cause.to_string()))
 }
 
-/// Finds the alert in the text of an error of HTTP/2, which preserves only texts of I/O errors.
+/// Finds the alert in a text, because an error of HTTP/2 preserves only the texts of I/O errors.
 fn find_alert(text: &str) -> Option<Error> {
     let mut alerts = (0..=u8::MAX).map(|alert| Error::AlertReceived(alert.into()));
     // A connection fails once, so comparing texts costs nothing that counts.
@@ -46,6 +44,7 @@ pub(crate) fn is_refusal(error: &Error) -> bool {
             | Alert::CertificateRequired
             | Alert::CertificateRevoked
             | Alert::CertificateUnknown
+            | Alert::DecryptError
             | Alert::UnknownCA
             | Alert::UnsupportedCertificate
     )
@@ -69,6 +68,10 @@ fn describe_certificate(error: &CertificateError) -> String {
         CertificateError::UnknownIssuer => "the issuer of its certificate is not trusted; \
             trust a private authority with `TlsConfig::ca_file`, or in the system"
             .to_owned(),
+        CertificateError::BadSignature => {
+            "its certificate is not signed by the trusted authority of this name, which may have a new certificate"
+                .to_owned()
+        }
         CertificateError::Expired => {
             "its certificate has expired; renew it, or correct the clock of this computer".to_owned()
         }
@@ -146,6 +149,7 @@ fn describe_alert(alert: AlertDescription) -> String {
         AlertDescription::BadCertificate
         | AlertDescription::UnsupportedCertificate
         | AlertDescription::CertificateUnknown
+        | AlertDescription::DecryptError
         | AlertDescription::AccessDenied => {
             format!(
                 "it refuses the client certificate, or requires another one ({alert:?}); see {SET}"
