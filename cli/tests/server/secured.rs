@@ -28,8 +28,8 @@ pub(crate) async fn serve(folder: &Path) -> treenail::Result<()> {
     let service = http_service(server);
     #[cfg(unix)]
     serve_unix(folder, service.clone())?;
-    let served = serve_tls(folder, service).await;
-    Ok(served.map_err(std::io::Error::other)?)
+    let ended = serve_tls(folder, service).await;
+    Ok(ended.map_err(std::io::Error::other)?)
 }
 
 #[expect(clippy::print_stdout, reason = "the tests read it")]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use treenail_http_client::{Pool, PoolOptions, TlsConfig, url};
 use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
 
@@ -138,24 +138,23 @@ impl HttpSessionBuilder {
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url).map_err(from_http)?;
         let headers = headers(&self.headers)?;
-        #[cfg(feature = "dial")]
-        let dialed = self.dial.map(|dial| Pool::dialed(&self.limits.http, dial));
-        #[cfg(not(feature = "dial"))]
-        let dialed = None;
-        let pool = match dialed {
-            Some(pool) => pool,
-            None => {
-                let options = PoolOptions {
-                    tls: self.tls.as_ref(),
-                    guard: None,
-                    #[cfg(unix)]
-                    unix_socket: self.unix_socket,
-                };
-                Pool::with_options(&url, &self.limits.http, options).map_err(from_http)?
-            }
-        };
+        let pool = self.pool(&url)?;
         let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
         Ok(HttpSession(inner))
+    }
+
+    fn pool(&self, url: &Uri) -> Result<Pool, ClientError> {
+        #[cfg(feature = "dial")]
+        if let Some(dial) = &self.dial {
+            return Ok(Pool::dialed(&self.limits.http, Arc::clone(dial)));
+        }
+        let options = PoolOptions {
+            tls: self.tls.as_ref(),
+            guard: None,
+            #[cfg(unix)]
+            unix_socket: self.unix_socket.clone(),
+        };
+        Pool::with_options(url, &self.limits.http, options).map_err(from_http)
     }
 }
 

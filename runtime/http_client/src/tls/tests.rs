@@ -23,81 +23,80 @@ fn refused(tls: &TlsConfig) -> String {
     }
 }
 
+const NO_CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+
 #[test]
-fn errors_name_the_part_and_the_block() {
+fn errors_of_authorities_name_the_block() {
     let (certificate, key) = identity();
-    let (_, other_key) = identity();
+    let cut = format!("{certificate}{}", &certificate[..certificate.len() / 2]);
+    let garbled = "-----BEGIN CERTIFICATE-----\n*secret*\n-----END CERTIFICATE-----\n";
+    for (pem, expected) in [
+        (
+            "",
+            "there is no PEM, which starts with `-----BEGIN …`; convert other formats with `openssl`",
+        ),
+        (&*key, "there is no certificate, but `PRIVATE KEY`"),
+        (&cut, "block 2 has no end line"),
+        (garbled, "block 1 is not base64"),
+        (
+            &format!("{certificate}-----BEGIN secret\n"),
+            "block 2 has a malformed start line",
+        ),
+        (
+            &format!("{certificate}{NO_CERTIFICATE}"),
+            "certificate 2 is malformed",
+        ),
+    ] {
+        let reason = refused(&TlsConfig::new().ca_pem(pem).without_system_roots());
+        let expected = format!("certificate authorities in the given PEM: {expected}");
+        assert_eq!(reason, expected);
+    }
+    let expected =
+        "`TlsConfig::without_system_roots` trusts no authority; add one with `ca_file` or `ca_pem`";
+    assert_eq!(refused(&TlsConfig::new().without_system_roots()), expected);
+}
+
+#[test]
+fn errors_of_a_client_certificate_name_the_part() {
+    let (certificate, key) = identity();
+    let (authority, other_key) = identity();
     let encrypted = key.replace("PRIVATE", "ENCRYPTED PRIVATE");
     let old_encrypted = key.replace("PRIVATE", "RSA PRIVATE").replacen(
         "KEY-----\n",
         "KEY-----\nProc-Type: 4,ENCRYPTED\n\n",
         1,
     );
-    let cut = format!("{certificate}{}", &certificate[..certificate.len() / 2]);
-    let garbled = "-----BEGIN CERTIFICATE-----\n*secret*\n-----END CERTIFICATE-----\n";
-    let no_certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-    let half_start = format!("{certificate}-----BEGIN secret\n");
-    let ca = |pem: &str| TlsConfig::new().ca_pem(pem).without_system_roots();
-    let client = |certificate: &str, key: &str| {
-        let (certificate, key) = (certificate.as_bytes(), key.as_bytes());
-        ca(&identity().0).client_certificate_pem(certificate, key)
-    };
-    for (tls, expected) in [
+    let is_encrypted =
+        "key in the given PEM: the key is encrypted; decrypt it, for example with `openssl pkey`";
+    for (certificate, key, expected) in [
         (
-            ca(""),
-            "certificate authorities in the given PEM: there is no PEM, which starts with `-----BEGIN …`; \
-             convert other formats with `openssl`",
+            &*key,
+            &*key,
+            "certificate in the given PEM: there is no certificate, but `PRIVATE KEY`",
         ),
         (
-            ca(&key),
-            "certificate authorities in the given PEM: there is no certificate, but `PRIVATE KEY`",
+            NO_CERTIFICATE,
+            &key,
+            "certificate in the given PEM: the first certificate is malformed",
         ),
         (
-            ca(&cut),
-            "certificate authorities in the given PEM: block 2 has no end line",
+            &certificate,
+            &certificate,
+            "key in the given PEM: there is no private key, but `CERTIFICATE`",
         ),
         (
-            ca(garbled),
-            "certificate authorities in the given PEM: block 1 is not base64",
+            &certificate,
+            &other_key,
+            "key in the given PEM: it does not match the first certificate of the client certificate in the given PEM",
         ),
-        (
-            ca(&half_start),
-            "certificate authorities in the given PEM: block 2 has a malformed start line",
-        ),
-        (
-            ca(&format!("{certificate}{no_certificate}")),
-            "certificate authorities in the given PEM: certificate 2 is malformed",
-        ),
-        (
-            client(&key, &key),
-            "client certificate in the given PEM: there is no certificate, but `PRIVATE KEY`",
-        ),
-        (
-            client(no_certificate, &key),
-            "client certificate in the given PEM: the first certificate is malformed",
-        ),
-        (
-            client(&certificate, &certificate),
-            "client key in the given PEM: there is no private key, but `CERTIFICATE`",
-        ),
-        (
-            client(&certificate, &other_key),
-            "client key in the given PEM: it does not match the first certificate of the client certificate in the given PEM",
-        ),
-        (
-            client(&certificate, &encrypted),
-            "client key in the given PEM: the key is encrypted; decrypt it, for example with `openssl pkey`",
-        ),
-        (
-            client(&certificate, &old_encrypted),
-            "client key in the given PEM: the key is encrypted; decrypt it, for example with `openssl pkey`",
-        ),
-        (
-            TlsConfig::new().without_system_roots(),
-            "`TlsConfig::without_system_roots` trusts no authority; add one with `ca_file` or `ca_pem`",
-        ),
+        (&certificate, &encrypted, is_encrypted),
+        (&certificate, &old_encrypted, is_encrypted),
     ] {
-        assert_eq!(refused(&tls), expected);
+        let tls = TlsConfig::new()
+            .ca_pem(&*authority)
+            .without_system_roots()
+            .client_certificate_pem(certificate, key);
+        assert_eq!(refused(&tls), format!("client {expected}"));
     }
 }
 
