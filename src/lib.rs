@@ -112,7 +112,9 @@ pub use treenail_proxy as proxy;
 pub mod client {
     #[cfg(feature = "http-client")]
     #[doc(inline)]
-    pub use treenail_http_session::{HttpClientBuilderExt, HttpSession, HttpSessionBuilder};
+    pub use treenail_http_session::{
+        HttpClientBuilderExt, HttpSession, HttpSessionBuilder, TlsConfig,
+    };
     #[doc(inline)]
     pub use treenail_runtime::client::*;
 }

@@ -10,8 +10,8 @@ use treenail::schema::Revision;
 use crate::arguments::RawArgument;
 use crate::commands::Command;
 use crate::exit::AFTER_HELP;
-use crate::server::SignIn;
 pub(crate) use crate::server::trace::{TraceArgs, TraceTarget, parse_trace_target};
+use crate::server::{SignIn, TlsArgs};
 
 /// Use Model Context Protocol servers from the command line
 #[derive(Debug, Parser)]
@@ -32,6 +32,9 @@ pub(crate) struct ServerArgs {
 
     #[command(flatten)]
     pub(crate) auth: AuthArgs,
+
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
 
     /// Way to sign in, if it does not depend on the terminal.
     #[arg(skip)]
@@ -83,6 +86,7 @@ impl ServerArgs {
                 from_env: Vec::new(),
             },
             auth: AuthArgs::default(),
+            tls: TlsArgs::default(),
             sign_in: None,
             tasks: false,
             environment: EnvArgs {

@@ -55,3 +55,4 @@ mod run_time;
 mod service;
 mod sockets;
 mod sse;
+mod tls;

@@ -17,7 +17,39 @@ pub(crate) enum ServerEntry {
     Url {
         url: String,
         headers: Vec<(String, String)>,
+        tls: EntryTls,
     },
+}
+
+/// Files of the connection to a server over HTTP, which no host but `treenail proxy` knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EntryTls {
+    pub(crate) authority: Option<String>,
+    pub(crate) certificate: Option<String>,
+    pub(crate) key: Option<String>,
+    pub(crate) unix_socket: Option<String>,
+}
+
+impl EntryTls {
+    fn from_entry(entry: &Map<String, Value>) -> Result<Self, String> {
+        let none = Map::new();
+        let tls = match entry.get("tls") {
+            None | Some(Value::Null) => &none,
+            Some(Value::Object(tls)) => tls,
+            Some(_) => return Err("`tls`: expected an object".to_owned()),
+        };
+        let socket = string(entry, "unixSocket")?;
+        if socket.is_some() && cfg!(not(unix)) {
+            return Err("`unixSocket`: this system has no Unix sockets".to_owned());
+        }
+        let file = |name| string(tls, name).map_err(|error| format!("`tls`: {error}"));
+        Ok(Self {
+            authority: file("caCert")?,
+            certificate: file("clientCert")?,
+            key: file("clientKey")?,
+            unix_socket: socket,
+        })
+    }
 }
 
 /// Values of variables and headers may be secrets.
@@ -56,7 +88,7 @@ impl ServerEntry {
                         .to_owned(),
                 );
             }
-            Self::Url { url, headers } => {
+            Self::Url { url, headers, .. } => {
                 let key = if host == Host::Windsurf {
                     "serverUrl"
                 } else {
@@ -87,7 +119,8 @@ impl ServerEntry {
         for key in ["url", "serverUrl", "httpUrl"] {
             if let Some(url) = string(entry, key)? {
                 let headers = strings(entry, "headers")?;
-                return Ok(Self::Url { url, headers });
+                let tls = EntryTls::from_entry(entry)?;
+                return Ok(Self::Url { url, headers, tls });
             }
         }
         Err("expected `command` or `url`".to_owned())

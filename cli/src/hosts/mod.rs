@@ -14,7 +14,7 @@ mod servers;
 use clap::ValueEnum;
 
 pub(crate) use self::document::Document;
-pub(crate) use self::entry::ServerEntry;
+pub(crate) use self::entry::{EntryTls, ServerEntry};
 pub(crate) use self::file::{Change, ConfigFile};
 pub(crate) use self::servers::read_servers;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::expand::expand;
-use super::{Document, ServerEntry};
+use super::{Document, EntryTls, ServerEntry};
 use crate::exit::{Exit, Failure};
 use crate::files::read_file;
 
@@ -67,6 +67,7 @@ fn expand_entry(entry: ServerEntry) -> Result<ServerEntry, String> {
     };
     let one =
         |value: &str, field: &str| expand(value).map_err(|error| format!("`{field}`: {error}"));
+    let optional = |value: Option<String>, field| value.map(|value| one(&value, field)).transpose();
     Ok(match entry {
         ServerEntry::Program {
             command,
@@ -80,11 +81,17 @@ fn expand_entry(entry: ServerEntry) -> Result<ServerEntry, String> {
                 .map(|arg| one(arg, "args"))
                 .collect::<Result<_, _>>()?,
             env: pairs(env, "env")?,
-            cwd: cwd.map(|cwd| one(&cwd, "cwd")).transpose()?,
+            cwd: optional(cwd, "cwd")?,
         },
-        ServerEntry::Url { url, headers } => ServerEntry::Url {
+        ServerEntry::Url { url, headers, tls } => ServerEntry::Url {
             url: one(&url, "url")?,
             headers: pairs(headers, "headers")?,
+            tls: EntryTls {
+                authority: optional(tls.authority, "tls.caCert")?,
+                certificate: optional(tls.certificate, "tls.clientCert")?,
+                key: optional(tls.key, "tls.clientKey")?,
+                unix_socket: optional(tls.unix_socket, "unixSocket")?,
+            },
         },
     })
 }
@@ -141,6 +148,27 @@ mod tests {
     }
 
     #[test]
+    fn files_of_a_connection_are_read() {
+        let servers = read(
+            r#"{"mcpServers": {"a": {
+                "url": "https://a.example/mcp",
+                "tls": {"caCert": "${MISSING_VARIABLE:-ca.pem}", "clientCert": "c.pem", "clientKey": "c.key"},
+                "unixSocket": "a.sock"
+            }}}"#,
+        );
+        let ServerEntry::Url { tls, .. } = servers.unwrap().remove(0).entry else {
+            panic!("it has a URL");
+        };
+        let expected = EntryTls {
+            authority: Some("ca.pem".to_owned()),
+            certificate: Some("c.pem".to_owned()),
+            key: Some("c.key".to_owned()),
+            unix_socket: Some("a.sock".to_owned()),
+        };
+        assert_eq!(tls, expected);
+    }
+
+    #[test]
     fn errors_name_the_server_and_the_field() {
         let error =
             |server: &str| read(&format!("{{\"mcpServers\": {{\"s\": {server}}}}}")).unwrap_err();
@@ -148,6 +176,10 @@ mod tests {
         assert_eq!(
             error("{\"command\": 1}"),
             "server `s`: `command`: expected a string"
+        );
+        assert_eq!(
+            error("{\"url\": \"u\", \"tls\": {\"caCert\": 1}}"),
+            "server `s`: `tls`: `caCert`: expected a string"
         );
         let missing = r#"{"url": "u", "headers": {"A": "${MISSING_VARIABLE}"}}"#;
         let message =

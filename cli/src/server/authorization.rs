@@ -67,7 +67,7 @@ pub(crate) fn oauth_client(
         let scopes: Scopes = auth.scopes.join(" ").parse()?;
         oauth = oauth.scopes(scopes);
     }
-    Ok(Some(oauth))
+    Ok(Some(args.tls.oauth(oauth)))
 }
 
 /// Fails if the options are for tokens that the server cannot receive.

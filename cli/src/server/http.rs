@@ -6,16 +6,18 @@ use treenail::auth::OAuth;
 use treenail::client::{ClientLimits, HttpSession, Session};
 
 use super::trace::Trace;
+use crate::args::ServerArgs;
 use crate::exit::Failure;
 
-/// Creates a session with the server at `url` that adds `headers` to each request. A header `Authorization` replaces `oauth`.
+/// Creates a session with the server at a URL that adds headers to each request. A header `Authorization` replaces `oauth`.
 pub(super) fn open_session(
-    url: &str,
-    headers: &[(String, String)],
+    args: &ServerArgs,
+    (url, headers): (&str, &[(String, String)]),
     oauth: Option<OAuth>,
     (limits, trace): (&ClientLimits, Option<&Trace>),
 ) -> Result<Arc<dyn Session>, Failure> {
-    let builder = HttpSession::builder(url).limits(limits.clone());
+    let builder = args.tls.session(HttpSession::builder(url));
+    let builder = builder.limits(limits.clone());
     let builder = headers.iter().fold(builder, |builder, (name, value)| {
         builder.header(name, value)
     });

@@ -41,7 +41,7 @@ impl Inspected {
         let trace = Trace::with_sink(args, terminal, parts.sink)?;
         let builder = set_target(builder, args, None, &tail, &|url, headers| {
             let oauth = oauth_client(args, terminal, &parts.sign_ins)?;
-            http::open_session(url, headers, oauth, (&limits, Some(&trace)))
+            http::open_session(args, (url, headers), oauth, (&limits, Some(&trace)))
         })?;
         let wrapping = trace.clone();
         let builder = builder.wrap_session(move |session| wrapping.wrap(session));

@@ -10,6 +10,7 @@ mod run;
 mod stderr_tail;
 mod target;
 mod task;
+mod tls;
 pub(crate) mod trace;
 
 use std::path::Path;
@@ -31,6 +32,7 @@ pub(crate) use self::stderr_tail::StderrTail;
 pub(crate) use self::stderr_tail::{LineObserver, LineSource};
 use self::target::Target;
 pub(crate) use self::task::status_name;
+pub(crate) use self::tls::{TlsArgs, trust};
 use self::trace::Trace;
 use crate::args::ServerArgs;
 use crate::elicit::{ElicitationHandler, LineReader, SharedLineReader};
@@ -99,7 +101,7 @@ impl Connection {
         let trace = Trace::from_args(args, terminal)?;
         let builder = set_target(builder, args, None, &tail, &|url, headers| {
             let oauth = oauth_client(args, terminal, timer.pauses())?;
-            http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
+            http::open_session(args, (url, headers), oauth, (&limits, trace.as_ref()))
         })?;
         let builder = match trace.clone() {
             Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),
@@ -197,6 +199,7 @@ fn set_target(
 ) -> Result<McpClientBuilder, Failure> {
     match Target::from_args(args)? {
         Target::Program { program, arguments } => {
+            args.tls.check_unused()?;
             let mut command = ServerCommand::new(program).args(arguments);
             if let Some(directory) = directory {
                 command = command.current_dir(directory);
@@ -240,7 +243,10 @@ fn connection_failure(error: ClientError, url: Option<&str>) -> Failure {
                     "the program ended without an answer; a server on standard streams reads messages until its input ends",
                 );
             }
-            failure
+            match tls::hint(&reason) {
+                Some(hint) => failure.note(hint),
+                None => failure,
+            }
         }
         ClientError::Timeout(_) | ClientError::Protocol(_) | ClientError::TooLong(_) => {
             Failure::new(

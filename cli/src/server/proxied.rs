@@ -24,7 +24,7 @@ pub(crate) fn proxied_client(
     let builder = set_target(builder, args, directory, tail, &|url, headers| {
         // Requests of the proxy have no timer here.
         let oauth = oauth_client(args, terminal, &Pauses::default())?;
-        http::open_session(url, headers, oauth, (&limits, trace.as_ref()))
+        http::open_session(args, (url, headers), oauth, (&limits, trace.as_ref()))
     })?;
     Ok(match trace {
         Some(trace) => builder.wrap_session(move |session| trace.wrap(session)),

@@ -24,8 +24,15 @@ impl HttpServer {
 
     /// Starts the test server in a mode that prints its URL.
     pub(crate) fn start_mode(mode: &str) -> Self {
+        Self::start_with(&[mode])
+    }
+
+    pub(crate) fn start_with(args: &[&str]) -> Self {
         let mut server = Command::new(test_server());
-        server.arg(mode).stdin(Stdio::null()).stdout(Stdio::piped());
+        server
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
         let mut child = server.spawn().unwrap();
         let mut url = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());

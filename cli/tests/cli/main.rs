@@ -32,4 +32,5 @@ mod repl;
 mod task;
 #[cfg(unix)]
 mod terminal;
+mod tls;
 mod trace;

@@ -12,6 +12,7 @@ mod changing;
 mod plain;
 mod protected;
 mod rogue;
+mod secured;
 mod tasks;
 mod versions;
 
@@ -232,6 +233,10 @@ async fn main() -> treenail::Result<()> {
     match mode.as_deref() {
         Some("changing") => return changing::serve().await,
         Some("protected") => return protected::serve().await,
+        Some("secured") => {
+            let folder = std::env::args().nth(2).unwrap_or_default();
+            return secured::serve(folder.as_ref()).await;
+        }
         Some("step-up") => return protected::serve_step_up().await,
         Some("browse") => {
             let url = std::env::args().nth(2).unwrap_or_default();

@@ -88,3 +88,5 @@ pub use self::server::{
     MetadataService, ReplayFuture, ReplayStore, ResourceServer, TokenExchange, VerifiedToken,
     Verifier, VerifierFuture, VerifyError,
 };
+#[cfg(any(feature = "oauth", feature = "authorization"))]
+pub use treenail_http_client::TlsConfig;

@@ -1,17 +1,17 @@
-//! Sockets to the server, or to its proxy.
+//! Opens sockets to the server, or to its proxy.
 
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Uri;
-use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
@@ -20,6 +20,7 @@ use crate::failure::ProxyFailed;
 use crate::guard::{DialGuard, allowed_addresses, check_literal, with_address};
 use crate::keep_alive::probe_tcp;
 use crate::route::Route;
+use crate::socket::Socket;
 use crate::tunnel::open_tunnel;
 
 /// Opens sockets along a route.
@@ -85,20 +86,23 @@ impl Service<Uri> for Connector {
             {
                 check_literal(guard, &to)?;
             }
-            let (stream, forwards) = match connector.route.clone() {
-                Route::Direct => (connector.dial(to).await?, false),
+            Ok(match connector.route.clone() {
+                Route::Direct => Socket::Tcp(connector.dial(to).await?),
                 Route::Forward(proxy, _) => {
                     let dialed = connector.tcp.call(proxy).await;
-                    (dialed.map_err(|error| ProxyFailed(error.into()))?, true)
+                    Socket::Proxy(dialed.map_err(|error| ProxyFailed(error.into()))?)
                 }
                 Route::Tunnel(proxy, authorization) => {
                     let dialed = connector.tcp.call(proxy).await;
                     let stream = dialed.map_err(|error| ProxyFailed(error.into()))?;
                     let opened = open_tunnel(stream.into_inner(), &to, authorization.as_ref());
-                    (TokioIo::new(opened.await.map_err(ProxyFailed)?), false)
+                    Socket::Tcp(TokioIo::new(opened.await.map_err(ProxyFailed)?))
                 }
-            };
-            Ok(Socket { stream, forwards })
+                #[cfg(unix)]
+                Route::UnixSocket(path) => {
+                    Socket::Unix(TokioIo::new(UnixStream::connect(path).await?))
+                }
+            })
         })
     }
 }
@@ -130,58 +134,6 @@ where
                 Err(_) => Err(format!("it was not open within {limit:?}").into()),
             }
         })
-    }
-}
-
-/// A socket. For a forwarding proxy, requests must contain the absolute URL.
-pub(crate) struct Socket {
-    stream: TokioIo<TcpStream>,
-    forwards: bool,
-}
-
-impl Connection for Socket {
-    fn connected(&self) -> Connected {
-        self.stream.inner().connected().proxy(self.forwards)
-    }
-}
-
-impl Read for Socket {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl Write for Socket {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, bytes)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 
@@ -226,7 +178,10 @@ mod tests {
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let mut connector = Connector::new(Route::Direct, Duration::from_secs(10));
         let socket = connector.call(url.parse().unwrap()).await.unwrap();
-        let options = socket2::SockRef::from(socket.stream.inner());
+        let Socket::Tcp(stream) = &socket else {
+            panic!("a direct route is a TCP connection");
+        };
+        let options = socket2::SockRef::from(stream.inner());
         assert!(options.keepalive().unwrap());
         assert_eq!(options.tcp_keepalive_time().unwrap().as_secs(), 30);
         assert_eq!(options.tcp_keepalive_interval().unwrap().as_secs(), 5);

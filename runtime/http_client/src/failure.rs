@@ -9,6 +9,8 @@ use hyper_util::client::legacy::Error;
 
 use crate::error::{BoxError, HttpError};
 use crate::guard::NotAllowed;
+use crate::route::Via;
+use crate::tls;
 use crate::url::without_user;
 
 /// Failure of the proxy, before it has opened a connection to the server.
@@ -28,29 +30,24 @@ impl StdError for ProxyFailed {
 }
 
 /// Path of a request.
-pub(crate) struct Path<'a> {
+pub(crate) struct RequestPath<'a> {
     pub(crate) server: Option<&'a Authority>,
-    /// Address of the proxy.
-    pub(crate) proxy: Option<&'a str>,
+    pub(crate) via: Option<&'a Via>,
     /// True without TLS.
     pub(crate) is_plain: bool,
 }
 
-impl fmt::Display for Path<'_> {
+impl fmt::Display for RequestPath<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let server = self.server.map_or("", without_user);
         write!(formatter, "the server at {server}")?;
-        self.proxy.map_or(Ok(()), |proxy| {
-            write!(
-                formatter,
-                " (through the proxy at {proxy} from the environment)"
-            )
-        })
+        self.via
+            .map_or(Ok(()), |via| write!(formatter, " (through {via})"))
     }
 }
 
 /// Converts an error with all its sources. None of them contains text from the server.
-pub(crate) fn request_error(error: &Error, path: &Path<'_>) -> HttpError {
+pub(crate) fn request_error(error: &Error, path: &RequestPath<'_>) -> HttpError {
     let (mut reason, mut kind): (_, fn(String) -> HttpError) = if error.is_connect() {
         (format!("no connection to {path}"), HttpError::unreachable)
     } else if is_unprocessed(error) {
@@ -59,14 +56,18 @@ pub(crate) fn request_error(error: &Error, path: &Path<'_>) -> HttpError {
     } else {
         (format!("{path} did not answer"), HttpError::closed)
     };
+    let start = reason.clone();
     for cause in sources(error) {
         if let Some(NotAllowed(reason)) = cause.downcast_ref() {
             return HttpError::invalid(&**reason);
         }
-        if is_invalid_tls(cause) {
-            return kind(format!(
-                "{reason}: its answer is not TLS; use `http://` in the URL if it serves plain HTTP"
-            ));
+        if let Some(error) = tls::find(cause) {
+            let problem = tls::describe(&error);
+            // The server has processed nothing.
+            if tls::is_refusal(&error) {
+                return HttpError::unreachable(format!("no connection to {path}: {problem}"));
+            }
+            return kind(format!("{start}: {problem}"));
         }
         reason = format!("{reason}: {cause}");
         if is_violation(cause) {
@@ -90,19 +91,6 @@ pub(crate) fn is_unprocessed(error: &Error) -> bool {
 
 fn sources(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
     std::iter::successors(error.source(), |&cause| cause.source())
-}
-
-/// Returns true if the peer has sent something that is not TLS, for example a response of plain HTTP.
-fn is_invalid_tls(cause: &(dyn StdError + 'static)) -> bool {
-    let mut cause = cause;
-    // I/O errors are nested, and do not name the inner one as their source.
-    while let Some(error) = cause.downcast_ref::<std::io::Error>() {
-        match error.get_ref() {
-            Some(inner) => cause = inner,
-            None => return false,
-        }
-    }
-    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidMessage(_)))
 }
 
 /// Returns true if the headers of a response exceed a limit, or frames of HTTP/2 violate the protocol.

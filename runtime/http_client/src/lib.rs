@@ -3,8 +3,9 @@
 //!
 //! Use the crate `treenail` with the feature `http-client`.
 //!
-//! `pool` sends requests over pooled connections, which `idle` closes in time. `connector` opens their sockets along a `route`, under
-//! the control of a `guard` if a peer has named the URL; `keep_alive` detects dead ones. `failure` explains errors. `url` checks the targets of requests, `response` interprets status and
+//! `pool` sends requests over pooled connections, which `idle` closes in time. `connector` opens each `socket` along a `route`, under
+//! the control of a `guard` if a peer has named the URL; `keep_alive` detects dead ones. `tls` has the settings of `https` and explains
+//! its errors, `failure` all others. `url` checks the targets of requests, `response` interprets status and
 //! headers, `body` reads and writes bodies, and `sse` parses event streams.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -23,7 +24,9 @@ mod keep_alive;
 mod pool;
 pub mod response;
 mod route;
+mod socket;
 pub mod sse;
+mod tls;
 mod tunnel;
 pub mod url;
 
@@ -33,4 +36,5 @@ pub use treenail_schema::internal::HttpClientLimits;
 pub use self::dial::{ByteStream, Dial, DialFuture};
 pub use self::error::HttpError;
 pub use self::guard::{DialGuard, ResolveFuture};
-pub use self::pool::Pool;
+pub use self::pool::{Pool, PoolOptions};
+pub use self::tls::{TlsConfig, check_tls, without_client_certificate};

@@ -1,4 +1,10 @@
-//! Route to an origin: direct, or through a proxy from the environment.
+//! Route to an origin: direct, through a proxy from the environment, or over a Unix socket.
+
+use std::fmt;
+#[cfg(unix)]
+use std::path::Path;
+#[cfg(unix)]
+use std::sync::Arc;
 
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
@@ -14,6 +20,30 @@ pub(crate) enum Route {
     Tunnel(Uri, Option<HeaderValue>),
     /// A proxy that forwards requests, for `http`.
     Forward(Uri, Option<HeaderValue>),
+    /// A Unix socket of this computer.
+    #[cfg(unix)]
+    UnixSocket(Arc<Path>),
+}
+
+/// Station between the client and the server, for errors.
+#[derive(Debug)]
+pub(crate) enum Via {
+    /// Host and port of a proxy, without its credentials.
+    Proxy(Box<str>),
+    #[cfg(unix)]
+    UnixSocket(Arc<Path>),
+}
+
+impl fmt::Display for Via {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Proxy(address) => {
+                write!(formatter, "the proxy at {address} from the environment")
+            }
+            #[cfg(unix)]
+            Self::UnixSocket(path) => write!(formatter, "the Unix socket `{}`", path.display()),
+        }
+    }
 }
 
 impl Route {
@@ -42,19 +72,24 @@ impl Route {
         })
     }
 
-    /// Host and port of the proxy, without its credentials.
-    pub(crate) fn proxy_address(&self) -> Option<Box<str>> {
-        let (Self::Tunnel(proxy, _) | Self::Forward(proxy, _)) = self else {
-            return None;
-        };
-        Some(proxy.authority().map_or("", without_user).into())
+    /// Returns the station between the client and the server.
+    pub(crate) fn via(&self) -> Option<Via> {
+        match self {
+            Self::Direct => None,
+            Self::Tunnel(proxy, _) | Self::Forward(proxy, _) => {
+                let address = proxy.authority().map_or("", without_user);
+                Some(Via::Proxy(address.into()))
+            }
+            #[cfg(unix)]
+            Self::UnixSocket(path) => Some(Via::UnixSocket(Arc::clone(path))),
+        }
     }
 
     /// Value of `Proxy-Authorization` in each request, if the proxy forwards requests.
     pub(crate) fn request_authorization(&self) -> Option<HeaderValue> {
         match self {
             Self::Forward(_, authorization) => authorization.clone().map(sensitive),
-            Self::Direct | Self::Tunnel(..) => None,
+            _ => None,
         }
     }
 }
@@ -115,6 +150,8 @@ mod tests {
                     format!("tunnel {}", authorization.is_some())
                 }
                 Route::Forward(..) => format!("forward {in_requests}"),
+                #[cfg(unix)]
+                Route::UnixSocket(_) => unreachable!("only a caller selects a Unix socket"),
             };
             assert_eq!(got, expected, "{url}");
         }

@@ -1,10 +1,12 @@
 //! Builder of HTTP sessions.
 
 use std::fmt;
+#[cfg(unix)]
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
-use treenail_http_client::{Pool, url};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use treenail_http_client::{Pool, PoolOptions, TlsConfig, url};
 use treenail_runtime::client::{ClientError, ClientLimits, HttpAuthorization};
 
 use crate::from_http;
@@ -20,6 +22,9 @@ pub struct HttpSessionBuilder {
     headers: Vec<(String, String)>,
     authorization: Option<Arc<dyn HttpAuthorization>>,
     limits: ClientLimits,
+    tls: Option<TlsConfig>,
+    #[cfg(unix)]
+    unix_socket: Option<Arc<Path>>,
     #[cfg(feature = "dial")]
     dial: Option<Arc<dyn treenail_http_client::Dial>>,
 }
@@ -33,6 +38,7 @@ impl fmt::Debug for HttpSessionBuilder {
             .field("headers", &names)
             .field("authorization", &self.authorization)
             .field("limits", &self.limits)
+            .field("tls", &self.tls)
             .finish_non_exhaustive()
     }
 }
@@ -44,6 +50,9 @@ impl HttpSessionBuilder {
             headers: Vec::new(),
             authorization: None,
             limits: ClientLimits::default(),
+            tls: None,
+            #[cfg(unix)]
+            unix_socket: None,
             #[cfg(feature = "dial")]
             dial: None,
         }
@@ -79,26 +88,73 @@ impl HttpSessionBuilder {
         self
     }
 
+    /// Sets the settings of TLS for a URL with `https`: trusted authorities, and a certificate of the client. A
+    /// `rustls::ClientConfig` is accepted too.
+    ///
+    /// They apply to every connection of the session, and to no other: redirects to another origin are not followed, and the requests of
+    /// authorization have the settings of `treenail::auth::FetchPolicy::tls`.
+    ///
+    /// ```no_run
+    /// # async fn connect() -> Result<(), treenail::ClientError> {
+    /// use treenail::client::{HttpClientBuilderExt, HttpSession, McpClient, TlsConfig};
+    ///
+    /// let http = HttpSession::builder("https://mcp.corp.example/mcp")
+    ///     .tls(TlsConfig::new().ca_file("corporate-ca.pem"));
+    /// let client = McpClient::builder().http(http).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tls(mut self, tls: impl Into<TlsConfig>) -> Self {
+        self.tls = Some(tls.into());
+        self
+    }
+
+    /// Connects over a Unix socket in place of the address in the URL, which is sent as usual: its host is the header `Host`. No
+    /// proxy is used.
+    ///
+    /// ```no_run
+    /// # async fn connect() -> Result<(), treenail::ClientError> {
+    /// use treenail::client::{HttpClientBuilderExt, HttpSession, McpClient};
+    ///
+    /// let http = HttpSession::builder("http://localhost/mcp").unix_socket("/run/mcp.sock");
+    /// let client = McpClient::builder().http(http).build().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(unix)]
+    pub fn unix_socket(mut self, path: impl Into<PathBuf>) -> Self {
+        self.unix_socket = Some(path.into().into());
+        self
+    }
+
     /// Creates the session. Nothing is sent before its first request.
     ///
     /// # Errors
     ///
     /// - [`ClientError::Invalid`] if the URL has another scheme than `http` or `https`, or contains a user name; if a header
-    ///   cannot be sent; or if the environment configures an unsupported proxy.
+    ///   cannot be sent; if the environment configures an unsupported proxy; or if a certificate or key of
+    ///   [`tls`](Self::tls) cannot be used.
     /// - [`ClientError::Unreachable`] if the certificates of the system cannot be read.
     pub fn build(self) -> Result<HttpSession, ClientError> {
         let url = url::parse(&self.url).map_err(from_http)?;
         let headers = headers(&self.headers)?;
-        #[cfg(feature = "dial")]
-        let dialed = self.dial.map(|dial| Pool::dialed(&self.limits.http, dial));
-        #[cfg(not(feature = "dial"))]
-        let dialed = None;
-        let pool = match dialed {
-            Some(pool) => pool,
-            None => Pool::new(&url, &self.limits.http).map_err(from_http)?,
-        };
+        let pool = self.pool(&url)?;
         let inner = Inner::new(url, headers, self.authorization, pool, self.limits);
         Ok(HttpSession(inner))
+    }
+
+    fn pool(&self, url: &Uri) -> Result<Pool, ClientError> {
+        #[cfg(feature = "dial")]
+        if let Some(dial) = &self.dial {
+            return Ok(Pool::dialed(&self.limits.http, Arc::clone(dial)));
+        }
+        let options = PoolOptions {
+            tls: self.tls.as_ref(),
+            guard: None,
+            #[cfg(unix)]
+            unix_socket: self.unix_socket.clone(),
+        };
+        Pool::with_options(url, &self.limits.http, options).map_err(from_http)
     }
 }
 

@@ -3,14 +3,14 @@
 use clap::Args;
 use serde_json::json;
 use treenail::auth::{AuthorizationReport, Finding, FindingLevel};
-use treenail::client::HttpClientBuilderExt as _;
+use treenail::client::{HttpClientBuilderExt as _, HttpSession};
 use treenail::{ClientError, McpClient};
 
 use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_text;
-use crate::server::client_without_tokens;
+use crate::server::{TlsArgs, client_without_tokens};
 use crate::signals::until_interrupted;
 use crate::terminal::Terminal;
 
@@ -22,13 +22,17 @@ pub(super) struct Check {
     url: String,
 
     #[command(flatten)]
+    tls: TlsArgs,
+
+    #[command(flatten)]
     pub(super) output: OutputArgs,
 }
 
 impl Check {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         // Boxed, because the futures of a connection are large.
-        let connecting = async { Ok(Box::pin(McpClient::builder().url(&self.url).build()).await) };
+        let session = self.tls.session(HttpSession::builder(&self.url));
+        let connecting = async { Ok(Box::pin(McpClient::builder().http(session).build()).await) };
         let refused = match until_interrupted(connecting).await? {
             Err(ClientError::Unauthorized(refused)) => refused,
             Err(error) => return Err(error.into()),
@@ -44,7 +48,7 @@ impl Check {
                 return Ok(Exit::Success);
             }
         };
-        let oauth = client_without_tokens();
+        let oauth = self.tls.oauth(client_without_tokens());
         let reporting = async {
             let report = Box::pin(oauth.report(&self.url, &refused.challenges)).await;
             report.map_err(Failure::from)

@@ -9,7 +9,7 @@ use crate::args::{AuthArgs, AuthMode, OutputArgs, ServerArgs, TraceArgs};
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
 use crate::render::sanitize_line;
-use crate::server::{Connection, SignIn, stored_client};
+use crate::server::{Connection, SignIn, TlsArgs, stored_client};
 use crate::terminal::Terminal;
 
 /// Sign in to a server, and store the tokens for later commands
@@ -25,6 +25,9 @@ pub(super) struct Login {
 
     #[command(flatten)]
     auth: LoginArgs,
+
+    #[command(flatten)]
+    tls: TlsArgs,
 
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -58,6 +61,7 @@ impl Login {
             client_id: self.auth.client_id,
             scopes: self.auth.scopes,
         };
+        args.tls = self.tls;
         args.trace = self.trace;
         args.sign_in = Some(sign_in);
         // The request that the server refuses makes the client sign in.

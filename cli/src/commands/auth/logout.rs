@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::args::OutputArgs;
 use crate::commands::print_if_json;
 use crate::exit::{Exit, Failure};
-use crate::server::stored_client;
+use crate::server::{TlsArgs, stored_client};
 use crate::terminal::Terminal;
 
 /// Revoke the tokens for a server and delete them
@@ -17,12 +17,15 @@ pub(super) struct Logout {
     url: String,
 
     #[command(flatten)]
+    tls: TlsArgs,
+
+    #[command(flatten)]
     pub(super) output: OutputArgs,
 }
 
 impl Logout {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let oauth = stored_client()?;
+        let oauth = self.tls.oauth(stored_client()?);
         let status = oauth.status(&self.url).await?;
         if status.is_none() {
             return self.print(false, terminal).await;

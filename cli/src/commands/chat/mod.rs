@@ -98,7 +98,7 @@ pub(crate) struct Chat {
 impl Chat {
     pub(super) async fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let prompt = self.read_prompt()?;
-        let model = self.model.build()?;
+        let model = self.model.build(&self.servers.authorities)?;
         let system_prompt = self.read_system_prompt()?;
         let targets = self.servers.parse()?;
         let names: Vec<_> = targets.iter().map(|(name, _)| name.as_str()).collect();

@@ -1,11 +1,13 @@
 //! Model and endpoint.
 
 use std::env;
+use std::path::PathBuf;
 
 use clap::Args;
 use treenail::agent::{ApiKey, ModelCapabilities, ModelError, OpenAiModel, OpenAiModelBuilder};
 
 use crate::exit::{Exit, Failure};
+use crate::server::trust;
 
 /// Environment variable with the key of the default endpoint.
 const DEFAULT_KEY_VARIABLE: &str = "OPENAI_API_KEY";
@@ -44,7 +46,8 @@ pub(super) struct ModelArgs {
 }
 
 impl ModelArgs {
-    pub(super) fn build(&self) -> Result<OpenAiModel, Failure> {
+    /// Builds the model. Its endpoint may have a certificate of one of these authorities.
+    pub(super) fn build(&self, authorities: &[PathBuf]) -> Result<OpenAiModel, Failure> {
         let capabilities = ModelCapabilities::default()
             .images(self.images)
             .tools(!self.text_tools);
@@ -54,6 +57,9 @@ impl ModelArgs {
             .capabilities(capabilities);
         if self.plain_http {
             builder = builder.allow_plain_http();
+        }
+        if let Some(tls) = trust(authorities) {
+            builder = builder.tls(tls);
         }
         builder.build().map_err(|error| model_failure(&error))
     }

@@ -1,5 +1,7 @@
 //! Servers whose tools the model can call.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use treenail::agent::ToolSource;
 
@@ -7,7 +9,7 @@ use super::Chat;
 use crate::args::{AuthArgs, EnvArgs, HeaderArgs, ServerArgs, TargetArgs, TraceArgs};
 use crate::elicit::SharedLineReader;
 use crate::exit::Failure;
-use crate::server::{Connection, ConnectionMode};
+use crate::server::{Connection, ConnectionMode, TlsArgs};
 use crate::terminal::Terminal;
 
 /// Options for the servers.
@@ -21,6 +23,11 @@ pub(super) struct ServersArgs {
     /// Header for a server over HTTP, with its value from an environment variable
     #[arg(long = "header-env", value_name = "SERVER:HEADER=VARIABLE")]
     headers: Vec<String>,
+
+    /// Trust the certificate authorities in this PEM file, beside those of the system, also for the endpoint of the model; can be
+    /// repeated
+    #[arg(long = "ca-cert", value_name = "FILE")]
+    pub(super) authorities: Vec<PathBuf>,
 
     /// Pass an environment variable to a server process: NAME for the current value, or NAME=VALUE, which is visible to
     /// other users of this machine; can be repeated. By default, only HOME, LOGNAME, PATH, SHELL, TERM and USER are passed
@@ -174,6 +181,11 @@ impl Chat {
     /// Returns the options for one server, as the other subcommands take them.
     fn server_args(&self, name: &str, target: String) -> ServerArgs {
         let is_url = target.starts_with("http://") || target.starts_with("https://");
+        let authorities = if is_url {
+            self.servers.authorities.clone()
+        } else {
+            Vec::new()
+        };
         let (url, command) = if is_url {
             (Some(target), None)
         } else {
@@ -190,6 +202,10 @@ impl Chat {
                 from_env: values_for(name, &self.servers.headers),
             },
             auth: AuthArgs::default(),
+            tls: TlsArgs {
+                authorities,
+                ..TlsArgs::default()
+            },
             sign_in: None,
             // A call waits for its task, and some tools run as tasks only.
             tasks: true,

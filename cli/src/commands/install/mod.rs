@@ -14,7 +14,7 @@ pub(super) use self::uninstall::Uninstall;
 use crate::args::Verbosity;
 use crate::exit::{Exit, Failure};
 use crate::file_lock::FileLock;
-use crate::hosts::{Change, ConfigFile, Document, Host, Scope, ServerEntry};
+use crate::hosts::{Change, ConfigFile, Document, EntryTls, Host, Scope, ServerEntry};
 use crate::render::sanitize_text;
 use crate::terminal::Terminal;
 
@@ -128,6 +128,7 @@ impl Install {
             let entry = ServerEntry::Url {
                 url: url.clone(),
                 headers: headers.collect::<Result<_, Failure>>()?,
+                tls: EntryTls::default(),
             };
             return Ok((self.name.clone().unwrap_or(name), entry));
         }

@@ -25,7 +25,7 @@ use crate::args::{
     AuthArgs, OutputArgs, TraceTarget, Verbosity, parse_duration, parse_trace_target,
 };
 use crate::exit::{Exit, Failure};
-use crate::hosts::ServerEntry;
+use crate::hosts::{EntryTls, ServerEntry};
 use crate::server::{StderrTail, describe_url};
 use crate::signals::{interrupted, terminated};
 use crate::terminal::Terminal;
@@ -51,6 +51,11 @@ pub(crate) struct Proxy {
     /// Start a server with this program and its arguments, after `--`
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<String>,
+
+    /// Trust the certificate authorities in this PEM file, beside those of the system, for all servers over HTTP; can be repeated.
+    /// In a configuration file, `tls` of a server has `caCert`, `clientCert` and `clientKey`, and `unixSocket` is its socket
+    #[arg(long = "ca-cert", value_name = "FILE")]
+    authorities: Vec<PathBuf>,
 
     /// Serve only what matches, such as `files.*`, or what does not match, after `!`; `*` is any text. The last match counts;
     /// can be repeated
@@ -170,6 +175,7 @@ impl Proxy {
             let entry = ServerEntry::Url {
                 url: url.clone(),
                 headers: Vec::new(),
+                tls: EntryTls::default(),
             };
             servers.push((describe_url(url), String::new(), entry));
         }
@@ -203,6 +209,7 @@ impl Proxy {
             protocol_version: self.protocol_version,
             log: self.log.clone(),
             auth: self.auth.clone(),
+            authorities: self.authorities.clone(),
             output: OutputArgs {
                 json: false,
                 verbosity: self.verbosity,

@@ -8,8 +8,8 @@ use treenail::schema::Revision;
 
 use crate::args::{AuthArgs, OutputArgs, ServerArgs, TraceTarget};
 use crate::exit::Failure;
-use crate::hosts::{ServerEntry, read_servers};
-use crate::server::{StderrTail, proxied_client};
+use crate::hosts::{EntryTls, ServerEntry, read_servers};
+use crate::server::{StderrTail, TlsArgs, proxied_client};
 use crate::terminal::Terminal;
 
 /// Server behind the proxy, and the options that concern it.
@@ -20,6 +20,8 @@ pub(super) struct BehindProxy {
     pub(super) protocol_version: Option<Revision>,
     pub(super) log: Option<TraceTarget>,
     pub(super) auth: AuthArgs,
+    /// Certificate authorities that all servers may have.
+    pub(super) authorities: Vec<PathBuf>,
     pub(super) output: OutputArgs,
     pub(super) terminal: Terminal,
     /// Standard error of the server, in all its connections.
@@ -63,12 +65,26 @@ impl BehindProxy {
                 args.environment.set = env.iter().map(pair).collect();
                 (args, cwd.as_ref().map(PathBuf::from))
             }
-            ServerEntry::Url { url, headers } => {
+            ServerEntry::Url { url, headers, tls } => {
+                args.tls = self.tls(tls);
                 args.target.url = Some(url.clone());
                 let header = |(name, value): &(String, String)| format!("{name}: {value}");
                 args.headers.plain = headers.iter().map(header).collect();
                 (args, None)
             }
+        }
+    }
+
+    fn tls(&self, entry: &EntryTls) -> TlsArgs {
+        let path = |file: &Option<String>| file.as_ref().map(PathBuf::from);
+        let mut authorities = self.authorities.clone();
+        authorities.extend(path(&entry.authority));
+        TlsArgs {
+            authorities,
+            certificate: path(&entry.certificate),
+            key: path(&entry.key),
+            #[cfg(unix)]
+            unix_socket: path(&entry.unix_socket),
         }
     }
 }
@@ -86,8 +102,12 @@ pub(super) fn named(given: &str) -> Result<(String, ServerEntry), Failure> {
     }
     let target = target.trim();
     if target.starts_with("http://") || target.starts_with("https://") {
-        let (url, headers) = (target.to_owned(), Vec::new());
-        return Ok((name.to_owned(), ServerEntry::Url { url, headers }));
+        let entry = ServerEntry::Url {
+            url: target.to_owned(),
+            headers: Vec::new(),
+            tls: EntryTls::default(),
+        };
+        return Ok((name.to_owned(), entry));
     }
     let words = shlex::split(target).ok_or_else(|| invalid("an unterminated quote"))?;
     let mut words = words.into_iter();

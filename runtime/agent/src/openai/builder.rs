@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::Uri;
 use serde_json::Value;
-use treenail_http_client::{HttpError, Pool, url};
+use treenail_http_client::{HttpError, Pool, PoolOptions, TlsConfig, url};
 use treenail_schema::JsonObject;
 
 use super::headers::headers;
@@ -32,6 +32,7 @@ pub struct OpenAiModelBuilder {
     max_tokens_field: Option<MaxTokensField>,
     extra: JsonObject,
     limits: OpenAiLimits,
+    tls: Option<TlsConfig>,
 }
 
 impl fmt::Debug for OpenAiModelBuilder {
@@ -60,6 +61,7 @@ impl OpenAiModelBuilder {
             max_tokens_field: None,
             extra: JsonObject::new(),
             limits: OpenAiLimits::default(),
+            tls: None,
         }
     }
 
@@ -130,13 +132,18 @@ impl OpenAiModelBuilder {
         self
     }
 
+    /// Sets the settings of TLS: trusted authorities, and a certificate of the client. `rustls::ClientConfig` converts to them.
+    pub fn tls(mut self, tls: impl Into<TlsConfig>) -> Self {
+        self.tls = Some(tls.into());
+        self
+    }
+
     /// Builds the model. No request is sent before the first message. Requests need a Tokio runtime with IO and time.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Misconfigured`] if the base URL is neither `https` nor allowed `http`, if the key, a header or an
-    /// extra field cannot be sent, if the environment names an unsupported proxy, or if the system certificates cannot
-    /// be read.
+    /// [`ModelError::Misconfigured`] if the base URL is neither `https` nor allowed `http`, if the key, a header or an extra field
+    /// cannot be sent, if the environment names an unsupported proxy, or if certificates cannot be read.
     pub fn build(self) -> Result<OpenAiModel, ModelError> {
         let url = url::parse(&self.base_url).map_err(misconfigured)?;
         let is_https = url.scheme_str() == Some("https");
@@ -154,7 +161,8 @@ impl OpenAiModelBuilder {
             return Err(ModelError::misconfigured(why));
         }
         let headers = headers(&self.headers, self.key.as_ref())?;
-        let pool = Pool::new(&url, &self.limits.http()).map_err(misconfigured)?;
+        let options = PoolOptions::default().tls(self.tls.as_ref());
+        let pool = Pool::with_options(&url, &self.limits.http(), options).map_err(misconfigured)?;
         let default_field = || MaxTokensField::for_host(url.host().unwrap_or_default());
         Ok(OpenAiModel(Arc::new(Endpoint {
             max_tokens_field: self.max_tokens_field.unwrap_or_else(default_field),

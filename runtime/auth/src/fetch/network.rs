@@ -10,11 +10,13 @@ use bytes::Bytes;
 use http::{Request, Uri};
 use treenail_http_client::body::{self, End};
 use treenail_http_client::response::is_compressed;
-use treenail_http_client::{DialGuard, HttpClientLimits, HttpError, Pool, ResolveFuture};
+use treenail_http_client::{
+    DialGuard, HttpClientLimits, HttpError, Pool, PoolOptions, ResolveFuture,
+};
 use treenail_schema::internal::quoted;
 
 use super::fetcher::{Transport, TransportFuture};
-use super::policy::FetchPolicy;
+use super::policy::{FetchPolicy, configuration_error};
 use super::response::{FetchResponse, MAX_BODY_BYTES};
 use crate::AuthError;
 
@@ -94,9 +96,13 @@ impl Network {
         let pool = if let Some(index) = known {
             pools.remove(index).1
         } else {
-            let guard: Arc<dyn DialGuard> = Arc::<Guard>::clone(&self.guard);
-            let pool = Pool::guarded(url, &self.limits, guard);
-            Arc::new(pool.map_err(|error| AuthError::Unavailable(error.to_string().into()))?)
+            let options = PoolOptions {
+                tls: self.guard.policy.tls_for(url),
+                guard: Some(Arc::<Guard>::clone(&self.guard)),
+                ..PoolOptions::default()
+            };
+            let pool = Pool::with_options(url, &self.limits, options);
+            Arc::new(pool.map_err(configuration_error)?)
         };
         if pools.len() == MAX_ORIGINS {
             pools.remove(0);

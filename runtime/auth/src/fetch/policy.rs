@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use http::Uri;
 use http::uri::Scheme;
-use treenail_http_client::url;
+use treenail_http_client::{HttpError, TlsConfig, check_tls, url, without_client_certificate};
 use treenail_schema::internal::{is_invisible, quoted};
 
 use super::address::AddressClass;
@@ -43,6 +43,17 @@ pub struct FetchPolicy {
     /// Hosts with addresses of any network, in lower case.
     hosts: Vec<String>,
     is_relaxed: bool,
+    tls: Option<Tls>,
+    /// Further hosts that the program has named, in lower case. They may see the certificate of the client.
+    named: Vec<String>,
+}
+
+/// Settings of TLS.
+#[derive(Clone, Debug)]
+struct Tls {
+    for_named: TlsConfig,
+    /// The same without the certificate of the client.
+    for_others: TlsConfig,
 }
 
 impl Default for FetchPolicy {
@@ -51,6 +62,8 @@ impl Default for FetchPolicy {
             server: AddressClass::Public,
             hosts: Vec::new(),
             is_relaxed: false,
+            tls: None,
+            named: Vec::new(),
         }
     }
 }
@@ -71,6 +84,63 @@ impl FetchPolicy {
         self
     }
 
+    /// Sets the settings of TLS: trusted authorities, and a certificate of the client. A `rustls::ClientConfig` is accepted too.
+    ///
+    /// The certificate is presented only to hosts that the program has named: the MCP server, the issuer of
+    /// `OAuth::prefer_issuer`, those of a verifier or a grant, and those of [`allow_host`](Self::allow_host). An MCP server could
+    /// otherwise name any server as its authorization server, and have it called with the identity of the client.
+    ///
+    /// ```
+    /// use treenail::auth::{FetchPolicy, OAuth, TlsConfig};
+    ///
+    /// let tls = TlsConfig::new().ca_file("corporate-ca.pem");
+    /// let oauth = OAuth::browser("Travel planner").fetch_policy(FetchPolicy::default().tls(tls));
+    /// ```
+    #[must_use]
+    pub fn tls(mut self, tls: impl Into<TlsConfig>) -> Self {
+        let for_named = tls.into();
+        self.tls = Some(Tls {
+            for_others: without_client_certificate(&for_named),
+            for_named,
+        });
+        self
+    }
+
+    /// Takes the settings of TLS from another policy.
+    #[cfg(feature = "oauth")]
+    pub(crate) fn tls_of(mut self, other: &Self) -> Self {
+        self.tls.clone_from(&other.tls);
+        self
+    }
+
+    /// Checks the settings of TLS.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthError::Invalid`] if a file cannot be used.
+    pub(crate) fn check_tls(&self) -> Result<(), AuthError> {
+        let checked = self.tls.as_ref().map(|tls| check_tls(&tls.for_named));
+        checked.unwrap_or(Ok(())).map_err(configuration_error)
+    }
+
+    /// Returns the settings of TLS for a URL.
+    pub(super) fn tls_for(&self, url: &Uri) -> Option<&TlsConfig> {
+        let host = normalized(url.host().unwrap_or_default());
+        let is_named = self.hosts.contains(&host) || self.named.contains(&host);
+        let tls = self.tls.as_ref()?;
+        Some(if is_named {
+            &tls.for_named
+        } else {
+            &tls.for_others
+        })
+    }
+
+    /// Adds the host of a URL that the program has named. Its addresses are judged like those of others.
+    pub(crate) fn name_host_of(mut self, url: &Uri) -> Self {
+        self.named.extend(url.host().map(normalized));
+        self
+    }
+
     /// Returns the policy for the documents of an MCP server, with the address that it was reached at.
     pub(crate) fn for_server(mut self, server: &Uri, peer: Option<IpAddr>) -> Self {
         let literal = literal(server.host().unwrap_or_default());
@@ -82,7 +152,7 @@ impl FetchPolicy {
             let address = literal.or_else(|| peer.filter(|_| is_encrypted));
             address.map_or(AddressClass::Public, AddressClass::of)
         };
-        self
+        self.name_host_of(server)
     }
 
     /// Checks a URL, before anything is resolved or sent.
@@ -159,6 +229,14 @@ impl FetchPolicy {
                  `FetchPolicy::allow_host` allows it"
             ),
         })
+    }
+}
+
+/// Converts an error of the configuration of connections.
+pub(super) fn configuration_error(error: HttpError) -> AuthError {
+    match error {
+        HttpError::Invalid(reason) => AuthError::Invalid(reason),
+        other => AuthError::Unavailable(other.to_string().into()),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
+#[cfg(unix)]
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +14,7 @@ use bytes::Bytes;
 use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderValue, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpInfo;
 use hyper_util::client::legacy::{Builder, Client, ResponseFuture};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -22,11 +24,12 @@ use treenail_schema::internal::HttpClientLimits;
 use crate::body::FullBody;
 use crate::connector::{Bounded, Connector};
 use crate::error::HttpError;
-use crate::failure::{Path, is_unprocessed, request_error};
+use crate::failure::{RequestPath, is_unprocessed, request_error};
 use crate::guard::DialGuard;
 use crate::idle::{Connections, HTTP1_IDLE_TIMEOUT, HTTP2_IDLE_TIMEOUT};
 use crate::keep_alive::ping_http2;
-use crate::route::Route;
+use crate::route::{Route, Via};
+use crate::tls::TlsConfig;
 
 /// Maximum number of idle connections.
 const MAX_IDLE_CONNECTIONS: usize = 32;
@@ -36,8 +39,7 @@ const MIN_HEADER_BYTES: usize = 8 * 1024;
 /// Pool of connections to one origin.
 pub struct Pool {
     client: HyperClient,
-    /// Address of the proxy.
-    proxy: Option<Box<str>>,
+    via: Option<Via>,
     /// Value of `Proxy-Authorization` for a proxy that forwards requests.
     proxy_authorization: Option<HeaderValue>,
 }
@@ -70,6 +72,28 @@ impl HyperClient {
     }
 }
 
+/// Options of a [`Pool`].
+#[derive(Debug, Default)]
+pub struct PoolOptions<'a> {
+    /// Settings of `https`. The certificates of the system are trusted by default.
+    pub tls: Option<&'a TlsConfig>,
+    /// Control over the addresses of a URL that a peer has named: others are not dialled, and requests to them fail with
+    /// [`HttpError::Invalid`].
+    pub guard: Option<Arc<dyn DialGuard>>,
+    /// A socket that the user has named, in place of the address in the URL, of a proxy and of `guard`.
+    #[cfg(unix)]
+    pub unix_socket: Option<Arc<Path>>,
+}
+
+impl<'a> PoolOptions<'a> {
+    /// Sets the settings of `https`.
+    #[must_use]
+    pub fn tls(mut self, tls: Option<&'a TlsConfig>) -> Self {
+        self.tls = tls;
+        self
+    }
+}
+
 impl fmt::Debug for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Pool").finish_non_exhaustive()
@@ -79,17 +103,20 @@ impl fmt::Debug for Pool {
 impl Pool {
     /// Creates a pool for the origin of `url`. No connection is opened yet.
     pub fn new(url: &Uri, limits: &HttpClientLimits) -> Result<Self, HttpError> {
-        Self::with_guard(url, limits, None)
+        Self::with_options(url, limits, PoolOptions::default())
     }
 
-    /// As [`new`](Self::new), for a URL that a peer has named: only addresses that `guard` allows are dialled. Requests to
-    /// others fail with [`HttpError::Invalid`].
-    pub fn guarded(
+    /// As [`new`](Self::new), with options.
+    pub fn with_options(
         url: &Uri,
         limits: &HttpClientLimits,
-        guard: Arc<dyn DialGuard>,
+        options: PoolOptions<'_>,
     ) -> Result<Self, HttpError> {
-        Self::with_guard(url, limits, Some(guard))
+        #[cfg(unix)]
+        if let Some(path) = options.unix_socket {
+            return Self::along(Route::UnixSocket(path), url, limits, (options.tls, None));
+        }
+        Self::along(Route::to(url)?, url, limits, (options.tls, options.guard))
     }
 
     /// As [`new`](Self::new), over connections that `dial` opens in place of sockets.
@@ -99,39 +126,28 @@ impl Pool {
         let connections = Connections::new(client_builder(limits), dialer, HTTP1_IDLE_TIMEOUT);
         Self {
             client: HyperClient::Dialed(connections),
-            proxy: None,
+            via: None,
             proxy_authorization: None,
         }
-    }
-
-    fn with_guard(
-        url: &Uri,
-        limits: &HttpClientLimits,
-        guard: Option<Arc<dyn DialGuard>>,
-    ) -> Result<Self, HttpError> {
-        Self::along(Route::to(url)?, url, limits, guard)
     }
 
     fn along(
         route: Route,
         url: &Uri,
         limits: &HttpClientLimits,
-        guard: Option<Arc<dyn DialGuard>>,
+        (tls, guard): (Option<&TlsConfig>, Option<Arc<dyn DialGuard>>),
     ) -> Result<Self, HttpError> {
-        let (proxy, proxy_authorization) = (route.proxy_address(), route.request_authorization());
+        let (via, proxy_authorization) = (route.via(), route.request_authorization());
         let timeout = limits.connect_timeout;
         let connector = Connector::new(route, timeout).guarded(guard);
         let builder = client_builder(limits);
         let client = if url.scheme_str() == Some("https") {
-            let provider = rustls::crypto::ring::default_provider();
-            let tls = HttpsConnectorBuilder::new()
-                .with_provider_and_native_roots(provider)
-                .map_err(|error| {
-                    let error = format!("could not read the certificates of this system: {error}");
-                    HttpError::unreachable(error)
-                })?;
-            let tls = tls.https_only().enable_all_versions();
-            let connector = tls.wrap_connector(connector);
+            let config = match tls {
+                Some(tls) => tls.client_config()?,
+                None => TlsConfig::new().client_config()?,
+            };
+            let mut connector = HttpsConnector::from((connector, config));
+            connector.enforce_https();
             let connector = Bounded { connector, timeout };
             HyperClient::Tls(Connections::new(builder, connector, HTTP2_IDLE_TIMEOUT))
         } else {
@@ -140,15 +156,15 @@ impl Pool {
         };
         Ok(Self {
             client,
-            proxy,
+            via,
             proxy_authorization,
         })
     }
 
-    /// Returns the address of the server that sent a response; `None` behind a proxy.
+    /// Returns the address of the server that sent a response; `None` behind a proxy, and over a Unix socket.
     pub fn peer_address<B>(&self, response: &Response<B>) -> Option<IpAddr> {
         let info = response.extensions().get::<HttpInfo>();
-        let info = info.filter(|_| self.proxy.is_none())?;
+        let info = info.filter(|_| self.via.is_none())?;
         Some(info.remote_addr().ip())
     }
 
@@ -172,14 +188,14 @@ impl Pool {
                 sent = self.client.request(request.map(FullBody::new)).await;
             }
         }
-        let path = Path {
+        let path = RequestPath {
             server: server.as_ref(),
-            proxy: self.proxy.as_deref(),
+            via: self.via.as_ref(),
             is_plain,
         };
         let response = sent.map_err(|error| request_error(&error, &path))?;
         if is_plain
-            && self.proxy.is_some()
+            && matches!(self.via, Some(Via::Proxy(_)))
             && response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED
         {
             let reason = format!(
@@ -234,3 +250,5 @@ pub(crate) fn client_builder(limits: &HttpClientLimits) -> Builder {
 
 #[cfg(all(test, feature = "dial"))]
 mod tests;
+#[cfg(test)]
+mod tls_tests;

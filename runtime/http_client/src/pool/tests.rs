@@ -54,7 +54,7 @@ fn http2_pool(server: Arc<dyn Dial>) -> Pool {
     let connections = Connections::new(builder, Dialer(server), HTTP2_IDLE_TIMEOUT);
     Pool {
         client: HyperClient::Dialed(connections),
-        proxy: None,
+        via: None,
         proxy_authorization: None,
     }
 }
@@ -205,7 +205,13 @@ async fn failures_of_a_proxy_name_the_proxy() {
         let proxy = format!("http://me:secret@{address}").parse().unwrap();
         let url = "http://mcp.example/";
         let limits = HttpClientLimits::default();
-        let pool = Pool::along(route(proxy, None), &Uri::from_static(url), &limits, None).unwrap();
+        let pool = Pool::along(
+            route(proxy, None),
+            &Uri::from_static(url),
+            &limits,
+            (None, None),
+        )
+        .unwrap();
         let error = send(&pool, url).await.unwrap_err();
         assert!(matches!(error, HttpError::Unreachable(_)), "{error}");
         let path = format!("the server at mcp.example (through the proxy at {address} ");

@@ -50,7 +50,7 @@ impl EnterpriseGrant {
             .with_some("scope", scopes.as_deref())
             .with("subject_token", subject.token.expose())
             .with("subject_token_type", subject.token_type);
-        let fetcher = Fetcher::new(self.policy()?);
+        let fetcher = Fetcher::new(self.policy(request.settings)?);
         let clock = &request.settings.clock;
         let endpoint = TokenEndpoint::new(&fetcher, &metadata, &provider.client, clock)?;
         let response = endpoint.request(form).await;
@@ -60,13 +60,14 @@ impl EnterpriseGrant {
     }
 
     /// Returns the policy for the identity provider, which the program has named: its network is allowed.
-    fn policy(&self) -> Result<FetchPolicy, AuthError> {
+    fn policy(&self, settings: &Settings) -> Result<FetchPolicy, AuthError> {
         let url = self.0.token_endpoint.parse::<Uri>().ok();
         let url = url.filter(|url| url.host().is_some());
         let invalid =
             || AuthError::invalid("the token endpoint of the identity provider is not a URL");
         let url = url.ok_or_else(invalid)?;
-        let policy = FetchPolicy::default().for_server(&url, None);
+        let policy = FetchPolicy::default().tls_of(&settings.fetch_policy);
+        let policy = policy.for_server(&url, None);
         Ok(policy.allow_host(url.host().unwrap_or_default()))
     }
 }
@@ -77,7 +78,9 @@ impl Grant for EnterpriseGrant {
             let reason = "the grant of an identity provider needs a registered client: set `OAuth::client` or `OAuth::client_id_url`";
             return Err(AuthError::invalid(reason));
         }
-        self.policy()?.check_url(&self.0.token_endpoint).map(drop)
+        self.policy(settings)?
+            .check_url(&self.0.token_endpoint)
+            .map(drop)
     }
 
     fn needs_user(&self) -> bool {

@@ -63,7 +63,12 @@ impl Server {
     }
 
     fn open_network(&self, policy: FetchPolicy, peer: Option<IpAddr>) -> Network {
-        let fetcher = Fetcher::new(policy.for_server(&self.url, peer));
+        let mut policy = policy.for_server(&self.url, peer);
+        let issuer = self.settings.issuers.preferred.as_deref();
+        if let Some(issuer) = issuer.and_then(|issuer| issuer.parse().ok()) {
+            policy = policy.name_host_of(&issuer);
+        }
+        let fetcher = Fetcher::new(policy);
         let discovery = Discovery::new(fetcher.clone(), self.settings.discovery_rules());
         Network {
             peer,

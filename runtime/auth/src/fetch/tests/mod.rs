@@ -4,6 +4,7 @@ mod bounds;
 mod policy;
 mod redirects;
 mod resolution;
+mod tls;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
