@@ -79,6 +79,7 @@ mod schemas;
 mod serialization;
 mod sessions;
 mod shared_state;
+mod skills;
 mod streams;
 mod structured;
 mod subscription_errors;

@@ -135,14 +135,6 @@ impl EntryList {
         self.slots.splice(first..first, other.slots.drain(..));
     }
 
-    /// Returns the first of `keys` that an entry of another source than `provider` has.
-    #[cfg(feature = "resource-sources")]
-    pub(crate) fn taken(&self, keys: &HashSet<&str>, provider: &Provider) -> Option<&str> {
-        let mut others = self.slots.iter().filter(|slot| !slot.is_of(provider));
-        let taken = others.find(|slot| keys.contains(slot.entry.key()));
-        taken.map(|slot| slot.entry.key())
-    }
-
     /// Rejects duplicate keys, also of disabled entries. Those of providers yield, so they may have the keys of others.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut keys = HashSet::with_capacity(self.slots.len());

@@ -214,10 +214,12 @@ impl Registry {
     /// Returns the first of `uris` at which an entry of another source than `provider` is a resource.
     #[cfg(feature = "resource-sources")]
     pub(crate) fn taken(&self, uris: &HashSet<&str>, provider: &Provider) -> Option<String> {
-        lock(&self.catalog)
-            .resources
-            .taken(uris, provider)
-            .map(str::to_owned)
+        let catalog = lock(&self.catalog);
+        let resources = &catalog.resources;
+        let mut entries = resources.keys().zip(resources.sources());
+        let taken = entries
+            .find(|(uri, source)| uris.contains(uri) && source.provider.as_ref() != Some(provider));
+        taken.map(|(uri, _)| uri.to_owned())
     }
 
     /// Returns true if `version` is that of the current snapshot.
