@@ -123,7 +123,7 @@ pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
 #[cfg(feature = "sim")]
 #[doc(inline)]
 pub use treenail_sim as sim;
-/// Skills: folders of instructions for models.
+/// Skills: folders of instructions for models. Guide: [skills](crate::guide::skills).
 #[cfg(feature = "skills")]
 #[doc(inline)]
 pub use treenail_skills as skills;
