@@ -166,13 +166,13 @@ impl SkillSet {
 
     /// Returns true if both have the same content.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let files = |set: &Self| -> Vec<_> {
-            let files = set.files.iter();
-            files
-                .map(|file| (file.uri.clone(), file.digest.clone()))
-                .collect()
-        };
-        self.folders.keys().eq(other.folders.keys()) && files(self) == files(other)
+        let folders = self.folders.keys().eq(other.folders.keys());
+        folders && self.digests().eq(other.digests())
+    }
+
+    fn digests(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.files.iter();
+        files.map(|file| (&*file.uri, &*file.digest))
     }
 }
 

@@ -157,6 +157,8 @@ impl Skills {
         let Some(path) = &self.shared.folder else {
             return Ok(());
         };
+        // Dropped after the lock, because they may be the last references.
+        let (servers, ended): (Vec<Server>, Vec<WeakServer>);
         let _reload = lock(&self.shared.reload);
         let set = folder::read(path).and_then(SkillSet::new);
         let new = Arc::new(set.map_err(Error::Build)?);
@@ -164,12 +166,10 @@ impl Skills {
         if new.is_same(&old) {
             return Ok(());
         }
-        let servers: Vec<_> = {
-            let mut servers = lock(&self.shared.servers);
-            let alive: Vec<Server> = servers.iter().filter_map(WeakServer::upgrade).collect();
-            *servers = alive.iter().map(Server::downgrade).collect();
-            alive
-        };
+        let known = lock(&self.shared.servers).clone();
+        servers = known.iter().filter_map(WeakServer::upgrade).collect();
+        let alive = servers.iter().map(Server::downgrade).collect();
+        ended = std::mem::replace(&mut *lock(&self.shared.servers), alive);
         for (position, server) in servers.iter().enumerate() {
             if let Err(error) = self.shared.provide(server, &new) {
                 for server in &servers[..position] {
@@ -179,6 +179,7 @@ impl Skills {
             }
         }
         self.shared.replace(new);
+        drop(ended);
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use treenail_schema::{CacheScope, Resource, ResourceContents, ResourceTemplate};
 
 use crate::context::Context;
 use crate::entry::{Fixed, Template};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::function::Function;
 use crate::function::kind::Kind;
 use crate::function::run::{Running, RunningCall};
@@ -22,6 +22,7 @@ use crate::server::namespace::{Group, Parts};
 use crate::server::provider::SourceId;
 use crate::server::registry::{Registry, Snapshot};
 use crate::visibility::Caller;
+use crate::wire::RpcError;
 
 /// Content of the resources of a [`ResourceSource`].
 pub trait ReadResource: Send + Sync + 'static {
@@ -58,7 +59,7 @@ impl ResourceSource {
         server: &Server,
         (listed, template): (Vec<Resource>, ResourceTemplate),
         content: &Arc<dyn ReadResource>,
-    ) -> Result<()> {
+    ) -> Result<(), Error> {
         let provider = self.id.provider();
         let uris = listed.iter().map(|resource| &*resource.uri).collect();
         if let Some(uri) = Registry::of(server).taken(&uris, &provider) {
@@ -118,7 +119,7 @@ fn unlisted(descriptor: ResourceTemplate, content: &Arc<dyn ReadResource>) -> Re
 /// Makes the function that reads the resources.
 fn function(source: &Arc<dyn ReadResource>) -> Function<(), ResourceInfo> {
     let source = Arc::clone(source);
-    let output = <Option<ResourceContents>>::output(Kind::any());
+    let output = <Result<ResourceContents, RpcError>>::output(Kind::any());
     let schemas = (Ok(Map::new()), output.schema);
     Function::new(
         schemas,
@@ -126,7 +127,10 @@ fn function(source: &Arc<dyn ReadResource>) -> Function<(), ResourceInfo> {
             let uri = call.target.name.to_owned();
             let (context, running) = RunningCall::of::<Context>(info, call);
             let source = Arc::clone(&source);
-            let future = async move { source.read(&context, &uri) };
+            let future = async move {
+                let read = source.read(&context, &uri);
+                read.ok_or_else(|| VisibleResources::of(&context).unknown(&context, &uri))
+            };
             Ok(Some(Running::start(future, output, running)))
         },
     )
@@ -144,6 +148,12 @@ impl VisibleResources {
         let caller = Caller::new(context.extensions(), &context.state().peer);
         let view = snapshot.view(&caller, None, &server.state.config);
         Self(view.unwrap_or(snapshot))
+    }
+
+    /// Returns the error for a URI without a resource. It is the same for one that the caller does not see.
+    fn unknown(&self, context: &Context, uri: &str) -> RpcError {
+        let revision = context.state().peer.revision();
+        self.0.resources.unknown(uri, revision)
     }
 
     /// Returns `true` if the resource at `uri`, which has no template, is enabled and visible.

@@ -49,6 +49,12 @@ async fn hidden_skills_do_not_exist() {
             "{revision}"
         );
         let code = if revision.is_modern() { -32602 } else { -32002 };
+        let message = |uri: &str, refused: (i64, String)| refused.1.replace(uri, "URI");
+        let (hidden, none) = (map, "skill://plan-trip/mop.png");
+        let [one, other] = [hidden, none].map(|uri| json!({"uri": uri}));
+        let one = user.refused("resources/read", one).await;
+        let other = user.refused("resources/read", other).await;
+        assert_eq!(message(hidden, one), message(none, other));
         for uri in [TRIP, map] {
             assert_eq!(
                 user.refused("resources/read", json!({"uri": uri})).await.0,
