@@ -6,6 +6,7 @@ mod violations;
 
 use std::sync::{Arc, Mutex};
 
+use treenail::Limits;
 use treenail::dynamic::{RawResult, ResourceTemplate};
 use treenail::extension::{Extension, ExtensionMethod};
 use treenail::prelude::*;
@@ -82,6 +83,7 @@ impl Fake {
         let server = treenail::server!()
             .add(files)
             .extension(extension)
+            .limits(Limits::default().raw_result_bytes(8 << 20))
             .build()
             .unwrap();
         let client = McpClient::builder()

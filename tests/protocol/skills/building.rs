@@ -5,70 +5,68 @@ use treenail::skills::Skills;
 
 const FRONT: &str = "---\nname: a\ndescription: A.\n---\n";
 
-#[track_caller]
-fn check(files: &[(&str, &str)], expected: &str) {
-    let error = Skills::embedded(files.iter().copied())
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error, expected,
-        "SKILL-S-03, SKILL-S-04, SKILL-S-05, SKILL-S-15"
-    );
-}
-
 #[test]
 fn errors_name_the_file_and_the_rule() {
-    check(
-        &[],
-        "there is no skill: give a file such as `plan-trip/SKILL.md`",
-    );
-    check(
-        &[("a/skill.md", FRONT)],
-        "`a/skill.md`: the file belongs to no skill: no folder around it has a `SKILL.md`",
-    );
-    check(
-        &[("SKILL.md", FRONT)],
-        "`SKILL.md`: a skill is a folder of its own; move it into a folder that has the name of the skill",
-    );
-    check(
-        &[("b/SKILL.md", FRONT)],
-        "`b/SKILL.md`: the name `a` is not that of the folder, `b`; rename one of them",
-    );
-    check(
-        &[("x/a/SKILL.md", FRONT), ("y/a/SKILL.md", FRONT)],
-        "`y/a/SKILL.md`: the name `a` is that of the skill `x/a/SKILL.md`; rename one of them",
-    );
-    check(
-        &[("a/SKILL.md", FRONT), ("a/SKILL.md", FRONT)],
-        "`a/SKILL.md`: the file is given twice",
-    );
-    check(
-        &[("a/SKILL.md", "# A\n")],
-        "`a/SKILL.md`: it does not start with front matter: a line `---`, YAML with `name` and `description`, and another line `---`",
-    );
-    check(
-        &[("a/SKILL.md", "---\nname: a\n---\n")],
-        "`a/SKILL.md`: the front matter has no `description`; add a line `description: …`",
-    );
-    check(
-        &[("a/SKILL.md", "---\nname: a\nname: a\n---\n")],
-        "`a/SKILL.md`: line 3: the key `name` is repeated",
-    );
+    let path_rule =
+        "a path is relative, without `.`, `..` and empty parts, such as `plan-trip/SKILL.md`";
+    for (files, expected) in [
+        (
+            &[][..],
+            "there is no skill: give a file such as `plan-trip/SKILL.md`",
+        ),
+        (
+            &[("a/skill.md", FRONT)],
+            "`a/skill.md`: the file belongs to no skill: no folder around it has a `SKILL.md`",
+        ),
+        (
+            &[("SKILL.md", FRONT)],
+            "`SKILL.md`: a skill is a folder of its own; move it into a folder that has the name of the skill",
+        ),
+        (
+            &[("b/SKILL.md", FRONT)],
+            "`b/SKILL.md`: the name `a` is not that of the folder, `b`; rename one of them",
+        ),
+        (
+            &[("x/a/SKILL.md", FRONT), ("y/a/SKILL.md", FRONT)],
+            "`y/a/SKILL.md`: the name `a` is that of the skill `x/a/SKILL.md`; rename one of them",
+        ),
+        (
+            &[("a/SKILL.md", FRONT), ("a/SKILL.md", FRONT)],
+            "`a/SKILL.md`: the file is given twice",
+        ),
+        (
+            &[("a/SKILL.md", "# A\n")],
+            "`a/SKILL.md`: it does not start with front matter: a line `---`, YAML with `name` and `description`, and another line `---`",
+        ),
+        (
+            &[("a/SKILL.md", "---\nname: a\n---\n")],
+            "`a/SKILL.md`: the front matter has no `description`; add a line `description: …`",
+        ),
+        (
+            &[("a/SKILL.md", "---\nname: a\nname: a\n---\n")],
+            "`a/SKILL.md`: line 3: the key `name` is repeated",
+        ),
+        (
+            &[("a\\SKILL.md", FRONT)],
+            "`a\\SKILL.md`: a path has slashes, and no backslashes or control characters; rename the file",
+        ),
+    ] {
+        let error = Skills::embedded(files.iter().copied()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            expected,
+            "SKILL-S-03, SKILL-S-04, SKILL-S-15"
+        );
+    }
     for path in [
         "/a/SKILL.md",
         "a//SKILL.md",
         "./a/SKILL.md",
         "a/../a/SKILL.md",
     ] {
-        let expected = format!(
-            "`{path}`: a path is relative, without `.`, `..` and empty parts, such as `plan-trip/SKILL.md`"
-        );
-        check(&[(path, FRONT)], &expected);
+        let error = Skills::embedded([(path, FRONT)]).unwrap_err();
+        assert_eq!(error.to_string(), format!("`{path}`: {path_rule}"));
     }
-    check(
-        &[("a\\SKILL.md", FRONT)],
-        "`a\\SKILL.md`: a path has slashes, and no backslashes or control characters; rename the file",
-    );
 }
 
 #[test]
