@@ -99,7 +99,7 @@ mod tests {
             ("--- \na: 1\n---\t\n", ""),
             ("---\na: 1\n---", ""),
         ] {
-            assert_eq!(read(text), Ok((object(json!({"a": 1})), body)), "{text:?}");
+            assert_eq!(read(text), Ok((object(&json!({"a": 1})), body)), "{text:?}");
         }
         for (text, expected) in [
             ("", "does not start with"),
@@ -124,7 +124,7 @@ mod tests {
         );
     }
 
-    fn object(value: Value) -> Map<String, Value> {
+    fn object(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
     }
 }
