@@ -20,6 +20,7 @@ macro_rules! pages {
         #[doc = "[prompts]: crate::guide::prompts"]
         #[doc = "[resources]: crate::guide::resources"]
         #[doc = "[revisions]: crate::guide::revisions"]
+        #[cfg_attr(feature = "skills", doc = "[skills]: crate::guide::skills")]
         #[doc = "[state]: crate::guide::state"]
         #[doc = "[streams]: crate::guide::streams"]
         #[cfg_attr(feature = "durable-tasks", doc = "[tasks]: crate::guide::tasks")]
@@ -81,6 +82,9 @@ pages! {
     visibility;
     /// Methods and capabilities beyond the protocol.
     extensions;
+    /// Folders of instructions for models.
+    #[cfg(feature = "skills")]
+    skills;
     /// Other servers, served as a part of one server.
     #[cfg(feature = "proxy")]
     proxies;

@@ -99,9 +99,7 @@ pub use treenail_auth as auth;
 #[cfg(feature = "jsoncall")]
 #[doc(inline)]
 pub use treenail_jsoncall as jsoncall;
-/// Proxies: other servers, served as a part of one server.
-///
-/// Guide: [proxies](crate::guide::proxies).
+/// Proxies: other servers, served as a part of one server. Guide: [proxies](crate::guide::proxies).
 #[cfg(feature = "proxy")]
 #[doc(inline)]
 pub use treenail_proxy as proxy;
@@ -127,6 +125,10 @@ pub use treenail_runtime::client::{ClientError, McpClient, McpClientSession};
 #[cfg(feature = "sim")]
 #[doc(inline)]
 pub use treenail_sim as sim;
+/// Skills: folders of instructions for models. Guide: [skills](crate::guide::skills).
+#[cfg(feature = "skills")]
+#[doc(inline)]
+pub use treenail_skills as skills;
 /// Tasks: calls of tools that outlive their request, and the places where they are stored.
 #[cfg(feature = "tasks")]
 #[doc(inline)]

@@ -9,6 +9,8 @@ pub use crate::client::HttpClientBuilderExt as _;
 pub use crate::elicit::AskError;
 #[cfg(feature = "http-server")]
 pub use crate::http::ServeHttp as _;
+#[cfg(all(feature = "skills", feature = "client"))]
+pub use crate::skills::SkillClientExt as _;
 #[cfg(all(feature = "tasks", feature = "client"))]
 pub use crate::tasks::{TaskBuilderExt as _, TaskCallExt as _, TaskClientExt as _};
 pub use crate::{

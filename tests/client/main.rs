@@ -39,6 +39,7 @@ mod sampling_messages;
 mod script;
 mod sent;
 mod server_requests;
+mod skills;
 mod sockets;
 mod subscriptions;
 mod tasks;

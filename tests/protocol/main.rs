@@ -80,6 +80,10 @@ mod schemas;
 mod serialization;
 mod sessions;
 mod shared_state;
+mod skills;
+#[path = "../../examples/skills.rs"]
+#[allow(dead_code, reason = "it is a program")]
+mod skills_example;
 mod streams;
 mod structured;
 mod subscription_errors;

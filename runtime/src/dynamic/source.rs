@@ -1,11 +1,10 @@
 //! Sources of features that change while a server runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::IntoFeatures;
 use crate::server::absence::Absence;
-use crate::server::provider::Provider;
+use crate::server::provider::{Provider, SourceId};
 use crate::server::{Namespace, Parts};
 
 /// Source of features that change while a server runs, such as another server or a folder of plug-ins. Needs the feature
@@ -26,7 +25,7 @@ use crate::server::{Namespace, Parts};
 /// ```
 #[derive(Clone, Debug)]
 pub struct FeatureSource {
-    id: Arc<u64>,
+    id: SourceId,
     namespace: Arc<str>,
     instructions: Arc<str>,
     absence: Option<Absence>,
@@ -35,9 +34,8 @@ pub struct FeatureSource {
 impl FeatureSource {
     /// Creates a source whose features are in a namespace, or have no prefix if it is empty.
     pub fn new(namespace: impl AsRef<str>) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         Self {
-            id: Arc::new(NEXT.fetch_add(1, Ordering::Relaxed)),
+            id: SourceId::new(),
             namespace: namespace.as_ref().into(),
             instructions: "".into(),
             absence: None,
@@ -62,7 +60,7 @@ impl FeatureSource {
     }
 
     pub(crate) fn provider(&self) -> Provider {
-        Provider::new(&self.id)
+        self.id.provider()
     }
 
     /// Returns the features as a part of a server.

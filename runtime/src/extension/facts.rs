@@ -16,6 +16,8 @@ pub(crate) struct ExtensionFacts {
     pub(super) core: Vec<(Revision, Box<str>, Value)>,
     /// The methods, each with the member that `Mcp-Name` repeats.
     pub(super) methods: HashMap<Box<str>, Option<Box<str>>>,
+    /// Set if an extension changes the resources of the server.
+    pub(super) changes_resources: bool,
     /// Values of extensions, by their type.
     pub(crate) states: Extensions,
 }
@@ -37,6 +39,11 @@ impl ExtensionFacts {
     pub(crate) fn declares(&self, revision: Revision, name: &str) -> bool {
         let mut core = self.core.iter();
         core.any(|(since, declared, _)| *since == revision && **declared == *name)
+    }
+
+    /// Returns `true` if an extension changes the resources of the server.
+    pub(crate) fn changes_resources(&self) -> bool {
+        self.changes_resources
     }
 
     /// Returns `true` if some extension has methods.

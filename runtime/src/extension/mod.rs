@@ -71,6 +71,7 @@ pub struct Extension {
     methods: Vec<ExtensionMethod>,
     core_capabilities: Vec<(Revision, Box<str>, Value)>,
     members: Vec<Member>,
+    changes_resources: bool,
     on_build: Vec<OnBuild>,
     states: Vec<SetState>,
 }
@@ -78,8 +79,8 @@ pub struct Extension {
 /// Function that adds a state of an extension to those of its server.
 type SetState = Box<dyn FnOnce(&mut Extensions) + Send + Sync>;
 
-/// Function that runs once the server has been built.
-pub(crate) type OnBuild = Box<dyn FnOnce(&Server) + Send + Sync>;
+/// Function that runs once the server has been built. Its error is that of building.
+pub(crate) type OnBuild = Box<dyn FnOnce(&Server) -> Result<(), String> + Send + Sync>;
 
 impl fmt::Debug for Extension {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,6 +103,7 @@ impl Extension {
             methods: Vec::new(),
             core_capabilities: Vec::new(),
             members: Vec::new(),
+            changes_resources: false,
             on_build: Vec::new(),
             states: Vec::new(),
         }
@@ -184,8 +186,18 @@ impl Extension {
         self
     }
 
-    /// Runs `started` when the server has been built.
-    pub fn on_build(mut self, started: impl FnOnce(&Server) + Send + Sync + 'static) -> Self {
+    /// Declares resources whose list may change, for an extension that provides them with a
+    /// [`ResourceSource`](crate::internal::resource_source::ResourceSource).
+    pub fn changes_resources(mut self) -> Self {
+        self.changes_resources = true;
+        self
+    }
+
+    /// Runs `started` when the server has been built. Its error is that of building.
+    pub fn on_build(
+        mut self,
+        started: impl FnOnce(&Server) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
         self.on_build.push(Box::new(started));
         self
     }

@@ -73,6 +73,7 @@ pub(crate) fn build(
         }
         facts.core.extend(extension.core_capabilities);
         set.members.extend(extension.members);
+        facts.changes_resources |= extension.changes_resources;
         on_build.extend(extension.on_build);
         for set_state in extension.states {
             set_state(&mut facts.states);

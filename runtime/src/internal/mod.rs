@@ -6,6 +6,8 @@ mod client;
 mod client_tasks;
 pub mod extension;
 mod http_server;
+#[cfg(feature = "resource-sources")]
+pub mod resource_source;
 
 use std::sync::Arc;
 

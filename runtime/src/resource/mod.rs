@@ -194,7 +194,7 @@ pub struct ResourceInfo {
 
 impl ResourceInfo {
     /// Creates the information about a resource, with its media type and metadata. The schema is for error messages.
-    #[cfg(feature = "dynamic")]
+    #[cfg(feature = "resource-sources")]
     pub(crate) fn new(
         name: String,
         kind: ContentKind,

@@ -8,6 +8,7 @@ use treenail_schema::{CacheScope, Revision};
 
 use crate::extension::ExtensionFacts;
 use crate::revision::{ResultFormat, supported_versions};
+use crate::server::subscriptions::Kinds;
 use crate::visibility::Rule;
 
 /// Settings of a server, and the styles of its results.
@@ -23,8 +24,10 @@ pub(crate) struct ServerConfig {
     pub(crate) extensions: ExtensionFacts,
     pub(crate) caching: Caching,
     pub(crate) page_size: usize,
-    /// Set if the registry may change after the server is built.
+    /// Set if [`Server::edit`](crate::Server::edit) may change the registry.
     pub(crate) dynamic: bool,
+    /// The lists that may change after the server is built.
+    pub(crate) changing: Kinds,
     /// Rules for all items, also for those of later edits.
     pub(crate) rules: Vec<Rule>,
     /// Set once the server has rules, of its own or of a namespace.

@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Replace(Result<Parts, String>),
     /// Replaces the entries of a provider.
     #[cfg_attr(
-        not(feature = "dynamic"),
+        not(feature = "resource-sources"),
         expect(dead_code, reason = "only run-time features have providers")
     )]
     Provide(Provider, Result<Parts, String>),

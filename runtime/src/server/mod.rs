@@ -12,6 +12,8 @@ mod namespace;
 pub mod observe;
 pub(crate) mod provider;
 mod registry;
+#[cfg(feature = "resource-sources")]
+pub(crate) mod resource_source;
 mod response;
 mod resume;
 pub(crate) mod subscriptions;

@@ -1,9 +1,33 @@
 //! Identity of a source of features.
 
 use std::cmp::Ordering;
-#[cfg(feature = "dynamic")]
-use std::sync::Arc;
 use std::sync::Weak;
+#[cfg(feature = "resource-sources")]
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering as Memory},
+};
+
+/// Owner of the identity of a source. All clones are the same source.
+#[cfg(feature = "resource-sources")]
+#[derive(Clone, Debug)]
+pub(crate) struct SourceId(Arc<u64>);
+
+#[cfg(feature = "resource-sources")]
+impl SourceId {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(Arc::new(NEXT.fetch_add(1, Memory::Relaxed)))
+    }
+
+    /// Returns the identity, without the ownership.
+    pub(crate) fn provider(&self) -> Provider {
+        Provider {
+            id: *self.0,
+            source: Arc::downgrade(&self.0),
+        }
+    }
+}
 
 /// Identity of a [`FeatureSource`](crate::FeatureSource): equal for all of its clones, and ordered by their creation.
 #[derive(Clone, Debug)]
@@ -13,15 +37,6 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Creates the identity of the source that owns `id`.
-    #[cfg(feature = "dynamic")]
-    pub(crate) fn new(id: &Arc<u64>) -> Self {
-        Self {
-            id: **id,
-            source: Arc::downgrade(id),
-        }
-    }
-
     /// Returns true if the source and its clones have been dropped, so it provides nothing more.
     pub(crate) fn is_dropped(&self) -> bool {
         self.source.strong_count() == 0

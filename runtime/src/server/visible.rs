@@ -1,6 +1,5 @@
 //! Rules of a server and its namespaces, which decide what a caller sees.
 
-use crate::server::subscriptions::Kind;
 use crate::server::{Namespace, Server, ServerBuilder};
 use crate::visibility::{Caller, FeatureRef, Rule};
 
@@ -72,16 +71,16 @@ impl Namespace {
 impl Server {
     /// Notifies all subscribers that their lists may have changed, because the [rules](crate::ServerBuilder::visible) have
     /// other results now, for example after a user has got a role. The server must be [dynamic](crate::ServerBuilder::dynamic):
-    /// otherwise clients do not expect changes, and this has no effect.
+    /// otherwise clients do not expect changes, and this has no effect. (Skills of a folder make the list of resources one that
+    /// changes.)
     ///
     /// After [`Server::edit`] it is not necessary. With an [event bus](crate::ServerBuilder::event_bus), the subscribers at
     /// other replicas are notified too.
     #[inline]
     pub fn visibility_changed(&self) {
-        if self.state.config.dynamic {
-            for kind in Kind::ALL {
-                self.state.hub.publish(&kind.into());
-            }
+        let mut kinds = self.state.config.changing;
+        while let Some(kind) = kinds.take() {
+            self.state.hub.publish(&kind.into());
         }
     }
 

@@ -105,7 +105,10 @@ impl From<Tasks> for Extension {
             .listen_member(push::MEMBER, move |context, ids| {
                 push::accept(Arc::clone(&accepting), context, ids)
             })
-            .on_build(move |server| started.start(server))
+            .on_build(move |server| {
+                started.start(server);
+                Ok(())
+            })
             .state(Arc::clone(&engine));
         methods::add(extension, &engine, tasks.list)
     }

@@ -10,6 +10,7 @@ mod list_changes;
 mod progress;
 mod prompts;
 mod resources;
+mod skills;
 mod tasks;
 
 use std::env;
@@ -27,6 +28,7 @@ use self::list_changes::ListChanges;
 use self::progress::Progress;
 use self::prompts::Prompts;
 use self::resources::Resources;
+use self::skills::skills;
 use self::tasks::Tasks;
 
 fn server() -> treenail::Result<Server> {
@@ -41,6 +43,7 @@ fn server() -> treenail::Result<Server> {
         .mount(Prompts)
         .mount(Resources)
         .mount(Tasks)
+        .extension(skills()?)
         .build()
 }
 

@@ -54,7 +54,7 @@ pub(super) fn list(lines: &[Line]) -> String {
          `not_covered.tsv`; do not edit. The list has every server requirement of the groups that can be tested with a server in\n\
          memory: `SRV` requirements apply to servers, `ALL` requirements to both sides. A requirement is covered in a revision\n\
          if a passing test declares it for that revision. A test that is known to fail is listed as such.\n\n\
-         Ids such as `EXT-S-01`, `TASK-B-01` and `LTASK-B-01` are those of extensions: `B` for both sides, `S` for servers. A test\n\
+         Ids such as `EXT-S-01`, `TASK-B-01`, `LTASK-B-01` and `SKILL-S-01` are those of extensions: `B` for both sides, `S` for servers. A test\n\
          covers such a requirement in all its revisions if it quotes the id in a message. The tests `tasks::…` are those of\n\
          `cargo test --package treenail-tasks --test engine`.\n\n",
     );

@@ -54,7 +54,7 @@ pub(crate) fn is_of_extension(id: &str) -> bool {
     let mut parts = id.split('-');
     let area = parts
         .next()
-        .is_some_and(|area| ["EXT", "TASK", "LTASK"].contains(&area));
+        .is_some_and(|area| ["EXT", "TASK", "LTASK", "SKILL"].contains(&area));
     let side = parts.next().is_some_and(|side| side == "S" || side == "B");
     let is_number = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     area && side && parts.next().is_some_and(is_number) && parts.next().is_none()

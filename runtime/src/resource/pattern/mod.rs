@@ -11,7 +11,7 @@ use std::fmt;
 
 use treenail_schema::internal::percent_decode;
 
-#[cfg(feature = "dynamic")]
+#[cfg(feature = "resource-sources")]
 use crate::panic::{catch, drop_values};
 
 /// A part of a template. The macros write literals; templates that are made at run time own their texts.
@@ -39,12 +39,12 @@ impl<S> Part<S> {
 pub(crate) struct Pattern {
     parts: Vec<Part<Cow<'static, str>>>,
     /// Decides about URIs instead of the parts.
-    #[cfg(feature = "dynamic")]
+    #[cfg(feature = "resource-sources")]
     accepts: Option<Accepts>,
 }
 
 /// Function that decides whether a template matches a URI.
-#[cfg(feature = "dynamic")]
+#[cfg(feature = "resource-sources")]
 pub(crate) type Accepts = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl fmt::Debug for Pattern {
@@ -56,7 +56,7 @@ impl fmt::Debug for Pattern {
     }
 }
 
-#[cfg(feature = "dynamic")]
+#[cfg(feature = "resource-sources")]
 impl Drop for Pattern {
     fn drop(&mut self) {
         drop_values(self.accepts.take());
@@ -71,13 +71,13 @@ impl Pattern {
         let parts = parts.into_iter().map(|part| part.map(Into::into));
         Self {
             parts: parts.collect(),
-            #[cfg(feature = "dynamic")]
+            #[cfg(feature = "resource-sources")]
             accepts: None,
         }
     }
 
     /// Creates a pattern that matches the URIs which `accepts` accepts, and has no variables.
-    #[cfg(feature = "dynamic")]
+    #[cfg(feature = "resource-sources")]
     pub(crate) fn custom(accepts: Accepts) -> Self {
         Self {
             parts: Vec::new(),
@@ -99,7 +99,7 @@ impl Pattern {
     /// encoded, can escape the path to which a function joins it, see [`escapes_folder`]. There is one exception: a variable
     /// `{+path}` directly after `file://` starts with one slash, because it is an absolute path.
     pub(crate) fn matches<'p, 'u>(&'p self, uri: &'u str) -> Option<Variables<'p, 'u>> {
-        #[cfg(feature = "dynamic")]
+        #[cfg(feature = "resource-sources")]
         if let Some(accepts) = &self.accepts {
             // Routing is outside of the guard around functions.
             let accepted = catch(|| accepts(uri)).unwrap_or_else(|message| {

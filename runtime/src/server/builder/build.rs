@@ -10,14 +10,14 @@ use super::ServerBuilder;
 use crate::ask::{ElicitConfig, NO_RANDOM_BYTES, RequestStateKey};
 use crate::bus::{EventBus, EventQueue, StartBus, Supervised};
 use crate::error::{Error, Result};
-use crate::extension;
+use crate::extension::{self, ExtensionFacts};
 use crate::json::json_tree;
 use crate::limits::Limits;
 use crate::revision::ResultFormat;
 use crate::server::budget::CallBudget;
 use crate::server::config::ServerConfig;
 use crate::server::registry::Registry;
-use crate::server::subscriptions::Hub;
+use crate::server::subscriptions::{Hub, Kind, Kinds};
 use crate::server::{Server, ServerState};
 use crate::wrap::CallStack;
 
@@ -51,10 +51,11 @@ impl ServerBuilder {
             info,
             instructions: self.instructions,
             separator: self.separator,
+            dynamic: self.dynamic,
+            changing: changing(self.dynamic, &facts),
             extensions: facts,
             caching: self.caching,
             page_size: limits.page_size,
-            dynamic: self.dynamic,
             filtered: AtomicBool::new(!self.rules.is_empty()),
             rules: self.rules,
             cached_views: limits.cached_views,
@@ -79,9 +80,20 @@ impl ServerBuilder {
             }),
         };
         for started in on_build {
-            started(&server);
+            started(&server).map_err(Error::Build)?;
         }
         Ok(server)
+    }
+}
+
+/// Returns the lists that may change after the server is built.
+fn changing(dynamic: bool, extensions: &ExtensionFacts) -> Kinds {
+    if dynamic {
+        Kinds::all()
+    } else if extensions.changes_resources() {
+        Kinds::default().with(Kind::Resources)
+    } else {
+        Kinds::default()
     }
 }
 

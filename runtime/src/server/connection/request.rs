@@ -122,7 +122,9 @@ impl Connection {
                 subscriber.attend(server, Audience::new(extensions, &peer));
             }
             // Also if the resource has been removed since.
-            Method::Unsubscribe if snapshot.dynamic || snapshot.has_subscriptions() => {
+            Method::Unsubscribe
+                if !snapshot.changing.is_empty() || snapshot.has_subscriptions() =>
+            {
                 subscriber.unsubscribe(server, params)?;
             }
             Method::SubscriptionsListen => {

@@ -14,6 +14,8 @@ mod snapshot;
 mod source;
 mod view;
 
+#[cfg(feature = "resource-sources")]
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +37,8 @@ use crate::server::Server;
 use crate::server::config::ServerConfig;
 use crate::server::edit::Edit;
 use crate::server::namespace::Parts;
+#[cfg(feature = "resource-sources")]
+use crate::server::provider::Provider;
 use crate::server::subscriptions::{EditedLists, Kinds, OpaqueSnapshot};
 #[cfg(feature = "http-server")]
 use crate::wire::{Envelope, RpcError};
@@ -87,7 +91,12 @@ impl Server {
             let message = "this server is not dynamic: build it with `ServerBuilder::dynamic()`";
             return Err(Error::Build(message.to_owned()));
         }
-        let edit = change(Edit { steps: Vec::new() });
+        self.apply_edit(change(Edit { steps: Vec::new() }))
+    }
+
+    /// Makes all changes of `edit`, or none, and notifies the peers.
+    #[inline]
+    pub(crate) fn apply_edit(&self, edit: Edit) -> Result<()> {
         let applied = Registry::of(self).apply(edit, &self.state.config);
         let (snapshot, kinds) = applied.map_err(Error::Build)?;
         let opaque: OpaqueSnapshot = Arc::<Snapshot>::clone(&snapshot);
@@ -200,6 +209,17 @@ impl Registry {
     /// Returns the current snapshot.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&lock(&self.current))
+    }
+
+    /// Returns the first of `uris` at which an entry of another source than `provider` is a resource.
+    #[cfg(feature = "resource-sources")]
+    pub(crate) fn taken(&self, uris: &HashSet<&str>, provider: &Provider) -> Option<String> {
+        let catalog = lock(&self.catalog);
+        let resources = &catalog.resources;
+        let mut entries = resources.keys().zip(resources.sources());
+        let taken = entries
+            .find(|(uri, source)| uris.contains(uri) && source.provider.as_ref() != Some(provider));
+        taken.map(|(uri, _)| uri.to_owned())
     }
 
     /// Returns true if `version` is that of the current snapshot.

@@ -124,7 +124,7 @@ impl Resources {
     }
 
     #[cold]
-    fn unknown(&self, uri: &str, revision: Revision) -> RpcError {
+    pub(crate) fn unknown(&self, uri: &str, revision: Revision) -> RpcError {
         let mut message = format!("resource {} was not found", quoted(uri));
         // Equal schemes do not count as similarity.
         let near = uri.split_once(':').and_then(|(scheme, rest)| {

@@ -24,7 +24,8 @@ use crate::server::subscriptions::{Kind, Kinds};
 pub(crate) struct Snapshot {
     /// Number of edits before it.
     pub(crate) version: u64,
-    pub(crate) dynamic: bool,
+    /// The lists that an edit may change.
+    pub(crate) changing: Kinds,
     /// Set if an entry requires scopes.
     pub(crate) requires_scopes: bool,
     pub(super) tools: Arc<List>,
@@ -106,7 +107,7 @@ impl Snapshot {
         let tools = List::new(tools, old.map(|old| &old.tools), config);
         Self {
             version: 0,
-            dynamic: config.dynamic,
+            changing: config.changing,
             requires_scopes: false,
             #[cfg(feature = "http-server")]
             has_mirrors: false,
@@ -134,9 +135,10 @@ impl Snapshot {
     /// Returns the capabilities of a server with these entries.
     fn offered(&self, config: &ServerConfig) -> Offered {
         let (prompts, families) = (&self.prompts.index, &self.resources.families.index);
-        let tools = self.dynamic || !self.tools.index.is_empty();
-        let has_prompts = self.dynamic || !prompts.is_empty();
-        let resources = self.dynamic || !self.resources.is_empty();
+        let changing = self.changing;
+        let tools = changing.contains(Kind::Tools) || !self.tools.index.is_empty();
+        let has_prompts = changing.contains(Kind::Prompts) || !prompts.is_empty();
+        let resources = changing.contains(Kind::Resources) || !self.resources.is_empty();
         Offered {
             tools,
             prompts: has_prompts,
@@ -237,21 +239,23 @@ impl Snapshot {
             let facts = field("ServerCapabilities", capability);
             facts.is_some_and(|facts| facts.revisions.contains(revision))
         };
-        let list = if self.dynamic {
-            json!({ "listChanged": true })
-        } else {
-            json!({})
+        let list = |kind| {
+            if self.changing.contains(kind) {
+                json!({ "listChanged": true })
+            } else {
+                json!({})
+            }
         };
-        let mut resources = list.clone();
+        let mut resources = list(Kind::Resources);
         if self.has_subscriptions() {
             resources["subscribe"] = true.into();
         }
         let all = [
             ("logging", self.has_logging(), json!({})),
             ("completions", self.has_completers(), json!({})),
-            ("prompts", self.has_prompts(), list.clone()),
+            ("prompts", self.has_prompts(), list(Kind::Prompts)),
             ("resources", self.has_resources(), resources),
-            ("tools", self.has_tools(), list),
+            ("tools", self.has_tools(), list(Kind::Tools)),
         ];
         all.into_iter()
             .filter(|(capability, present, _)| *present && known(capability))

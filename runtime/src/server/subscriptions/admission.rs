@@ -30,11 +30,13 @@ pub(super) fn accept(
     wanted: SubscriptionFilter,
     limits: &Limits,
 ) -> Result<SubscriptionFilter, RpcError> {
-    let list = |wanted: Option<bool>| wanted.filter(|wanted| *wanted && snapshot.dynamic);
+    let list = |kind, wanted: Option<bool>| {
+        wanted.filter(|wanted| *wanted && snapshot.changing.contains(kind))
+    };
     let mut accepted = SubscriptionFilter::new();
-    accepted.tools_list_changed = list(wanted.tools_list_changed);
-    accepted.prompts_list_changed = list(wanted.prompts_list_changed);
-    accepted.resources_list_changed = list(wanted.resources_list_changed);
+    accepted.tools_list_changed = list(Kind::Tools, wanted.tools_list_changed);
+    accepted.prompts_list_changed = list(Kind::Prompts, wanted.prompts_list_changed);
+    accepted.resources_list_changed = list(Kind::Resources, wanted.resources_list_changed);
     let uris = wanted.resource_subscriptions;
     if let Some(mut uris) = uris.filter(|_| snapshot.resources.are_subscribable()) {
         if uris.len() > limits.subscriptions.resources {

@@ -48,6 +48,16 @@ pub(crate) async fn run(scenario: &str, client: &McpClient) -> Result<(), Failur
             let schema = json!({"schema": tool.input_schema});
             client.call_tool("json_schema_echo", schema).await?;
         }
+        "sep-2640-client-no-prefetch" => {
+            client.skills().list().await?;
+        }
+        falsified if falsified.starts_with("sep-2640-client-verify-") => {
+            let skills = client.skills();
+            for entry in skills.list().await? {
+                let skill = skills.load(&entry).await?;
+                skill.read("references/FORMS.md").await?;
+            }
+        }
         authorized if authorized.starts_with("auth/") => {
             client.tools().await?;
             client.call_tool("test-tool", ()).await?;

@@ -77,7 +77,7 @@ impl Run {
     }
 }
 
-const RUNS: [Run; 14] = [
+const RUNS: [Run; 18] = [
     Run::server("2026-07-28", &["--requirements", "2026-07-28"], 50),
     Run::server("2025-11-25", &["--requirements", "2025-11-25"], 33),
     Run::server(
@@ -127,6 +127,26 @@ const RUNS: [Run; 14] = [
         "client-2025-03-26",
         &["--suite", "all", "--spec-version", "2025-03-26"],
         2,
+    ),
+    Run::client(
+        "client-skills-no-prefetch",
+        &["--scenario", "sep-2640-client-no-prefetch"],
+        1,
+    ),
+    Run::client(
+        "client-skills-verify-digest",
+        &["--scenario", "sep-2640-client-verify-digest"],
+        1,
+    ),
+    Run::client(
+        "client-skills-verify-size",
+        &["--scenario", "sep-2640-client-verify-size"],
+        1,
+    ),
+    Run::client(
+        "client-skills-verify-frontmatter",
+        &["--scenario", "sep-2640-client-verify-frontmatter"],
+        1,
     ),
 ];
 

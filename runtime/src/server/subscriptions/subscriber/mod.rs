@@ -44,10 +44,11 @@ pub(crate) struct Subscriber {
 impl Subscriber {
     /// Starts the notifications of a legacy peer, which needs no subscription for changed lists.
     pub(crate) fn start_legacy(&mut self, server: &Server, audience: Audience) {
-        if server.state.config.dynamic {
+        let changing = server.state.config.changing;
+        if !changing.is_empty() {
             self.change(server, |state| {
                 let snapshot: OpaqueSnapshot = Registry::of(server).snapshot();
-                state.legacy(Kinds::all()).since(&snapshot);
+                state.legacy(changing).since(&snapshot);
             });
             self.attend(server, audience);
         }
@@ -56,7 +57,7 @@ impl Subscriber {
     /// Sets the caller of the subscriptions.
     pub(crate) fn attend(&mut self, server: &Server, audience: Audience) {
         let config = &server.state.config;
-        if config.dynamic || config.is_filtered() {
+        if !config.changing.is_empty() || config.is_filtered() {
             self.audience = Some(audience);
         }
     }
