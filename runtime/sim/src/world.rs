@@ -172,6 +172,8 @@ impl World {
     }
 
     pub(crate) fn end_faults(&self) {
+        let now = self.engine_time();
+        self.quiet_since.fetch_min(now, Ordering::Relaxed);
         self.lock().faults.end();
     }
 

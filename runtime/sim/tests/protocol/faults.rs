@@ -19,8 +19,14 @@ fn big() -> String {
     "x".repeat(60_000)
 }
 
+/// Takes longer than the patience.
+#[mcp_tool(read_only)]
+async fn nap() {
+    sleep(Duration::from_secs(50)).await;
+}
+
 fn simulation(seed: u64) -> Simulation {
-    Simulation::new(seed).server(|_| treenail::server!().tools(tools![echo, big]).build())
+    Simulation::new(seed).server(|_| treenail::server!().tools(tools![echo, big, nap]).build())
 }
 
 /// Runs calls on connections that all have a fault.
@@ -101,4 +107,27 @@ fn times_without_an_end_do_not_overflow() {
             client.connect().await.expect("all replicas run");
         });
     simulation.run().assert_ok();
+}
+
+#[test]
+fn the_last_checks_have_rules_of_time_after_a_long_fault() {
+    let faults: [fn(&Client); 3] = [
+        |client| client.kill(1, Duration::MAX),
+        |client| client.pause_replica(1, Duration::from_secs(3_600)),
+        |client| client.partition(1, Duration::from_secs(3_600)),
+    ];
+    for fault in faults {
+        let simulation = simulation(1)
+            .replicas(2)
+            .clients(1, move |client| async move { fault(&client) })
+            .afterwards(|client| async move {
+                let session = client.connect().await.unwrap();
+                session.call_tool("nap", ()).await.unwrap();
+            });
+        let report = simulation.run();
+        let late = report.violations().iter();
+        let late = late.filter(|text| text.contains("response for "));
+        // That of the client and that of the connection.
+        assert_eq!(late.count(), 2, "{report}");
+    }
 }
