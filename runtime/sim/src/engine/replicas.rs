@@ -179,7 +179,7 @@ impl Engine<'_> {
         // Those of the last acts of clients end too.
         self.act_on_requests();
         self.world.end_faults();
-        self.world.network.heal();
+        self.world.network.heal(&self.world);
         let closing = self.events.values().filter_map(|action| match action {
             Action::Kill { replica, .. } => Some(*replica),
             _ => None,

@@ -170,9 +170,17 @@ impl Network {
         })
     }
 
-    /// Heals all partitions of new connections.
-    pub(crate) fn heal(&self) {
-        lock(&self.state).partitions.clear();
+    /// Heals all partitions.
+    pub(crate) fn heal(&self, world: &World) {
+        let mut state = lock(&self.state);
+        state.partitions.clear();
+        let links = state.links.iter();
+        let pipes = links.flat_map(|link| link.pipes.iter().filter_map(Weak::upgrade));
+        let pipes: Vec<_> = pipes.collect();
+        drop(state);
+        for pipe in pipes {
+            pipe.release(world);
+        }
     }
 
     /// Opens a connection of a client to a replica.

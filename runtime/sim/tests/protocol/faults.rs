@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treenail::prelude::*;
 use treenail::sim::{Balance, Client, Faults, Simulation, Transport};
 
@@ -129,5 +129,24 @@ fn the_last_checks_have_rules_of_time_after_a_long_fault() {
         let late = late.filter(|text| text.contains("response for "));
         // That of the client and that of the connection.
         assert_eq!(late.count(), 2, "{report}");
+    }
+}
+
+#[test]
+fn a_partition_ends_on_open_connections_with_the_faults() {
+    for transport in [Transport::Http, Transport::Stream] {
+        for time in [Duration::from_secs(600), Duration::MAX] {
+            let separated =
+                simulation(1)
+                    .transport(transport)
+                    .clients(1, move |client| async move {
+                        let session = client.connect().await.unwrap();
+                        client.partition(0, time);
+                        let call = session.call_tool("echo", json!({"text": "a"}));
+                        let called = timeout(Duration::from_secs(5), call).await;
+                        assert!(called.is_err(), "nothing passes");
+                    });
+            separated.run().assert_ok();
+        }
     }
 }
