@@ -111,7 +111,7 @@ impl Client {
         self.world.violation(text.into());
     }
 
-    /// Crashes a replica, which starts again after `down`.
+    /// Crashes a replica, which starts again after `down`. If it is down already, it starts after the longer time.
     ///
     /// # Panics
     ///

@@ -19,6 +19,8 @@ use crate::simulation::{Factory, Simulation};
 pub(super) struct Running {
     pub(super) host: Option<Host>,
     pub(super) server: Option<Server>,
+    /// It does not start before this time.
+    down_until: u64,
     /// Number of its starts.
     starts: u64,
     /// Number of its tokio tasks without clients.
@@ -34,9 +36,13 @@ impl Engine<'_> {
                 self.kill(replica);
                 let until = self.now.saturating_add(down);
                 self.world.disturbed_until(until);
+                let running = &mut self.replicas[replica];
+                running.down_until = running.down_until.max(until);
                 self.schedule(until, Action::Boot { replica });
             }
             Action::Close { replica, grace } => self.close(replica, grace),
+            // A later kill may have set another time.
+            Action::Boot { replica } if self.now < self.replicas[replica].down_until => {}
             Action::Boot { replica } => self.boot(replica),
             Action::Pause { replica, time } => self.pause(replica, time),
             Action::Partition {
@@ -106,6 +112,7 @@ impl Engine<'_> {
         if running.host.is_some() {
             return;
         }
+        running.down_until = 0;
         running.starts += 1;
         let stream = 1_000 * (index as u64 + 1) + running.starts;
         let random = Random::new(self.simulation.seed, stream);

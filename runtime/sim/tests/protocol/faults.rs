@@ -150,3 +150,23 @@ fn a_partition_ends_on_open_connections_with_the_faults() {
         }
     }
 }
+
+#[test]
+fn a_kill_of_a_replica_that_is_down_lets_it_start_later() {
+    let killed = simulation(1).clients(1, |client| async move {
+        for down in [5, 60, 1] {
+            client.kill(0, Duration::from_secs(down));
+            sleep(Duration::from_secs(1)).await;
+        }
+        sleep(Duration::from_secs(57)).await;
+        client.connect().await.expect_err("it is down");
+        sleep(Duration::from_secs(3)).await;
+        client.connect().await.expect("it has started");
+    });
+    let killed = killed.afterwards(|client| async move {
+        client.kill(0, Duration::from_secs(1));
+        sleep(Duration::from_secs(2)).await;
+        client.connect().await.expect("it has started");
+    });
+    killed.run().assert_ok();
+}
