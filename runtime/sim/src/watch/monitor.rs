@@ -220,7 +220,7 @@ impl Monitor {
 }
 
 /// Returns the messages of a text: one, or those of a batch.
-fn messages(text: &[u8]) -> Vec<Value> {
+pub(super) fn messages(text: &[u8]) -> Vec<Value> {
     match serde_json::from_slice(text) {
         Ok(Value::Array(messages)) => messages,
         Ok(message @ Value::Object(_)) => vec![message],
