@@ -57,10 +57,18 @@ struct State {
     random: Random,
     transcript: Transcript,
     violations: Vec<String>,
+    unanswered: Vec<Unanswered>,
     known: BTreeSet<String>,
     /// Times at which something arrives.
     arrivals: BinaryHeap<Reverse<u64>>,
     requested: Vec<Action>,
+}
+
+/// Request without a response at the end of its connection.
+pub(crate) struct Unanswered {
+    pub(crate) connection: Arc<str>,
+    /// Its tool, or else its method.
+    pub(crate) name: String,
 }
 
 impl fmt::Debug for World {
@@ -85,6 +93,7 @@ impl World {
                 random,
                 transcript: Transcript::default(),
                 violations: Vec::new(),
+                unanswered: Vec::new(),
                 known: BTreeSet::new(),
                 arrivals: BinaryHeap::new(),
                 requested: Vec::new(),
@@ -142,6 +151,22 @@ impl World {
         if state.known.insert(text.clone()) {
             state.violations.push(text);
         }
+    }
+
+    pub(crate) fn note_unanswered(&self, request: Unanswered) {
+        self.lock().unanswered.push(request);
+    }
+
+    /// Returns the texts of the last requests without a response on the connections of a replica.
+    pub(crate) fn last_unanswered(&self, replica: &str) -> Vec<String> {
+        let side = format!(" to {replica})");
+        let state = self.lock();
+        let requests = state.unanswered.iter().rev();
+        let requests = requests.filter(|request| request.connection.ends_with(&side));
+        let text = |request: &Unanswered| {
+            format!("`{}` on connection {}", request.name, request.connection)
+        };
+        requests.map(text).take(3).collect()
     }
 
     /// Notes the panic of a process.
