@@ -144,6 +144,7 @@ impl Client {
     pub fn partition(&self, replica: usize, time: Duration) {
         self.check_replica(replica);
         let until = self.world.now().saturating_add(millis(time));
+        self.world.count_fault();
         self.world.disturbed_until(until);
         let partition = Partition {
             client: Some(self.index),

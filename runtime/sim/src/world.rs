@@ -45,6 +45,8 @@ pub(crate) struct World {
     pub(crate) jobs: crate::store::Jobs,
     /// End of the last fault that affects many connections.
     quiet_since: AtomicU64,
+    /// Number of faults of processes that have happened.
+    faults: AtomicU64,
     /// Virtual time of the engine in milliseconds.
     now: AtomicU64,
     /// Something happened since the engine last looked.
@@ -86,6 +88,7 @@ impl World {
             #[cfg(feature = "tasks")]
             jobs: crate::store::Jobs::default(),
             quiet_since: AtomicU64::new(0),
+            faults: AtomicU64::new(0),
             now: AtomicU64::new(0),
             active: AtomicBool::new(true),
             state: Mutex::new(State {
@@ -118,6 +121,16 @@ impl World {
     /// Notes a fault that ends at `time`.
     pub(crate) fn disturbed_until(&self, time: u64) {
         self.quiet_since.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// Counts a fault of a process, or of the path between two of them.
+    pub(crate) fn count_fault(&self) {
+        self.faults.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of faults that have happened.
+    pub(crate) fn faults(&self) -> u64 {
+        self.faults.load(Ordering::Relaxed)
     }
 
     /// Returns the end of the last fault that affects many connections.

@@ -251,6 +251,7 @@ impl<'a> Engine<'a> {
             seed: self.simulation.seed,
             violations,
             transcript,
+            faults: self.world.faults(),
             elapsed: self.now,
         }
     }

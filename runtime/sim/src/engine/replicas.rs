@@ -61,6 +61,7 @@ impl Engine<'_> {
         self.world.network.unlisten(replica, self.now);
         let running = &self.replicas[replica];
         if let (Some(host), Some(server)) = (&running.host, &running.server) {
+            self.world.count_fault();
             host.enter(|| server.close());
         }
         let down = 100;
@@ -73,6 +74,7 @@ impl Engine<'_> {
         let until = self.now.saturating_add(time);
         self.world.disturbed_until(until);
         if let Some(host) = &mut self.replicas[replica].host {
+            self.world.count_fault();
             host.paused_until = host.paused_until.max(until);
         }
     }
@@ -84,6 +86,7 @@ impl Engine<'_> {
             "{peer} and replica-{replica} are separated for {time} ms"
         ));
         let until = self.now + time;
+        self.world.count_fault();
         self.world.disturbed_until(until);
         let partition = Partition {
             client,
@@ -98,6 +101,7 @@ impl Engine<'_> {
         self.world.log(format!(
             "the time of day of replica-{replica} jumps by {by} ms"
         ));
+        self.world.count_fault();
         let running = &mut self.replicas[replica];
         running.skew += by;
         if let Some(host) = &running.host {
@@ -150,6 +154,10 @@ impl Engine<'_> {
             self.world.log(format!("replica-{replica} is killed"));
             self.world.network.unlisten(replica, self.now);
             let server = running.server.take();
+            // The end of a closed one belongs to its restart.
+            if !server.as_ref().is_some_and(Server::is_closed) {
+                self.world.count_fault();
+            }
             self.world
                 .network
                 .close_all(&self.world, Side::Replica(replica));

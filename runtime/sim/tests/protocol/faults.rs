@@ -170,3 +170,31 @@ fn a_kill_of_a_replica_that_is_down_lets_it_start_later() {
     });
     killed.run().assert_ok();
 }
+
+#[test]
+fn faults_that_have_happened_are_counted() {
+    let counted = |faults: Faults, work: Duration| {
+        let report = simulation(1)
+            .faults(faults.all_at_once())
+            .clients(1, move |client| async move {
+                client.kill(0, Duration::from_secs(1));
+                sleep(work).await;
+                client.partition(0, Duration::from_secs(1));
+            })
+            .run();
+        report.assert_ok();
+        report.faults()
+    };
+    assert_eq!(counted(Faults::none(), Duration::from_secs(20)), 2);
+    let restarts = Faults::none().restarts(1);
+    let restarted = (0..9).map(|seed| {
+        let report = simulation(seed).faults(restarts.clone());
+        let report = report.clients(1, |_| sleep(Duration::from_secs(20))).run();
+        let restarted = report.transcript().to_string().matches(" closes").count();
+        assert_eq!(report.faults(), restarted as u64, "{report}");
+        restarted
+    });
+    assert!(restarted.sum::<usize>() > 0);
+    let late = Faults::default().within(Duration::from_secs(3_600));
+    assert!(counted(late, Duration::ZERO) < 4, "the others are not due");
+}
