@@ -92,7 +92,8 @@ limits! {
         /// Timeout for opening a connection: the look-up of its name, TCP, the tunnel of a proxy and TLS together. Default 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
         /// Maximum number of consecutive failed attempts to resume a broken stream of a server of the legacy era. Then the
-        /// waiting request fails. Default 8.
+        /// waiting request fails. Also the number of times that the answer of a user or a model to such a server is sent again.
+        /// Default 8.
         resume_attempts: u32 = 8,
     }
 }

@@ -67,10 +67,10 @@ pub(crate) async fn send_legacy(inner: &Arc<Inner>, request: &SessionRequest) ->
         is_cancellable: request.cancellable && !starts_session(request),
         in_flight: AtomicBool::new(false),
     };
-    let answer = first(exchange(&pending, request, state), async {
-        elsewhere.await.unwrap_or_else(|_| Err(closed()))
-    });
-    let answer = answer.await;
+    let exchange = async { Ok(exchange(&pending, request, state).await) };
+    let elsewhere = async { elsewhere.await.unwrap_or_else(|_| Err(closed())) };
+    // Without an answer of the server, the request is cancelled.
+    let answer = first(exchange, elsewhere).await?;
     pending.is_cancellable = false;
     answer
 }

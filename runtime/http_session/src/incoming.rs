@@ -167,6 +167,7 @@ impl Dispatcher {
         drop(inner);
         let mut route = ReplyRoute {
             id: id.into(),
+            caused_by: source.request_id(),
             state,
             inner: Weak::clone(&self.inner),
             may_ask_user: false,

@@ -8,12 +8,15 @@ use treenail_runtime::client::ClientError;
 
 use crate::Answer;
 
+/// Answer of the server on another stream, or the reason why there will be none.
+pub(crate) type Reply = Result<Answer, ClientError>;
+
 /// Requests that wait for a reply, by id. The reply may arrive on any stream of the session.
 #[derive(Debug, Default)]
-pub(crate) struct PendingReplies(Mutex<BTreeMap<i64, oneshot::Sender<Answer>>>);
+pub(crate) struct PendingReplies(Mutex<BTreeMap<i64, oneshot::Sender<Reply>>>);
 
 impl PendingReplies {
-    pub(crate) fn insert(&self, id: i64) -> oneshot::Receiver<Answer> {
+    pub(crate) fn insert(&self, id: i64) -> oneshot::Receiver<Reply> {
         let (sender, receiver) = oneshot::channel();
         self.lock().insert(id, sender);
         receiver
@@ -27,11 +30,24 @@ impl PendingReplies {
     /// Passes an answer to the request with this id, if it still waits.
     pub(crate) fn complete(&self, id: i64, answer: Answer) {
         let sender = self.lock().remove(&id);
-        if sender.is_none_or(|sender| sender.send(answer).is_err()) {
+        if sender.is_none_or(|sender| sender.send(Ok(answer)).is_err()) {
             tracing::debug!(
                 id,
                 "dropped an answer of the server that no request waits for"
             );
+        }
+    }
+
+    pub(crate) fn is_waiting(&self, id: i64) -> bool {
+        self.lock().contains_key(&id)
+    }
+
+    /// Fails the request with this id, if it still waits.
+    pub(crate) fn fail(&self, id: i64, reason: ClientError) {
+        let sender = self.lock().remove(&id);
+        if let Some(sender) = sender {
+            // The receiver may already be gone.
+            let _ = sender.send(Err(reason));
         }
     }
 
@@ -44,7 +60,7 @@ impl PendingReplies {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, oneshot::Sender<Answer>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, oneshot::Sender<Reply>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -22,6 +22,8 @@ const REPETITIONS: u32 = 4;
 pub struct Summary {
     /// Number of runs.
     pub seeds: u64,
+    /// Number of kills, restarts, pauses, partitions and clock jumps that have happened, as in [`Report::faults`].
+    pub faults: u64,
 }
 
 /// Runs a simulation with the seeds from 0 to `seeds`. The variable `TREENAIL_SIM_SEEDS` sets another number, and
@@ -30,6 +32,8 @@ pub struct Summary {
 /// With [`memory_limits`](Simulation::memory_limits), all memory of a run must have been released after it.
 ///
 /// ```
+/// use std::time::Duration;
+///
 /// use treenail::prelude::*;
 /// use treenail::sim::{Faults, Simulation, check};
 ///
@@ -39,16 +43,20 @@ pub struct Summary {
 ///     text
 /// }
 ///
-/// check(3, |seed| {
+/// let summary = check(3, |seed| {
 ///     Simulation::new(seed)
 ///         .server(|_| treenail::server!().tools(tools![echo]).build())
 ///         .faults(Faults::default())
 ///         .clients(2, |client| async move {
-///             if let Ok(session) = client.connect().await {
+///             // Faults happen only while clients work.
+///             while client.elapsed() < Duration::from_secs(20) {
+///                 client.pause(Duration::from_secs(1)).await;
+///                 let Ok(session) = client.connect().await else { continue };
 ///                 let _ = session.call_tool("echo", json!({"text": "hello"})).await;
 ///             }
 ///         })
 /// });
+/// assert!(summary.faults > 0);
 /// ```
 ///
 /// # Panics
@@ -62,15 +70,20 @@ pub fn check(seeds: u64, simulation: impl Fn(u64) -> Simulation) -> Summary {
         let is_ok = report.violations().is_empty();
         let violations = report.violations().join("\n- ");
         assert!(is_ok, "seed {seed}\n{}- {violations}", report.transcript());
-        return Summary { seeds: 1 };
+        return Summary {
+            seeds: 1,
+            faults: report.faults(),
+        };
     }
     let seeds = number(SEEDS).unwrap_or(seeds);
+    let mut faults = 0;
     for seed in 0..seeds {
         let report = run(seed, &simulation);
         let is_ok = report.violations().is_empty();
         assert!(is_ok, "{report}\nrepeat it with `{}`", command(seed));
+        faults += report.faults();
     }
-    Summary { seeds }
+    Summary { seeds, faults }
 }
 
 /// Runs one seed, and checks that it releases its memory.

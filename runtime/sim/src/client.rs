@@ -111,7 +111,7 @@ impl Client {
         self.world.violation(text.into());
     }
 
-    /// Crashes a replica, which starts again after `down`.
+    /// Crashes a replica, which starts again after `down`. If it is down already, it starts after the longer time.
     ///
     /// # Panics
     ///
@@ -144,6 +144,7 @@ impl Client {
     pub fn partition(&self, replica: usize, time: Duration) {
         self.check_replica(replica);
         let until = self.world.now().saturating_add(millis(time));
+        self.world.count_fault();
         self.world.disturbed_until(until);
         let partition = Partition {
             client: Some(self.index),

@@ -145,7 +145,8 @@ impl Faults {
         self
     }
 
-    /// Sets the time from the start in which kills, restarts, pauses, partitions and clock jumps happen. Default 20 s.
+    /// Sets the time from the start in which kills, restarts, pauses, partitions and clock jumps happen. Default 20 s. Those that are due
+    /// after the work of all clients has ended do not happen, so clients should work as long: see [`Report::faults`](crate::Report::faults).
     pub fn within(mut self, time: Duration) -> Self {
         self.within = millis(time).max(1);
         self

@@ -15,7 +15,7 @@ pub enum Transport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Balance {
-    /// Each client has a replica of its own, and uses another one only while that is down. For servers with sessions, as in the
+    /// Each client has a replica. When that is down, it moves to another one, and stays there. For servers with sessions, as in the
     /// legacy era over HTTP.
     #[default]
     Sticky,

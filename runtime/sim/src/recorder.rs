@@ -55,8 +55,10 @@ impl Drop for InFlight<'_> {
             .now()
             .saturating_sub(self.since.max(world.quiet_since()));
         if waited > world.options.patience && !self.is_excused() {
-            let id = self.id;
-            world.violation(format!("#{id} {method} had no response for {waited} ms"));
+            let (client, id) = (self.client, self.id);
+            world.violation(format!(
+                "client-{client}: #{id} {method} had no response for {waited} ms"
+            ));
         }
     }
 }

@@ -15,6 +15,7 @@ pub struct Report {
     pub(crate) seed: u64,
     pub(crate) violations: Vec<String>,
     pub(crate) transcript: Transcript,
+    pub(crate) faults: u64,
     pub(crate) elapsed: u64,
 }
 
@@ -32,6 +33,12 @@ impl Report {
     /// Returns the transcript.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// Returns the number of kills, restarts, pauses, partitions and clock jumps that have happened. Those that are due after the work of
+    /// all clients has ended do not happen.
+    pub fn faults(&self) -> u64 {
+        self.faults
     }
 
     /// Returns the virtual time that has passed.

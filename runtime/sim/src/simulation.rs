@@ -50,7 +50,10 @@ pub(crate) type Workload = Rc<dyn Fn(Client) -> Main>;
 ///     .replicas(2)
 ///     .faults(Faults::default())
 ///     .clients(3, |client| async move {
-///         for number in 0..5_i64 {
+///         // Faults happen in the first 20 seconds, while clients work.
+///         while client.elapsed() < Duration::from_secs(20) {
+///             let number = i64::try_from(client.random(100)).unwrap_or(0);
+///             client.pause(Duration::from_secs(1)).await;
 ///             // With faults, a call may fail, but it is never answered wrongly.
 ///             let Ok(session) = client.connect().await else { continue };
 ///             if let Ok(sum) = session.call_tool_as::<i64>("add", json!({"a": number, "b": 1})).await {

@@ -45,6 +45,8 @@ pub(crate) struct World {
     pub(crate) jobs: crate::store::Jobs,
     /// End of the last fault that affects many connections.
     quiet_since: AtomicU64,
+    /// Number of faults of processes that have happened.
+    faults: AtomicU64,
     /// Virtual time of the engine in milliseconds.
     now: AtomicU64,
     /// Something happened since the engine last looked.
@@ -57,10 +59,18 @@ struct State {
     random: Random,
     transcript: Transcript,
     violations: Vec<String>,
+    unanswered: Vec<Unanswered>,
     known: BTreeSet<String>,
     /// Times at which something arrives.
     arrivals: BinaryHeap<Reverse<u64>>,
     requested: Vec<Action>,
+}
+
+/// Request without a response at the end of its connection.
+pub(crate) struct Unanswered {
+    pub(crate) connection: Arc<str>,
+    /// Its tool, or else its method.
+    pub(crate) name: String,
 }
 
 impl fmt::Debug for World {
@@ -78,6 +88,7 @@ impl World {
             #[cfg(feature = "tasks")]
             jobs: crate::store::Jobs::default(),
             quiet_since: AtomicU64::new(0),
+            faults: AtomicU64::new(0),
             now: AtomicU64::new(0),
             active: AtomicBool::new(true),
             state: Mutex::new(State {
@@ -85,6 +96,7 @@ impl World {
                 random,
                 transcript: Transcript::default(),
                 violations: Vec::new(),
+                unanswered: Vec::new(),
                 known: BTreeSet::new(),
                 arrivals: BinaryHeap::new(),
                 requested: Vec::new(),
@@ -109,6 +121,16 @@ impl World {
     /// Notes a fault that ends at `time`.
     pub(crate) fn disturbed_until(&self, time: u64) {
         self.quiet_since.fetch_max(time, Ordering::Relaxed);
+    }
+
+    /// Counts a fault of a process, or of the path between two of them.
+    pub(crate) fn count_fault(&self) {
+        self.faults.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of faults that have happened.
+    pub(crate) fn faults(&self) -> u64 {
+        self.faults.load(Ordering::Relaxed)
     }
 
     /// Returns the end of the last fault that affects many connections.
@@ -144,6 +166,22 @@ impl World {
         }
     }
 
+    pub(crate) fn note_unanswered(&self, request: Unanswered) {
+        self.lock().unanswered.push(request);
+    }
+
+    /// Returns the texts of the last requests without a response on the connections of a replica.
+    pub(crate) fn last_unanswered(&self, replica: &str) -> Vec<String> {
+        let side = format!(" to {replica})");
+        let state = self.lock();
+        let requests = state.unanswered.iter().rev();
+        let requests = requests.filter(|request| request.connection.ends_with(&side));
+        let text = |request: &Unanswered| {
+            format!("`{}` on connection {}", request.name, request.connection)
+        };
+        requests.map(text).take(3).collect()
+    }
+
     /// Notes the panic of a process.
     pub(crate) fn panicked(&self, host: &Host, panic: &str) {
         let name = host.clock.name();
@@ -172,6 +210,8 @@ impl World {
     }
 
     pub(crate) fn end_faults(&self) {
+        let now = self.engine_time();
+        self.quiet_since.fetch_min(now, Ordering::Relaxed);
         self.lock().faults.end();
     }
 

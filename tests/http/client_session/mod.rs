@@ -1,5 +1,6 @@
 //! HTTP sessions of a client: with our own server, and with old or hostile servers.
 
+mod answers;
 mod authorization;
 mod builder;
 mod connections;

@@ -203,6 +203,19 @@ impl<'a> Engine<'a> {
         };
     }
 
+    /// Returns the text of the violation that a replica has `more` tokio tasks, with the calls that they may belong to.
+    fn remaining(&self, name: &str, more: usize) -> String {
+        let text = format!("{name} has {more} tokio tasks more than at its start");
+        let calls = self.world.last_unanswered(name).join(", ");
+        if calls.is_empty() {
+            return text;
+        }
+        format!(
+            "{text}; the last calls without a response: {calls}. A call of a legacy session over HTTP runs on after its client, and \
+             waits for answers until `Limits::elicitation_timeout`"
+        )
+    }
+
     /// Ends the clients, checks what remains of them on the replicas, and ends everything.
     fn finish(mut self) -> Report {
         for (index, client) in self.clients.iter_mut().enumerate() {
@@ -228,9 +241,7 @@ impl<'a> Engine<'a> {
             self.world.log(format!("{name} has {tasks} tokio tasks"));
             let may_remain = self.simulation.options.background_tasks || self.is_stuck;
             if tasks > own && !may_remain {
-                let more = tasks - own;
-                let text = format!("{name} has {more} tokio tasks more than at its start");
-                self.world.violation(text);
+                self.world.violation(self.remaining(name, tasks - own));
             }
             self.end(host, server, |limits| limits.idle);
         }
@@ -240,6 +251,7 @@ impl<'a> Engine<'a> {
             seed: self.simulation.seed,
             violations,
             transcript,
+            faults: self.world.faults(),
             elapsed: self.now,
         }
     }

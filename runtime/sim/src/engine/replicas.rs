@@ -19,6 +19,8 @@ use crate::simulation::{Factory, Simulation};
 pub(super) struct Running {
     pub(super) host: Option<Host>,
     pub(super) server: Option<Server>,
+    /// It does not start before this time.
+    down_until: u64,
     /// Number of its starts.
     starts: u64,
     /// Number of its tokio tasks without clients.
@@ -34,9 +36,13 @@ impl Engine<'_> {
                 self.kill(replica);
                 let until = self.now.saturating_add(down);
                 self.world.disturbed_until(until);
+                let running = &mut self.replicas[replica];
+                running.down_until = running.down_until.max(until);
                 self.schedule(until, Action::Boot { replica });
             }
             Action::Close { replica, grace } => self.close(replica, grace),
+            // A later kill may have set another time.
+            Action::Boot { replica } if self.now < self.replicas[replica].down_until => {}
             Action::Boot { replica } => self.boot(replica),
             Action::Pause { replica, time } => self.pause(replica, time),
             Action::Partition {
@@ -55,6 +61,7 @@ impl Engine<'_> {
         self.world.network.unlisten(replica, self.now);
         let running = &self.replicas[replica];
         if let (Some(host), Some(server)) = (&running.host, &running.server) {
+            self.world.count_fault();
             host.enter(|| server.close());
         }
         let down = 100;
@@ -67,6 +74,7 @@ impl Engine<'_> {
         let until = self.now.saturating_add(time);
         self.world.disturbed_until(until);
         if let Some(host) = &mut self.replicas[replica].host {
+            self.world.count_fault();
             host.paused_until = host.paused_until.max(until);
         }
     }
@@ -78,6 +86,7 @@ impl Engine<'_> {
             "{peer} and replica-{replica} are separated for {time} ms"
         ));
         let until = self.now + time;
+        self.world.count_fault();
         self.world.disturbed_until(until);
         let partition = Partition {
             client,
@@ -92,6 +101,7 @@ impl Engine<'_> {
         self.world.log(format!(
             "the time of day of replica-{replica} jumps by {by} ms"
         ));
+        self.world.count_fault();
         let running = &mut self.replicas[replica];
         running.skew += by;
         if let Some(host) = &running.host {
@@ -106,6 +116,7 @@ impl Engine<'_> {
         if running.host.is_some() {
             return;
         }
+        running.down_until = 0;
         running.starts += 1;
         let stream = 1_000 * (index as u64 + 1) + running.starts;
         let random = Random::new(self.simulation.seed, stream);
@@ -143,6 +154,10 @@ impl Engine<'_> {
             self.world.log(format!("replica-{replica} is killed"));
             self.world.network.unlisten(replica, self.now);
             let server = running.server.take();
+            // The end of a closed one belongs to its restart.
+            if !server.as_ref().is_some_and(Server::is_closed) {
+                self.world.count_fault();
+            }
             self.world
                 .network
                 .close_all(&self.world, Side::Replica(replica));
@@ -179,7 +194,7 @@ impl Engine<'_> {
         // Those of the last acts of clients end too.
         self.act_on_requests();
         self.world.end_faults();
-        self.world.network.heal();
+        self.world.network.heal(&self.world);
         let closing = self.events.values().filter_map(|action| match action {
             Action::Kill { replica, .. } => Some(*replica),
             _ => None,

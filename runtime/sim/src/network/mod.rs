@@ -4,6 +4,7 @@ mod listener;
 mod pipe;
 mod stream;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
 pub(crate) use self::listener::Listener;
@@ -30,6 +31,8 @@ struct State {
     listeners: Vec<Place>,
     links: Vec<Link>,
     partitions: Vec<Partition>,
+    /// Replicas to which clients have moved while their own one was down.
+    homes: BTreeMap<usize, usize>,
     next: u64,
 }
 
@@ -87,6 +90,7 @@ impl Network {
                 listeners: vec![Place::default(); replicas],
                 links: Vec::new(),
                 partitions: Vec::new(),
+                homes: BTreeMap::new(),
                 next: 0,
             }),
         }
@@ -166,9 +170,17 @@ impl Network {
         })
     }
 
-    /// Heals all partitions of new connections.
-    pub(crate) fn heal(&self) {
-        lock(&self.state).partitions.clear();
+    /// Heals all partitions.
+    pub(crate) fn heal(&self, world: &World) {
+        let mut state = lock(&self.state);
+        state.partitions.clear();
+        let links = state.links.iter();
+        let pipes = links.flat_map(|link| link.pipes.iter().filter_map(Weak::upgrade));
+        let pipes: Vec<_> = pipes.collect();
+        drop(state);
+        for pipe in pipes {
+            pipe.release(world);
+        }
     }
 
     /// Opens a connection of a client to a replica.
@@ -227,12 +239,18 @@ impl Network {
             .map(|(index, _)| index)
             .collect();
         let all = state.listeners.len();
+        let home = state.homes.get(&client).copied();
         drop(state);
-        let own = client % all.max(1);
-        if up.is_empty() || (world.options.balance == Balance::Sticky && up.contains(&own)) {
+        let own = home.unwrap_or(client % all.max(1));
+        let is_sticky = world.options.balance == Balance::Sticky;
+        if up.is_empty() || (is_sticky && up.contains(&own)) {
             return own;
         }
         let chosen = world.draw(|_, random| random.below(up.len() as u64));
-        up[usize::try_from(chosen).unwrap_or(0)]
+        let chosen = up[usize::try_from(chosen).unwrap_or(0)];
+        if is_sticky {
+            lock(&self.state).homes.insert(client, chosen);
+        }
+        chosen
     }
 }

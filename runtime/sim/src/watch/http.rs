@@ -14,6 +14,7 @@ use treenail_http_client::sse::{Event, Parser, Position};
 use treenail_http_server::HttpBody;
 use treenail_schema::Revision;
 
+use super::monitor::messages;
 use super::{Monitor, Rules};
 use crate::world::World;
 
@@ -119,7 +120,7 @@ impl Drop for Exchange {
 pub(crate) struct WatchedBody {
     inner: HttpBody,
     exchange: Exchange,
-    /// Status that answers the request, if the body is empty.
+    /// Status that answers the request, if the body is no message.
     bare: Option<StatusCode>,
     /// `None` for a body that is one JSON text.
     parser: Option<Parser>,
@@ -145,7 +146,10 @@ impl WatchedBody {
     fn end(&mut self) {
         let whole = std::mem::take(&mut self.whole);
         match self.bare.take() {
-            Some(status) if whole.is_empty() => {
+            // An `HttpAuthorizer` refuses requests with any body.
+            Some(status)
+                if whole.is_empty() || (!status.is_success() && messages(&whole).is_empty()) =>
+            {
                 let text = format!("status {}", status.as_u16());
                 self.exchange.monitor.answered(&text);
             }

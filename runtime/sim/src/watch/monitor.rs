@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::waits_for_events;
-use crate::world::World;
+use crate::world::{Unanswered, World};
 
 /// Time that a message may need from a call to the connection after its cancellation, in milliseconds.
 const CANCEL_GRACE: u64 = 50;
@@ -36,6 +36,7 @@ pub(crate) struct Rules {
 /// Request without a response.
 struct Open {
     method: String,
+    tool: Option<String>,
     token: Option<String>,
     progress: Option<f64>,
     since: u64,
@@ -69,6 +70,7 @@ impl Monitor {
                 let token = params["_meta"].get("progressToken");
                 let open = Open {
                     method: method.to_owned(),
+                    tool: params["name"].as_str().map(str::to_owned),
                     token: token.map(Value::to_string),
                     progress: None,
                     since: self.world.now(),
@@ -149,6 +151,7 @@ impl Monitor {
         }
         let open = Open {
             method: open.method.clone(),
+            tool: None,
             token: None,
             progress: None,
             since: open.since,
@@ -198,7 +201,14 @@ impl Monitor {
                 "the stream of `{method}` ended without a response"
             ));
         }
-        self.open.clear();
+        for open in std::mem::take(&mut self.open).into_values() {
+            if !waits_for_events(&open.method) {
+                self.world.note_unanswered(Unanswered {
+                    connection: Arc::clone(&self.name),
+                    name: open.tool.unwrap_or(open.method),
+                });
+            }
+        }
     }
 
     /// Notes that something that is not a message answers all requests, such as a status of HTTP.
@@ -220,7 +230,7 @@ impl Monitor {
 }
 
 /// Returns the messages of a text: one, or those of a batch.
-fn messages(text: &[u8]) -> Vec<Value> {
+pub(super) fn messages(text: &[u8]) -> Vec<Value> {
     match serde_json::from_slice(text) {
         Ok(Value::Array(messages)) => messages,
         Ok(message @ Value::Object(_)) => vec![message],

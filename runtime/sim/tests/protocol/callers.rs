@@ -2,11 +2,18 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Response, StatusCode};
 use tokio::time::sleep;
+use treenail::Value;
 use treenail::auth::testing::TestAuthorizationServer;
 use treenail::auth::{FixedTokenVerifier, ResourceServer, Secret};
+use treenail::context::Principal;
+use treenail::http::{AuthorizeFuture, Authorized, HttpAuthorizer};
 use treenail::prelude::*;
 use treenail::schema::Revision;
+use treenail::scope::{Access, Authority, RequiredScopes};
 use treenail::sim::{Simulation, check};
 
 use crate::SEEDS;
@@ -19,6 +26,58 @@ const USERS: [&str; 2] = ["alice", "bob"];
 #[mcp_tool(read_only)]
 fn whoami(cx: &Context) -> Option<String> {
     Some(cx.principal()?.to_string())
+}
+
+/// Refuses callers without a key with a text.
+#[derive(Debug)]
+struct ApiKey;
+
+#[derive(Debug, Default)]
+struct NoScopes(RequiredScopes);
+
+impl Authority for NoScopes {
+    fn has_scope(&self, _: &str) -> bool {
+        false
+    }
+
+    fn base(&self) -> &RequiredScopes {
+        &self.0
+    }
+
+    fn refusal(&self, _: &str) -> Value {
+        json!({})
+    }
+}
+
+fn refuse(status: StatusCode) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"a key is required"));
+    *response.status_mut() = status;
+    response
+}
+
+impl HttpAuthorizer for ApiKey {
+    fn host(&self) -> &'static str {
+        "localhost"
+    }
+
+    fn serves(&self, _: &str) -> bool {
+        false
+    }
+
+    fn document(&self, _: &Parts) -> Response<Bytes> {
+        refuse(StatusCode::NOT_FOUND)
+    }
+
+    fn authorize<'a>(&'a self, parts: &'a Parts) -> AuthorizeFuture<'a> {
+        let access = || Access::new(NoScopes::default());
+        let authorized = parts.headers.get("x-key");
+        let authorized = authorized.map(|_| Authorized::new(Principal::new("alice"), access()));
+        Box::pin(async move { authorized.ok_or_else(|| refuse(StatusCode::UNAUTHORIZED)) })
+    }
+
+    fn forbid(&self, _: &Authorized, _: &str) -> Response<Bytes> {
+        refuse(StatusCode::FORBIDDEN)
+    }
 }
 
 fn token(user: &str) -> String {
@@ -127,4 +186,18 @@ fn tokens_expire_by_the_time_of_the_process() {
                 }
             })
     });
+}
+
+#[test]
+fn a_refusal_without_json_breaks_no_rule() {
+    let guarded = simulation(1)
+        .http_service(|_, service| service.authorize(ApiKey))
+        .clients(1, |client| async move {
+            assert!(client.connect().await.is_err(), "it has no key");
+            let builder = client.builder().header("x-key", "1");
+            let session = builder.build().await.unwrap();
+            let caller: String = session.call_tool_as("whoami", ()).await.unwrap();
+            assert_eq!(caller, "alice");
+        });
+    guarded.run().assert_ok();
 }

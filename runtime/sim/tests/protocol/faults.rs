@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treenail::prelude::*;
 use treenail::sim::{Balance, Client, Faults, Simulation, Transport};
 
@@ -19,8 +19,14 @@ fn big() -> String {
     "x".repeat(60_000)
 }
 
+/// Takes longer than the patience.
+#[mcp_tool(read_only)]
+async fn nap() {
+    sleep(Duration::from_secs(50)).await;
+}
+
 fn simulation(seed: u64) -> Simulation {
-    Simulation::new(seed).server(|_| treenail::server!().tools(tools![echo, big]).build())
+    Simulation::new(seed).server(|_| treenail::server!().tools(tools![echo, big, nap]).build())
 }
 
 /// Runs calls on connections that all have a fault.
@@ -101,4 +107,94 @@ fn times_without_an_end_do_not_overflow() {
             client.connect().await.expect("all replicas run");
         });
     simulation.run().assert_ok();
+}
+
+#[test]
+fn the_last_checks_have_rules_of_time_after_a_long_fault() {
+    let faults: [fn(&Client); 3] = [
+        |client| client.kill(1, Duration::MAX),
+        |client| client.pause_replica(1, Duration::from_secs(3_600)),
+        |client| client.partition(1, Duration::from_secs(3_600)),
+    ];
+    for fault in faults {
+        let simulation = simulation(1)
+            .replicas(2)
+            .clients(1, move |client| async move { fault(&client) })
+            .afterwards(|client| async move {
+                let session = client.connect().await.unwrap();
+                session.call_tool("nap", ()).await.unwrap();
+            });
+        let report = simulation.run();
+        let late = report.violations().iter();
+        let late = late.filter(|text| text.contains("response for "));
+        // That of the client and that of the connection.
+        assert_eq!(late.count(), 2, "{report}");
+    }
+}
+
+#[test]
+fn a_partition_ends_on_open_connections_with_the_faults() {
+    for transport in [Transport::Http, Transport::Stream] {
+        for time in [Duration::from_secs(600), Duration::MAX] {
+            let separated =
+                simulation(1)
+                    .transport(transport)
+                    .clients(1, move |client| async move {
+                        let session = client.connect().await.unwrap();
+                        client.partition(0, time);
+                        let call = session.call_tool("echo", json!({"text": "a"}));
+                        let called = timeout(Duration::from_secs(5), call).await;
+                        assert!(called.is_err(), "nothing passes");
+                    });
+            separated.run().assert_ok();
+        }
+    }
+}
+
+#[test]
+fn a_kill_of_a_replica_that_is_down_lets_it_start_later() {
+    let killed = simulation(1).clients(1, |client| async move {
+        for down in [5, 60, 1] {
+            client.kill(0, Duration::from_secs(down));
+            sleep(Duration::from_secs(1)).await;
+        }
+        sleep(Duration::from_secs(57)).await;
+        client.connect().await.expect_err("it is down");
+        sleep(Duration::from_secs(3)).await;
+        client.connect().await.expect("it has started");
+    });
+    let killed = killed.afterwards(|client| async move {
+        client.kill(0, Duration::from_secs(1));
+        sleep(Duration::from_secs(2)).await;
+        client.connect().await.expect("it has started");
+    });
+    killed.run().assert_ok();
+}
+
+#[test]
+fn faults_that_have_happened_are_counted() {
+    let counted = |faults: Faults, work: Duration| {
+        let report = simulation(1)
+            .faults(faults.all_at_once())
+            .clients(1, move |client| async move {
+                client.kill(0, Duration::from_secs(1));
+                sleep(work).await;
+                client.partition(0, Duration::from_secs(1));
+            })
+            .run();
+        report.assert_ok();
+        report.faults()
+    };
+    assert_eq!(counted(Faults::none(), Duration::from_secs(20)), 2);
+    let restarts = Faults::none().restarts(1);
+    let restarted = (0..9).map(|seed| {
+        let report = simulation(seed).faults(restarts.clone());
+        let report = report.clients(1, |_| sleep(Duration::from_secs(20))).run();
+        let restarted = report.transcript().to_string().matches(" closes").count();
+        assert_eq!(report.faults(), restarted as u64, "{report}");
+        restarted
+    });
+    assert!(restarted.sum::<usize>() > 0);
+    let late = Faults::default().within(Duration::from_secs(3_600));
+    assert!(counted(late, Duration::ZERO) < 4, "the others are not due");
 }

@@ -10,6 +10,7 @@ mod calls;
 mod desk;
 mod determinism;
 mod events;
+mod failover;
 mod faults;
 mod memory;
 mod processes;

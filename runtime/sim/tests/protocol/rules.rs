@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use treenail::prelude::*;
 use treenail::schema::Revision;
 use treenail::sim::{Client, Simulation, check};
@@ -78,6 +78,23 @@ fn a_task_that_remains_beside_an_open_session_is_found() {
 }
 
 #[test]
+fn a_call_that_outlives_its_client_is_named() {
+    let leaving = simulation().clients(1, |client| async move {
+        let builder = client.builder().protocol_version(Revision::V2025_11_25);
+        let session = builder.build().await.unwrap();
+        let call = session.call_tool("hang", json!({}));
+        timeout(Duration::from_secs(1), call).await.unwrap_err();
+        let other = client.builder().protocol_version(Revision::V2025_11_25);
+        let other = other.build().await.unwrap();
+        tokio::spawn(async move { other.call_tool("hang", json!({})).await });
+        sleep(Duration::from_secs(1)).await;
+    });
+    let violation = violation(&leaving);
+    let expected = "replica-0 has 1 tokio tasks more than at its start; the last calls without a response: `hang` on connection ";
+    assert!(violation.starts_with(expected), "{violation}");
+}
+
+#[test]
 fn memory_that_remains_on_a_replica_is_found() {
     let retaining = |bytes: usize| {
         Simulation::new(1)
@@ -116,7 +133,11 @@ fn a_request_without_a_response_is_found() {
     let report = hanging.run();
     assert_eq!(report.violations().len(), 2, "{report}");
     assert!(
-        report.violations()[0].contains("tools/call had no response for"),
+        report.violations()[0].starts_with("client-0: #"),
+        "{report}"
+    );
+    assert!(
+        report.violations()[0].contains(" tools/call had no response for "),
         "{report}"
     );
     assert!(

@@ -65,6 +65,34 @@ impl Pipe {
         world.arrives(until);
     }
 
+    /// Lets everything arrive that [`hold`](Self::hold) still delays.
+    pub(super) fn release(&self, world: &World) {
+        let now = world.now();
+        let mut state = lock(&self.0);
+        if state.held <= now {
+            return;
+        }
+        state.held = now;
+        state.last = state.last.min(now);
+        for chunk in &mut state.chunks {
+            chunk.at = chunk.at.min(now);
+        }
+        // An end that is lost never arrives.
+        let may_be_lost = state.lost_from.is_some();
+        if let Some(end) = &mut state.end {
+            if !may_be_lost || *end < u64::MAX {
+                *end = now.min(*end);
+            }
+        }
+        if state.abandoned {
+            state.broken_writer = state.broken_writer.map(|time| time.min(now));
+        }
+        let wakers = [state.reader.take(), state.writer.take()];
+        drop(state);
+        world.arrives(now);
+        wakers.into_iter().flatten().for_each(Waker::wake);
+    }
+
     /// Reads what has arrived. Pending with the time at which to try again.
     pub(super) fn poll_read(
         &self,
