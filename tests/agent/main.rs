@@ -25,6 +25,7 @@ mod output;
 mod pause;
 mod rounds;
 mod sampling;
+mod sampling_timeouts;
 mod scripted;
 mod selection;
 mod slow_model;
