@@ -17,6 +17,7 @@ mod fixture;
 mod images;
 mod journal;
 mod limits;
+mod lists;
 mod names;
 mod nested;
 mod nested_questions;

@@ -45,7 +45,7 @@ impl Engine {
         }
         let config = &shared.config;
         let engine = Self {
-            catalog: Catalog::new(&config.sources, config.output.clone(), config.limits.tools)?,
+            catalog: Catalog::new(&config.sources, config.output.clone(), &config.limits)?,
             calls: CallRunner::new(Arc::clone(&shared)),
             shared: Arc::clone(&shared),
         };
