@@ -1,12 +1,15 @@
 //! Events of a run, with and without a consumer.
 
-use serde_json::json;
+use std::time::Duration;
+
+use tokio::time::sleep;
 use tokio_stream::StreamExt;
 use treenail::agent::{
-    ModelError, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoop, ToolLoopLimits,
+    ModelError, RunEvent, ScriptedModel, ScriptedReply, StopReason, ToolLoopLimits,
 };
+use treenail::prelude::*;
 
-use crate::fixture::{desk, events};
+use crate::fixture::{desk, events, failure};
 
 /// Short form of each event.
 fn shown(events: &[RunEvent]) -> Vec<String> {
@@ -122,6 +125,32 @@ async fn unread_progress_is_replaced_by_newer() {
     assert_eq!(progress.last().unwrap(), "progress call-1 50");
 }
 
+/// Reports progress each millisecond.
+#[mcp_tool(read_only)]
+async fn tick(cx: &Context, millis: u64) -> &'static str {
+    for step in 1..=millis {
+        cx.progress(step).await;
+        sleep(Duration::from_millis(1)).await;
+    }
+    "ticked"
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeouts_expire_although_progress_arrives_faster_than_it_is_read() {
+    let call = ScriptedReply::call("tick", json!({"millis": 60_000}));
+    let model = ScriptedModel::new([call, ScriptedReply::text("It is slow.")]);
+    let agent = ToolLoop::new(model).source("clock", tools![tick]);
+    let mut run = agent.call_timeout(Duration::from_secs(2)).run("Go");
+    while let Some(event) = run.next().await {
+        if matches!(event, RunEvent::Progress { .. }) {
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+    let report = run.await.unwrap();
+    assert!(failure(&report).contains("2s"), "ALL-CANC-03");
+    assert_eq!(report.text(), "It is slow.");
+}
+
 #[tokio::test(start_paused = true)]
 async fn dropping_a_run_cancels_its_calls_on_the_wire() {
     let (server, log) = desk();
@@ -132,11 +161,11 @@ async fn dropping_a_run_cancels_its_calls_on_the_wire() {
         ]);
     let mut run = ToolLoop::new(model).source("desk", server).run("Go");
     while log.lines().len() < 2 {
-        let step = tokio::time::timeout(std::time::Duration::from_millis(1), run.next());
+        let step = tokio::time::timeout(Duration::from_millis(1), run.next());
         let _ = step.await;
     }
     drop(run);
-    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    sleep(Duration::from_millis(1)).await;
     let mut ended = log.lines().split_off(2);
     ended.sort();
     assert_eq!(ended, ["cancel a", "cancel b"], "CLI-CANC-01");

@@ -1,11 +1,13 @@
 //! Tools that are agents, with the model of the calling client, and that ask its user.
 
+use std::time::Duration;
+
 use serde_json::json;
 use treenail::agent::{RunEvent, ScriptedModel, ScriptedReply};
 use treenail::prelude::*;
 use treenail::schema::{ElicitResult, Revision};
 
-use crate::fixture::Log;
+use crate::fixture::{Log, desk};
 
 /// Account whose payments ask the user of the calling client.
 struct Bank {
@@ -155,5 +157,45 @@ async fn an_approval_does_not_repeat_the_other_calls_of_its_message() {
             assert_eq!(outcome.questions, questions, "{revision}, {calls:?}");
             assert_eq!(outcome.requests, 2, "{revision}, {calls:?}");
         }
+    }
+}
+
+/// Agent whose run ends before its call does.
+struct Hasty {
+    desk: Server,
+}
+
+#[mcp_tool]
+#[allow(deprecated, reason = "it is what is tested")]
+impl Hasty {
+    #[tool]
+    async fn hurry(&self, cx: &Context) -> Result<String, ToolError> {
+        let agent = ToolLoop::new(cx.model()).source("desk", &self.desk);
+        let agent = agent.timeout(Duration::from_secs(1));
+        let report = agent.run("Go").await?;
+        cx.confirm(format!("{:?}?", report.stop_reason)).await?;
+        Ok(format!("{:?}", report.stop_reason))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_after_a_timeout_does_not_repeat_its_calls() {
+    for revision in REVISIONS {
+        let (desk, log) = desk();
+        let server = treenail::server!().mount(Hasty { desk }).build().unwrap();
+        let slow = ScriptedReply::call("wait", json!({"name": "slow", "millis": 20_000}));
+        let model = ScriptedModel::new([slow, ScriptedReply::text("never said")]);
+        let client = McpClient::builder()
+            .server(&server)
+            .protocol_version(revision)
+            .enable_tool_use_for_sampling(model.clone())
+            .on_elicit(|_| async { ElicitResult::accept(()) });
+        let client = client.build().await.unwrap();
+        let text: String = client.call_tool_as("hurry", ()).await.unwrap();
+        assert_eq!(text, "Timeout", "{revision}");
+        let mut begun = log.lines();
+        begun.retain(|line| line.starts_with("begin"));
+        assert_eq!(begun, ["begin slow"], "{revision}");
+        assert_eq!(model.remaining(), 1, "{revision}");
     }
 }

@@ -40,6 +40,17 @@ async fn a_transcript_is_replayed_without_the_model() {
 }
 
 #[tokio::test]
+async fn a_run_that_continues_a_conversation_is_replayed() {
+    let chat = || Conversation::from("1 + 2?").assistant("3").user("Sure?");
+    let agent = ToolLoop::new(ScriptedModel::new(["Yes."]));
+    let report = agent.run(chat()).await.unwrap();
+    let replayed = ScriptedModel::replay(&report.transcript);
+    let again = ToolLoop::new(replayed.clone()).run(chat()).await.unwrap();
+    assert_eq!(again.transcript, report.transcript);
+    assert_eq!(replayed.remaining(), 0);
+}
+
+#[tokio::test]
 async fn a_differing_conversation_fails_with_the_difference() {
     let (server, _) = desk();
     let agent = ToolLoop::new(script()).source("desk", &server);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use treenail::agent::{ScriptedModel, ToolLoopError, ToolSource};
+use treenail::agent::{ScriptedModel, ScriptedReply, ToolLoopError, ToolSource};
 use treenail::client::MockSession;
 use treenail::prelude::*;
 
@@ -56,4 +56,21 @@ async fn the_model_does_not_see_tools_of_apps() {
     assert_eq!(names, ["plain", "view", "both", "odd"], "APP-C-02");
     let app = ToolSource::from(&client).only(["app"]);
     assert!(offered(app).await.is_err(), "not by its name either");
+}
+
+#[test]
+fn a_source_outlives_the_runtime_of_its_first_run() {
+    let (server, log) = desk();
+    let echo = || ScriptedReply::call("echo", json!({"text": "a"}));
+    let model = ScriptedModel::new([echo(), "One.".into(), echo(), "Two.".into()]);
+    let agent = ToolLoop::new(model).source("desk", server);
+    for expected in ["One.", "Two."] {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let run = async { agent.run("Go").await };
+        let report = runtime.unwrap().block_on(run).unwrap();
+        assert_eq!(report.text(), expected);
+    }
+    assert_eq!(log.lines(), ["echo a", "echo a"]);
 }

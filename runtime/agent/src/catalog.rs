@@ -2,17 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use treenail_runtime::client::{ClientError, McpClient};
 use treenail_runtime::internal;
+use treenail_runtime::internal::timeout::timeout;
 use treenail_schema::Tool;
 use treenail_schema::internal::quoted;
 
 use crate::names::{ToolKey, ToolNames, preferred_name};
 use crate::output::{OutputType, SUBMIT};
 use crate::report::Fault;
-use crate::{RequestedCall, ToolChoice, ToolSource, Trust};
+use crate::{RequestedCall, ToolChoice, ToolLoopLimits, ToolSource, Trust};
 
 /// Catalog of the tools of all sources, by the names that the model sees.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ pub(super) struct Catalog {
     output: Option<OutputType>,
     /// Tool that submits the output.
     submission: Option<Arc<Tool>>,
-    max: usize,
+    limits: ToolLoopLimits,
 }
 
 /// A source and its cached tool list.
@@ -35,7 +37,7 @@ struct SourceTools {
     name: String,
     source: ToolSource,
     client: Option<McpClient>,
-    /// Version of the server's tool list at the time of the last fetch.
+    /// Version of the server's tool list at the time of the last fetch, which may have failed if it was not the first one.
     list_version: Option<u64>,
     tools: Vec<Arc<Tool>>,
 }
@@ -56,7 +58,7 @@ impl Catalog {
     pub(super) fn new(
         sources: &[(String, ToolSource)],
         output: Option<OutputType>,
-        max: usize,
+        limits: &ToolLoopLimits,
     ) -> Result<Self, Fault> {
         let mut names = HashSet::new();
         for (name, _) in sources {
@@ -82,7 +84,7 @@ impl Catalog {
             definitions: Vec::new(),
             output,
             submission: None,
-            max,
+            limits: limits.clone(),
         })
     }
 
@@ -91,7 +93,7 @@ impl Catalog {
         // Without sources, there is only the submission of an output.
         let mut changed = self.sources.is_empty();
         for source in &mut self.sources {
-            match source.fetch().await {
+            match source.fetch(self.limits.call_timeout).await {
                 Ok(None) => {}
                 Ok(Some((list_version, tools))) => {
                     source.select(list_version, tools)?;
@@ -117,8 +119,9 @@ impl Catalog {
                 tools.map(|it| ((index, it.name.clone()), preferred_name(prefix, &it.name))),
             );
         }
-        if wanted.len() > self.max {
-            let (count, max) = (wanted.len(), self.max);
+        let max = self.limits.tools;
+        if wanted.len() > max {
+            let count = wanted.len();
             return Err(Fault::invalid(format!(
                 "the sources have {count} tools, the limit is {max}; select tools with `ToolSource::only`"
             )));
@@ -217,8 +220,12 @@ impl Catalog {
 }
 
 impl SourceTools {
-    /// Fetches the list if it has changed since the last fetch; returns it with its version.
-    async fn fetch(&mut self) -> Result<Option<(u64, Vec<Arc<Tool>>)>, ClientError> {
+    /// Fetches the list if it has changed since the last fetch; returns it with its version. Each change of a known list has one
+    /// attempt of at most `limit`, because each model request waits for it.
+    async fn fetch(
+        &mut self,
+        limit: Duration,
+    ) -> Result<Option<(u64, Vec<Arc<Tool>>)>, ClientError> {
         let client = match &self.client {
             Some(client) => client.clone(),
             None => self.source.client().await?,
@@ -228,7 +235,13 @@ impl SourceTools {
         if self.list_version == Some(list_version) {
             return Ok(None);
         }
-        let tools = client.tools().await?;
+        let tools = match &mut self.list_version {
+            Some(known) => {
+                *known = list_version;
+                timeout(limit, client.tools()).await??
+            }
+            None => client.tools().await?,
+        };
         self.client = Some(client);
         Ok(Some((list_version, tools)))
     }

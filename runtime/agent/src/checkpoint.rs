@@ -14,8 +14,8 @@ use crate::model_call::json_bytes;
 use crate::results::media_bytes;
 use crate::{CallRecord, RequestedCall, RunReport, StopReason, Usage};
 
-/// A paused run, which [`ToolLoop::resume`](crate::ToolLoop::resume) continues. It can be stored in any serde
-/// format.
+/// A paused run, which [`ToolLoop::resume`](crate::ToolLoop::resume) continues. It can be stored in a self-describing serde
+/// format with names of fields, such as JSON or CBOR.
 ///
 /// ```
 /// use treenail::agent::{PausedRun, Run, ToolLoop};

@@ -48,7 +48,9 @@ use crate::{Journal, Model, ModelCapabilities, ModelError, ModelFuture, TextSink
 ///   [`Limits::request_state_bytes`](treenail_runtime::Limits::request_state_bytes), 64 KiB by default, and the number of messages
 ///   is bounded by [`Limits::input_rounds`](treenail_runtime::Limits::input_rounds). A small
 ///   [`ToolLoopLimits::result_bytes`](crate::ToolLoopLimits::result_bytes) helps.
-/// - The timeout of the loop restarts with each message.
+/// - The timeout of the loop restarts with each message. A run that ends while calls run, by its timeout or
+///   [`Run::cancel`](crate::Run::cancel), ends there too when the function restarts. One that is dropped is not recorded: its calls
+///   would run again.
 #[derive(Clone, Debug)]
 pub struct ContextModel {
     context: Context,

@@ -120,6 +120,11 @@ impl Events {
         event
     }
 
+    /// Returns true if there are events, and all of them are progress.
+    pub(super) fn has_only_progress(&self) -> bool {
+        !self.queue.is_empty() && self.queue.len() == self.progress.len()
+    }
+
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.progress.clear();

@@ -72,7 +72,7 @@ pub trait Model: Send + Sync {
 
 /// Storage for call results, so that a restarted run does not repeat calls. See [`Model::journal`].
 ///
-/// Keys identify the calls of the model's last message.
+/// Keys identify the calls of the model's last message, and the end of a run among them.
 pub trait Journal: Send + Sync {
     /// Returns the value recorded under a key.
     fn recall(&self, key: &str) -> Option<Value>;

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use treenail_runtime::RpcError;
+use treenail_runtime::internal::timeout::{resumed, timeout};
 use treenail_runtime::internal::{check_conversation, needs_tools};
 use treenail_schema::internal::shortened;
 use treenail_schema::{
@@ -48,6 +49,9 @@ const REJECTED: i64 = -1;
 ///
 /// The settings of a [`ToolLoop`] apply to both: the lower of `maxTokens` and [`ToolLoop::max_tokens`] counts, the system prompt
 /// of the server follows its own, and [`ToolLoop::edit_requests`] has the last word.
+///
+/// The time of the model counts for the timeouts of the call that the server samples for; that of the [`review`](Self::review)
+/// does not. A message is given up after [`ToolLoop::timeout`], 5 min by default.
 ///
 /// A conversation that the protocol forbids is rejected (-32602), including one with misplaced tool results. Model
 /// errors are logged and not disclosed to the server.
@@ -109,15 +113,23 @@ impl SamplingModel {
                 return Err(RpcError::new(REJECTED, "the user rejected the request"));
             }
         }
-        match &self.backend {
-            Backend::Loop(agent) if !needs_tools(&request) => {
-                respond_with_run(agent, request).await
-            }
-            Backend::Loop(agent) => {
+        // Only the review may wait for a user. The model has the time of the call that the server samples for.
+        resumed(self.backend.respond(request)).await
+    }
+}
+
+impl Backend {
+    async fn respond(
+        &self,
+        request: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, RpcError> {
+        match self {
+            Self::Loop(agent) if !needs_tools(&request) => respond_with_run(agent, request).await,
+            Self::Loop(agent) => {
                 let request = with_settings(&agent.config, request);
                 respond_with_model(&agent.config, request).await
             }
-            Backend::Model(agent) => respond_with_model(&agent.config, request).await,
+            Self::Model(agent) => respond_with_model(&agent.config, request).await,
         }
     }
 }
@@ -207,7 +219,9 @@ async fn respond_with_model(
         max_bytes: config.limits.message_bytes,
         parses_text: has_tools,
     };
-    let response = caller.call(request, &|_| {}).await;
+    let response = Box::pin(caller.call(request, &|_| {}));
+    let response = timeout(config.limits.timeout, response).await;
+    let response = response.map_err(|error| internal_error(&error))?;
     let ModelResponse {
         mut message,
         problems,

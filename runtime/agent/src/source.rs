@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 use treenail_runtime::Server;
 use treenail_runtime::ToolSet;
 use treenail_runtime::client::{ClientError, McpClient};
+use treenail_runtime::internal::TaskSession as _;
 use treenail_schema::Tool;
 use treenail_schema::internal::{nearest, quoted};
 
@@ -45,7 +46,7 @@ pub struct ToolSource {
 #[derive(Clone)]
 enum Origin {
     Client(McpClient),
-    /// Server in the same process, to which one connection is opened on first use, shared by all clones.
+    /// Server in the same process, with one connection, which all clones share.
     Server(Arc<InProcess>),
     /// Functions from which no server could be built.
     Invalid(Arc<str>),
@@ -53,7 +54,8 @@ enum Origin {
 
 struct InProcess {
     server: Server,
-    client: OnceCell<McpClient>,
+    /// Absent before the first use.
+    client: Mutex<Option<McpClient>>,
 }
 
 impl ToolSource {
@@ -107,18 +109,22 @@ impl ToolSource {
     pub(super) async fn client(&self) -> Result<McpClient, ClientError> {
         match &self.origin {
             Origin::Client(client) => Ok(client.clone()),
-            Origin::Server(in_process) => {
-                let connected = in_process.client.get_or_try_init(|| in_process.connect());
-                connected.await.cloned()
-            }
+            Origin::Server(in_process) => in_process.client().await,
             Origin::Invalid(reason) => Err(ClientError::invalid(Arc::clone(reason))),
         }
     }
 }
 
 impl InProcess {
-    async fn connect(&self) -> Result<McpClient, ClientError> {
-        McpClient::builder().server(&self.server).build().await
+    /// Returns the client. Connects it on first use, and again if its tokio runtime has stopped.
+    async fn client(&self) -> Result<McpClient, ClientError> {
+        let mut client = self.client.lock().await;
+        let connected = client.as_ref().filter(|it| !it.session().is_closed());
+        if let Some(connected) = connected {
+            return Ok(connected.clone());
+        }
+        let connected = McpClient::builder().server(&self.server).build().await?;
+        Ok(client.insert(connected).clone())
     }
 }
 
@@ -140,7 +146,7 @@ impl From<Server> for ToolSource {
     fn from(server: Server) -> Self {
         Self::new(Origin::Server(Arc::new(InProcess {
             server,
-            client: OnceCell::new(),
+            client: Mutex::default(),
         })))
     }
 }

@@ -25,9 +25,11 @@ use crate::limits::Limits;
 pub use crate::revision::downgrade_sampling_result;
 use crate::wire::{Members, as_string};
 
-/// Timeouts that pause while a session obtains credentials, or a handler of the client answers the server.
+/// Timeouts that pause while a session obtains credentials, or a handler of the client answers the server, unless a model does.
 pub mod timeout {
-    pub use crate::client::timeout::{is_expired, paused, poll_pausable, timeout, timeout_at};
+    pub use crate::client::timeout::{
+        is_expired, paused, poll_pausable, resumed, timeout, timeout_at,
+    };
 }
 
 /// Starts a server as a child process. Returns its streams, and the source of its close reason.

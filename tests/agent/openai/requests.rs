@@ -271,6 +271,14 @@ async fn fields_can_be_added_replaced_and_omitted() {
 }
 
 #[tokio::test]
+async fn stream_options_are_sent_with_streams_only() {
+    for stream in [json!(false), Value::Null] {
+        let asked = sent(&question("Why?"), |model| model.extra("stream", stream)).await;
+        assert_eq!(asked.json()["stream_options"], Value::Null);
+    }
+}
+
+#[tokio::test]
 async fn unsupported_fields_are_not_sent() {
     let request = question("Why?").with_metadata(object(json!({"store": true})));
     let asked = sent(&request, |model| model).await;

@@ -180,6 +180,20 @@ async fn a_complete_message_does_not_wait_for_the_end_of_the_stream() {
 }
 
 #[tokio::test]
+async fn a_complete_message_is_not_lost_by_what_follows_it() {
+    let (hello, end) = (content("Hello"), finish("stop"));
+    for last in [
+        r#"{"error":{"message":"usage unavailable"}}"#,
+        "not JSON",
+        r#"{"choices":[],"usage":"many"}"#,
+    ] {
+        let stream = format!("data: {hello}\n\ndata: {end}\n\ndata: {last}\n\n");
+        let (text, reason) = read(Reply::events(&stream)).await;
+        assert_eq!((&*text, reason.as_deref()), ("Hello", Some("endTurn")));
+    }
+}
+
+#[tokio::test]
 async fn each_size_limit_is_enforced() {
     let bounded = |change: fn(&mut OpenAiLimits)| {
         let mut limits = limits();

@@ -152,9 +152,16 @@ async fn stream(
         has_started = true;
         let mut rest = &piece[..];
         while let Some(event) = parser.next(&mut rest) {
-            if assembler.on_event(event)? == Progress::Done {
-                body::release(body);
-                return Ok(());
+            let is_complete = assembler.is_complete();
+            match assembler.on_event(event) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Done) => {
+                    body::release(body);
+                    return Ok(());
+                }
+                // Of an event after the message, such as an unreadable usage.
+                Err(_) if is_complete => return Ok(()),
+                Err(failure) => return Err(failure),
             }
         }
         deadline = if assembler.is_complete() {

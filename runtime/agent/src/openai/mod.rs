@@ -71,7 +71,8 @@ use treenail_http_client::Pool;
 /// calls and results, tools, the tool choice, the system prompt, `maxTokens`, `temperature` and `stopSequences` are
 /// sent. Images in tool results follow in a separate message, because endpoints do not accept them there. Unsupported
 /// content is described in words. Tool names that an endpoint would reject, such as those with dots, are replaced in
-/// the request and restored in the response. `metadata`, `includeContext` and `modelPreferences` are not sent.
+/// the request and restored in the response. The endpoint of Mistral (`api.mistral.ai`) receives no `stream_options`, and a message of
+/// the assistant between tool results and a message of the user, because it refuses the request otherwise. `metadata`, `includeContext` and `modelPreferences` are not sent.
 ///
 /// # Responses
 ///

@@ -12,20 +12,13 @@ use treenail_schema::CallToolRequest;
 
 use super::clock::DeadlineTimer;
 use super::decide::find_tool;
+use super::engine::TurnOutcome;
 use super::shared::Shared;
 use crate::arguments::ArgumentChecker;
 use crate::catalog::{Catalog, ToolEntry};
 use crate::checkpoint::{OpenCall, Stage};
 use crate::results::{CallFailure, explain_task_only};
-use crate::{RequestedCall, RunEvent};
-
-/// Outcome of running the calls of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallsOutcome {
-    Completed,
-    /// The run timed out; calls in flight were cancelled.
-    TimedOut,
-}
+use crate::{RequestedCall, RunEvent, StopReason};
 
 /// Runs the open calls in the state of a run.
 pub(super) struct CallRunner {
@@ -58,29 +51,33 @@ impl CallRunner {
         }
     }
 
-    /// Runs the open calls until all of them have results.
-    pub(super) async fn run(&self, catalog: &Catalog) -> CallsOutcome {
+    /// Runs the open calls until all of them have results. When the run times out, calls in flight are cancelled.
+    pub(super) async fn run(&self, catalog: &Catalog) -> TurnOutcome {
         let open = self.shared.state().open.len();
         for index in 0..open {
             self.evaluate(index, catalog).await;
         }
         let mut running_calls = RunningCalls::default();
-        let outcome = poll_fn(|context| self.poll(&mut running_calls, catalog, context)).await;
+        let is_done = poll_fn(|context| self.poll(&mut running_calls, catalog, context)).await;
         // Cancels the calls in flight.
         drop(running_calls);
-        if outcome == CallsOutcome::TimedOut {
+        if !is_done {
             let reason = self.shared.timeout_reason();
+            self.record_end(&StopReason::Timeout);
             self.fail_open(|_| CallFailure::Interrupted { reason: &reason });
+            return TurnOutcome::Stop(StopReason::Timeout);
         }
-        outcome
+        let recorded = self.recall_end();
+        recorded.map_or(TurnOutcome::Continue, TurnOutcome::Stop)
     }
 
+    /// Polls the calls; ready with true when all have results, and with false when the run has timed out.
     fn poll(
         &self,
         running_calls: &mut RunningCalls,
         catalog: &Catalog,
         context: &mut Context<'_>,
-    ) -> Poll<CallsOutcome> {
+    ) -> Poll<bool> {
         loop {
             self.fail_denied();
             self.start_approved(running_calls, catalog);
@@ -91,7 +88,7 @@ impl CallRunner {
         let state = self.shared.state();
         let is_done = |stage: &Stage| matches!(stage, Stage::Done(_));
         if state.open.iter().all(|open| is_done(&open.stage)) {
-            return Poll::Ready(CallsOutcome::Completed);
+            return Poll::Ready(true);
         }
         let awaits_approval = state.pending_approvals().next().is_some();
         drop(state);
@@ -100,7 +97,7 @@ impl CallRunner {
         let awaits_user = awaits_user && running.iter().all(|call| call.is_paused);
         let timer = &mut running_calls.deadline_timer;
         let expired = timer.poll(&self.shared, awaits_user, context);
-        expired.map(|()| CallsOutcome::TimedOut)
+        expired.map(|()| false)
     }
 
     /// Fails the denied calls, including those that nobody can approve because the events are no longer read.

@@ -41,8 +41,9 @@ impl Run {
             Some(Err(error)) => return error.report().clone(),
             None => {}
         }
-        let reason = "the user cancelled the run";
-        CallRunner::new(Arc::clone(&shared)).interrupt(reason);
+        let calls = CallRunner::new(Arc::clone(&shared));
+        calls.record_end(&StopReason::Cancelled);
+        calls.interrupt("the user cancelled the run");
         let mut state = shared.state();
         state.stop_clock();
         // A resumed run may have ended before it was paused.

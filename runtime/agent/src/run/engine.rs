@@ -13,7 +13,7 @@ use treenail_schema::{
     SamplingMessageContentBlock as Block, ToolUseContent,
 };
 
-use super::calls::{CallRunner, CallsOutcome};
+use super::calls::CallRunner;
 use super::clock::DeadlineTimer;
 use super::shared::Shared;
 use crate::call_ids::CallIds;
@@ -45,7 +45,7 @@ impl Engine {
         }
         let config = &shared.config;
         let engine = Self {
-            catalog: Catalog::new(&config.sources, config.output.clone(), config.limits.tools)?,
+            catalog: Catalog::new(&config.sources, config.output.clone(), &config.limits)?,
             calls: CallRunner::new(Arc::clone(&shared)),
             shared: Arc::clone(&shared),
         };
@@ -57,9 +57,11 @@ impl Engine {
         if !self.refresh().await? {
             return Ok(StopReason::Timeout);
         }
-        if !self.shared.state().open.is_empty() && self.run_calls().await == CallsOutcome::TimedOut
-        {
-            return Ok(StopReason::Timeout);
+        let has_open = !self.shared.state().open.is_empty();
+        if has_open {
+            if let TurnOutcome::Stop(end) = self.run_calls().await {
+                return Ok(end);
+            }
         }
         loop {
             if let TurnOutcome::Stop(end) = self.run_turn().await? {
@@ -128,10 +130,7 @@ impl Engine {
                 ended => ended,
             });
         }
-        if self.run_calls().await == CallsOutcome::TimedOut {
-            return Ok(TurnOutcome::Stop(StopReason::Timeout));
-        }
-        Ok(TurnOutcome::Continue)
+        Ok(self.run_calls().await)
     }
 
     /// Refreshes the tool lists; returns false if the run timed out. Its clock is stopped while a server waits for the user.
@@ -211,7 +210,7 @@ impl Engine {
     }
 
     /// Runs all open calls and appends their results to the conversation.
-    async fn run_calls(&self) -> CallsOutcome {
+    async fn run_calls(&self) -> TurnOutcome {
         let outcome = self.calls.run(&self.catalog).await;
         self.shared.append(RunState::add_results);
         let state = self.shared.state();

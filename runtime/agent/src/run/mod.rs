@@ -148,6 +148,10 @@ impl Run {
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         self.shared.attach_reader(context.waker());
         loop {
+            // The server determines the rate of progress, so the queue may never become empty.
+            if self.shared.has_only_progress() {
+                let _ = self.poll_outcome(context);
+            }
             if let Some(event) = self.next_event() {
                 return Poll::Ready(Some(event));
             }

@@ -1,14 +1,19 @@
 //! Results of calls, in the state of a run and in its journal.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use treenail_runtime::client::ClientError;
 use treenail_runtime::internal::AnsweredCall;
 use treenail_schema::{CallToolResult, ContentBlock, ToolResultContent};
 
 use super::calls::CallRunner;
-use crate::RunEvent;
 use crate::checkpoint::Stage;
 use crate::results::{CallFailure, error_text};
+use crate::{RunEvent, StopReason};
+
+/// Key of the end of a run in its journal.
+const END: &str = "end";
 
 impl CallRunner {
     /// Sets the result of a call that has ended, or that continues in the background.
@@ -58,14 +63,9 @@ impl CallRunner {
         let text = error_text(&call.name, failure);
         let content =
             ToolResultContent::new(call.id, [ContentBlock::text(text)]).with_is_error(true);
-        if matches!(failure, CallFailure::Interrupted { .. }) {
-            // The journal omits it, so that a restarted run makes the call.
-            self.set_result(index, content, None);
-        } else {
-            // A restarted run reaches the same result, even if the tools have changed meanwhile.
-            let content = self.recall(index).unwrap_or(content);
-            self.finish(index, content, None);
-        }
+        // A restarted run reaches the same result, even if the tools have changed meanwhile.
+        let content = self.recall(index).unwrap_or(content);
+        self.finish(index, content, None);
     }
 
     /// Sets the result of a call, and records it for a restarted run.
@@ -75,17 +75,7 @@ impl CallRunner {
         content: ToolResultContent,
         result: Option<Box<CallToolResult>>,
     ) {
-        self.record(index, &content);
-        self.set_result(index, content, result);
-    }
-
-    /// Sets the result of a call.
-    fn set_result(
-        &self,
-        index: usize,
-        content: ToolResultContent,
-        result: Option<Box<CallToolResult>>,
-    ) {
+        self.record(&index.to_string(), &content);
         self.shared.emit(RunEvent::CallFinished {
             id: content.tool_use_id.clone(),
             is_error: content.is_error == Some(true),
@@ -102,15 +92,31 @@ impl CallRunner {
 
     /// Returns the recorded result of a call, for a run that restarts with each message.
     pub(super) fn recall(&self, index: usize) -> Option<ToolResultContent> {
-        let journal = self.shared.config.model.journal()?;
-        let recorded = journal.recall(&index.to_string())?;
-        serde_json::from_value(recorded).ok()
+        self.recall_value(&index.to_string())
     }
 
-    fn record(&self, index: usize, content: &ToolResultContent) {
+    /// Records that the run ends before all calls of the message have results, so that it ends here too when it restarts. Without
+    /// this, it would request further messages.
+    pub(super) fn record_end(&self, end: &StopReason) {
+        if !self.shared.state().open.is_empty() {
+            self.record(END, end);
+        }
+    }
+
+    /// Returns the end that was recorded with the calls of the message.
+    pub(super) fn recall_end(&self) -> Option<StopReason> {
+        self.recall_value(END)
+    }
+
+    fn recall_value<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        let journal = self.shared.config.model.journal()?;
+        serde_json::from_value(journal.recall(key)?).ok()
+    }
+
+    fn record(&self, key: &str, value: &impl Serialize) {
         if let Some(journal) = self.shared.config.model.journal() {
-            let content = serde_json::to_value(content).unwrap_or(Value::Null);
-            journal.record(&index.to_string(), content);
+            let value = serde_json::to_value(value).unwrap_or(Value::Null);
+            journal.record(key, value);
         }
     }
 }

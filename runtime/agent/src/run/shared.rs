@@ -116,6 +116,11 @@ impl Shared {
         lock(&self.events).pop()
     }
 
+    /// Returns true if there are unread events, and all of them are progress.
+    pub(super) fn has_only_progress(&self) -> bool {
+        lock(&self.events).has_only_progress()
+    }
+
     /// Prevents further requests and calls from starting.
     pub(super) fn pause(&self) {
         self.pausing.store(true, Ordering::Relaxed);

@@ -51,24 +51,40 @@ struct Script {
     requests: Vec<CreateMessageRequestParams>,
 }
 
-/// A reply, and the conversation that it has to follow, if fixed.
+/// A reply, and the transcript that it ends, if the conversation before it is fixed.
 struct ScriptedStep {
-    history: Option<Vec<SamplingMessage>>,
+    transcript: Option<Vec<SamplingMessage>>,
     reply: ScriptedReply,
+}
+
+impl ScriptedStep {
+    /// Returns true if the conversation contains the reply already, at its place.
+    fn is_in(&self, messages: &[SamplingMessage]) -> bool {
+        let transcript = self.transcript.as_deref().unwrap_or_default();
+        let reply = transcript.last();
+        reply.is_some() && reply == messages.get(transcript.len() - 1)
+    }
+
+    /// Describes the first difference between the conversation that the reply has to follow and the actual one.
+    fn difference(&self, messages: &[SamplingMessage]) -> Option<String> {
+        let (_, history) = self.transcript.as_deref()?.split_last()?;
+        difference(history, messages)
+    }
 }
 
 impl ScriptedModel {
     /// Creates a model with these replies, in this order.
     pub fn new<R: Into<ScriptedReply>>(replies: impl IntoIterator<Item = R>) -> Self {
         let steps = replies.into_iter().map(|reply| ScriptedStep {
-            history: None,
+            transcript: None,
             reply: reply.into(),
         });
         Self::from_steps(steps.collect())
     }
 
     /// Creates a model that repeats the assistant messages of a transcript, as long as the conversation matches it.
-    /// Otherwise it fails ([`ModelError::Refused`]) with the first difference.
+    /// Otherwise it fails ([`ModelError::Refused`]) with the first difference. Assistant messages with which the conversation
+    /// begins are no replies.
     pub fn replay(transcript: &[SamplingMessage]) -> Self {
         let messages = transcript.iter().enumerate();
         let replies_given = messages.filter(|(_, message)| message.role == Role::Assistant);
@@ -77,7 +93,7 @@ impl ScriptedModel {
             let calls = content.iter().any(|it| matches!(it, Block::ToolUse(_)));
             let stop_reason = calls.then(|| "toolUse".to_owned());
             ScriptedStep {
-                history: Some(transcript[..index].to_vec()),
+                transcript: Some(transcript[..=index].to_vec()),
                 reply: ScriptedReply::with_content(content, stop_reason),
             }
         });
@@ -120,15 +136,19 @@ impl ScriptedModel {
     ) -> Result<ScriptedReply, ModelError> {
         let mut script = self.script();
         script.requests.push(request.clone());
-        let Some(ScriptedStep { history, reply }) = script.replies.pop_front() else {
+        let messages = &request.messages;
+        while script.replies.front().is_some_and(|it| it.is_in(messages)) {
+            script.replies.pop_front();
+        }
+        let Some(step) = script.replies.pop_front() else {
             let count = script.requests.len() - 1;
             return Err(ModelError::refused(format!(
                 "no scripted reply is left after {count}"
             )));
         };
-        match history.and_then(|history| difference(&history, &request.messages)) {
+        match step.difference(messages) {
             Some(difference) => Err(ModelError::refused(difference)),
-            None => Ok(reply),
+            None => Ok(step.reply),
         }
     }
 }

@@ -1,4 +1,6 @@
 //! Pauses of timeouts while a handler answers requests of a legacy server.
+//!
+//! Each request is answered in a task of its own, beside the requests of the client.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -8,9 +10,9 @@ use std::task::Poll;
 use tokio::sync::watch;
 
 use crate::client::protocol::checked_handler::CheckedHandler;
-use crate::client::timeout::paused;
+use crate::client::timeout::{paused, poll_pausable};
 
-/// Number of requests of a legacy server that handlers are answering.
+/// Number of requests of a legacy server whose answers pause the timeouts.
 ///
 /// Such a request does not name the request of the client that it belongs to, so it pauses the timeouts of all of them, except
 /// those that the handlers themselves send: they would pause as long as they take.
@@ -19,8 +21,8 @@ pub(super) struct Answering {
     handler: Arc<CheckedHandler>,
 }
 
-/// A request that is being answered, until it is dropped.
-struct Answer<'a>(&'a watch::Sender<usize>);
+/// A pause for one request, until it is dropped.
+struct Pause<'a>(&'a watch::Sender<usize>);
 
 impl Answering {
     pub(super) fn new(handler: Arc<CheckedHandler>) -> Self {
@@ -30,18 +32,27 @@ impl Answering {
 
     /// Waits for the handler to answer a request.
     pub(super) async fn answer<F: Future>(&self, answer: F) -> F::Output {
-        self.count.send_modify(|count| *count += 1);
-        let _answer = Answer(&self.count);
-        answer.await
+        let mut answer = pin!(answer);
+        let mut pause = None;
+        poll_fn(|context| {
+            let (poll, is_paused) = poll_pausable(answer.as_mut(), context);
+            if is_paused {
+                pause.get_or_insert_with(|| Pause::new(&self.count));
+            } else {
+                pause = None;
+            }
+            poll
+        })
+        .await
     }
 
-    /// Waits for `future`. Timeouts around it do not run while handlers answer requests,
+    /// Waits for `future`. Timeouts around it do not run while the answers of handlers pause them,
     /// unless the handler itself waits for it.
     pub(super) async fn pause_during<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         let mut count = self.count.subscribe();
         loop {
-            let is_answering = *count.borrow_and_update() > 0;
+            let is_paused = *count.borrow_and_update() > 0;
             let mut changed = pin!(count.changed());
             let either = poll_fn(|context| {
                 if let Poll::Ready(output) = future.as_mut().poll(context) {
@@ -49,7 +60,7 @@ impl Answering {
                 }
                 changed.as_mut().poll(context).map(|_| None)
             });
-            let output = if is_answering && !self.handler.is_polled() {
+            let output = if is_paused && !self.handler.is_polled() {
                 paused(either).await
             } else {
                 either.await
@@ -61,7 +72,14 @@ impl Answering {
     }
 }
 
-impl Drop for Answer<'_> {
+impl<'a> Pause<'a> {
+    fn new(count: &'a watch::Sender<usize>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count)
+    }
+}
+
+impl Drop for Pause<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }

@@ -15,6 +15,7 @@ use treenail_schema::{
 
 use crate::ask::check_conversation;
 use crate::client::protocol::handler::{ClientHandler, unsupported_method};
+use crate::client::timeout::paused;
 use crate::form::{FormError, describe_field, parse_form_content};
 use crate::panic::catch;
 use crate::revision::downgrade_sampling_result;
@@ -65,21 +66,22 @@ impl CheckedHandler {
     }
 
     /// Returns the result of a request as JSON text, for a server of `revision`. A panic of the handler becomes an error.
+    /// Timeouts around it pause.
     pub(super) async fn answer(
         &self,
         request: InputRequest,
         revision: Revision,
     ) -> Result<String, RpcError> {
         let mut answering = pin!(self.call_handler(request, revision));
-        poll_fn(|context| {
+        let answer = poll_fn(|context| {
             let _scope = PollScope::enter(self);
             let polled = catch(|| answering.as_mut().poll(context));
             polled.unwrap_or_else(|panic| {
                 tracing::error!(panic, "the handler for requests of the server panicked");
                 Poll::Ready(Err(RpcError::internal("the handler of the client failed")))
             })
-        })
-        .await
+        });
+        paused(answer).await
     }
 
     /// Returns true within a poll of the handler, as for the requests that it sends itself.

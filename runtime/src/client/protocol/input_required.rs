@@ -16,7 +16,6 @@ use crate::client::protocol::params::{RoundParams, serialize};
 use crate::client::protocol::result::unknown_type;
 use crate::client::protocol::server_info::PeerInfo;
 use crate::client::protocol::task_driver::{NewTask, creates_legacy_task};
-use crate::client::timeout::paused;
 use crate::client::try_join::try_join_all;
 use crate::wire::{Members, as_string};
 
@@ -123,7 +122,7 @@ impl Inner {
             let revision = self.peer().revision;
             let (keys, requests): (Vec<_>, Vec<_>) = requests.into_iter().unzip();
             let answers = requests.into_iter().map(|it| self.answer(it, revision));
-            let answers = paused(try_join_all(answers)).await?;
+            let answers = try_join_all(answers).await?;
             members.push_str("\"inputResponses\":{");
             for (key, answer) in keys.iter().zip(answers) {
                 if !members.ends_with('{') {

@@ -19,7 +19,7 @@ use crate::client::protocol::input_required::{CompleteResult, parse_input_reques
 use crate::client::protocol::params::Params;
 use crate::client::protocol::task_driver::{CreatedTask, NewTask, TaskDriver, TaskFuture};
 use crate::client::session::LateAnswers;
-use crate::client::timeout::{paused, timeout};
+use crate::client::timeout::timeout;
 use crate::client::{ClientError, McpClientSession, Subscription};
 use crate::wire::{RpcError, as_string};
 
@@ -186,7 +186,7 @@ impl McpClientSession {
     pub(crate) async fn answer_question(&self, request: InputRequest) -> Result<String, RpcError> {
         let revision = self.inner.peer().revision;
         let handler = &self.inner.link.router.handler;
-        paused(handler.answer(request, revision)).await
+        handler.answer(request, revision).await
     }
 
     /// Returns the driver of tasks; `None` if the client does not support them.

@@ -71,6 +71,24 @@ impl<'a> Message<'a> {
     }
 }
 
+impl Message<'_> {
+    /// Inserts a message of the assistant between results of tools and a message of the user.
+    pub(super) fn separate_results(messages: Vec<Self>) -> Vec<Self> {
+        let mut separated = Vec::with_capacity(messages.len());
+        for message in messages {
+            let follows_result = matches!(separated.last(), Some(Self::Tool { .. }));
+            if follows_result && matches!(message, Self::User { .. }) {
+                separated.push(Self::Assistant {
+                    content: Some("I have the results.".into()),
+                    tool_calls: Vec::new(),
+                });
+            }
+            separated.push(message);
+        }
+        separated
+    }
+}
+
 fn assistant<'a>(
     message: &'a SamplingMessage,
     names: &'a ToolNames,

@@ -6,6 +6,7 @@ mod names;
 mod tools;
 
 use bytes::Bytes;
+use http::Uri;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use treenail_schema::{CreateMessageRequestParams, JsonObject, ToolChoiceMode};
 
@@ -64,10 +65,14 @@ impl Outgoing {
         request: &CreateMessageRequestParams,
     ) -> Result<Self, ModelError> {
         let names = ToolNames::from_request(request);
+        let mut messages = Message::all(request, endpoint.capabilities, &names)?;
+        if is_mistral(&endpoint.url) {
+            messages = Message::separate_results(messages);
+        }
         let body = Body {
             endpoint,
             request,
-            messages: Message::all(request, endpoint.capabilities, &names)?,
+            messages,
             tools: Function::all(request, &names),
         };
         let body = serde_json::to_vec(&body).map_err(ModelError::refused)?;
@@ -105,13 +110,22 @@ impl Serialize for Body<'_> {
             fields.field("tool_choice", choice.map(ToolChoiceMode::as_str))?;
         }
         fields.field("stream", Some(true))?;
+        let is_streamed = extra.get("stream").is_none_or(|stream| *stream == true);
         let options = serde_json::json!({"include_usage": true});
-        fields.field("stream_options", Some(options))?;
+        let takes_options = is_streamed && !is_mistral(&self.endpoint.url);
+        fields.field("stream_options", takes_options.then_some(options))?;
         for (name, value) in extra.iter().filter(|(_, value)| !value.is_null()) {
             fields.map.serialize_entry(name, value)?;
         }
         fields.map.end()
     }
+}
+
+/// Returns true for the endpoint of Mistral. It refuses fields that it does not know, such as `stream_options`, and a message of the
+/// user directly after results of tools.
+fn is_mistral(url: &Uri) -> bool {
+    let host = url.host().unwrap_or_default();
+    host.eq_ignore_ascii_case("api.mistral.ai")
 }
 
 /// Fields of a body, some of which the user may have replaced.
@@ -125,6 +139,61 @@ impl<M: SerializeMap> Fields<'_, M> {
         match value {
             Some(value) if !self.extra.contains_key(name) => self.map.serialize_entry(name, &value),
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use treenail_schema::{
+        ContentBlock, Role, SamplingMessage, SamplingMessageContentBlock as Block,
+        ToolResultContent, ToolUseContent,
+    };
+
+    use super::*;
+    use crate::{ModelCapabilities, OpenAiModel};
+
+    /// Body of a request after a call whose result contains an image.
+    fn sent(base_url: &str) -> Value {
+        let call = Block::ToolUse(ToolUseContent::new("c1", "look", JsonObject::new()));
+        let image = ContentBlock::image("AQID", "image/png");
+        let result = Block::ToolResult(ToolResultContent::new("c1", [image]));
+        let messages = [
+            SamplingMessage::new(Role::Assistant, call),
+            SamplingMessage::new(Role::User, result),
+        ];
+        let model = OpenAiModel::builder("m")
+            .base_url(base_url)
+            .allow_plain_http()
+            .capabilities(ModelCapabilities::default().images(true));
+        let endpoint = model.build().unwrap().0;
+        let request = CreateMessageRequestParams::new(messages, 1);
+        let outgoing = Outgoing::new(&endpoint, &request).unwrap();
+        serde_json::from_slice(&outgoing.body).unwrap()
+    }
+
+    #[test]
+    fn mistral_receives_only_what_it_accepts() {
+        let options = json!({"include_usage": true});
+        let cases = [
+            (
+                "http://localhost/v1",
+                options,
+                vec!["assistant", "tool", "user"],
+            ),
+            (
+                "http://API.mistral.ai/v1",
+                Value::Null,
+                vec!["assistant", "tool", "assistant", "user"],
+            ),
+        ];
+        for (base_url, options, expected) in cases {
+            let body = sent(base_url);
+            assert_eq!(body["stream_options"], options, "{base_url}");
+            let messages = body["messages"].as_array().unwrap();
+            let roles: Vec<_> = messages.iter().map(|message| &message["role"]).collect();
+            assert_eq!(roles, expected, "{base_url}");
         }
     }
 }

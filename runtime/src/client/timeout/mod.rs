@@ -1,26 +1,24 @@
 //! Timeouts of requests, which pause while an [`HttpAuthorization`] obtains credentials, and while a handler of the client answers
-//! the server.
-//!
-//! These waits happen deep inside of the future with the timeout, often below several others. A thread-local flag reports them
-//! upwards during each poll, so that no layer between them has to pass a clock along.
+//! the server, unless a model writes the answer.
 //!
 //! [`HttpAuthorization`]: crate::client::HttpAuthorization
 
+mod pause;
+
 use std::cell::Cell;
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::Future;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+pub use self::pause::{paused, poll_pausable, resumed};
 use crate::client::ClientError;
 use crate::deadline;
 
 thread_local! {
-    /// True if a future that was polled since the last reset is within [`paused`].
-    static PAUSED: Cell<bool> = const { Cell::new(false) };
     /// True while a future is dropped because its time is over.
     static EXPIRED: Cell<bool> = const { Cell::new(false) };
 }
@@ -51,19 +49,6 @@ impl Drop for ExpiryScope {
     }
 }
 
-/// Waits for `future`. Timeouts around it do not run meanwhile.
-pub async fn paused<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        let poll = future.as_mut().poll(context);
-        if poll.is_pending() {
-            PAUSED.set(true);
-        }
-        poll
-    })
-    .await
-}
-
 /// Waits for `future` for at most `limit`, without the time within [`paused`].
 ///
 /// # Errors
@@ -80,18 +65,6 @@ pub fn timeout_at<F: Future>(
     future: F,
 ) -> impl Future<Output = Option<F::Output>> {
     run_until(deadline, future)
-}
-
-/// Polls `future`, and returns true with the poll if it is within [`paused`].
-pub fn poll_pausable<F: Future + ?Sized>(
-    future: Pin<&mut F>,
-    context: &mut Context<'_>,
-) -> (Poll<F::Output>, bool) {
-    let outer = PAUSED.replace(false);
-    let poll = future.poll(context);
-    let is_paused = PAUSED.get();
-    PAUSED.set(outer || is_paused);
-    (poll, is_paused)
 }
 
 /// End of a timeout, which may move while the timeout runs.
@@ -211,28 +184,14 @@ impl<D: Deadline, F: Future> Future for RunUntil<D, F> {
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
+    use std::future::{pending, poll_fn};
+    use std::pin::pin;
 
     use tokio::task::coop::consume_budget;
-    use tokio::time::sleep;
 
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
-
-    #[tokio::test(start_paused = true)]
-    async fn a_timeout_does_not_run_while_paused() {
-        let start = Instant::now();
-        let result = timeout(3 * SECOND, async {
-            sleep(2 * SECOND).await;
-            // The inner timeout pauses as well, and passes the pause on.
-            let inner = timeout(SECOND, paused(sleep(60 * SECOND))).await;
-            inner.unwrap();
-            pending::<()>().await;
-        });
-        assert!(result.await.is_err(), "AUTH-C-11");
-        assert_eq!(start.elapsed().as_secs(), 63, "AUTH-C-11");
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_outside_of_a_timeout_does_not_extend_it() {
