@@ -122,7 +122,10 @@ async fn all_pages_are_fetched_within_the_limits() {
         ClientLimits::default().lists(ListLimits::default().pages(3)),
         ClientLimits::default().lists(ListLimits::default().items(100)),
     ] {
-        let endless = |_: Option<&str>| json!({"tools": tools(&["a"; 40]), "nextCursor": "more"});
+        let endless = |cursor: Option<&str>| {
+            let next = format!("{}+", cursor.unwrap_or_default());
+            json!({"tools": tools(&["a"; 40]), "nextCursor": next})
+        };
         let (session, _) = scripted(server_with_pages(endless));
         let client = McpClient::builder()
             .session(session)
@@ -132,6 +135,26 @@ async fn all_pages_are_fetched_within_the_limits() {
             .unwrap();
         let error = client.tools().await.unwrap_err();
         assert!(matches!(error, ClientError::Protocol(_)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_cursor_ends_a_list() {
+    // Of one page, of two pages in turn, and of an empty cursor.
+    for (cursors, requests) in [(["x", "x"], 2), (["x", "y"], 3), (["", ""], 2)] {
+        let pages = move |cursor: Option<&str>| {
+            let next = cursors[usize::from(cursor == Some(cursors[0]))];
+            let own = format!("after {}", cursor.unwrap_or("the start"));
+            json!({"tools": tools(&["a", &own]), "nextCursor": next})
+        };
+        let (session, received) = scripted(server_with_pages(pages));
+        let client = McpClient::builder().session(session).build().await.unwrap();
+        let listed = client.tools().await.unwrap();
+        assert_eq!(listed.len(), requests + 1, "{cursors:?}");
+        client.tools().await.unwrap();
+        let methods = received.methods();
+        let lists = methods.iter().filter(|method| *method == "tools/list");
+        assert_eq!(lists.count(), requests, "{cursors:?}");
     }
 }
 
