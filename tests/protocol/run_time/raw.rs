@@ -57,6 +57,28 @@ async fn raw_results_are_adapted_to_the_revision() {
 }
 
 #[tokio::test]
+async fn a_block_that_cannot_be_read_keeps_no_other_from_being_adapted() {
+    let odd = r#"{"type":"text","text":"a","annotations":{"audience":["robot"]}}"#;
+    let audio = r#"{"type":"audio","data":"AA==","mimeType":"audio/wav"}"#;
+    let result = format!(r#"{{"content":[{odd},{audio}, {{"type":"video"}}]}}"#);
+    for revision in Revision::ALL {
+        let mut peer = Peer::connect(&echo(Limits::default()), revision).await;
+        let result = call(&mut peer, &result).await["result"].take();
+        let content = &result["content"];
+        let odd: Value = serde_json::from_str(odd).unwrap();
+        assert_eq!(
+            (&content[0], &content[2]),
+            (&odd, &json!({"type": "video"}))
+        );
+        let kind = match revision {
+            Revision::V2024_11_05 => "text",
+            _ => "audio",
+        };
+        assert_eq!(content[1]["type"], kind, "{revision}");
+    }
+}
+
+#[tokio::test]
 async fn structured_content_that_a_peer_cannot_read_becomes_text() {
     let text = json!([{"type": "text", "text": "[1.5]"}]);
     for (result, content) in [
